@@ -1,0 +1,48 @@
+# `make` alone lists the targets. Every target sets up what it needs and is quick when that is done already.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+
+.PHONY: help setup system-packages demo test test-fast test-long check format bench lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: ## install Lakebed and its locked dependencies into .venv
+	@bash scripts/setup.sh
+
+system-packages: ## install what tests need from the system (PostgreSQL)
+	@bash scripts/system-packages.sh tests
+
+demo: setup ## see what Lakebed can do
+	@$(BIN)/lakebed demo
+
+test: setup system-packages ## run all tests
+	@$(BIN)/python -m pytest
+
+test-fast: setup ## run the pure tests: no Spark, no server; seconds
+	@$(BIN)/python -m pytest -m "not spark and not s3 and not postgres and not browser"
+
+test-long: setup system-packages ## run all tests with ten times the rounds
+	@LAKEBED_TEST_SCALE=10 $(BIN)/python -m pytest -o timeout=6000
+
+check: setup ## lint, formatting, types, import order
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup ## format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: setup ## run every benchmark, shortened
+	@for benchmark in $(wildcard benchmarks/[a-z]*.py); do echo "== $$benchmark"; $(BIN)/python "$$benchmark" --quick; done
+
+lock: ## choose the dependencies anew and write requirements.lock
+	@bash scripts/setup.sh lock
+
+clean: ## remove everything that setup, tests and checks have made
+	@rm -rf .venv .setup .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -1,0 +1,9 @@
+"""Lakebed: a lakehouse kept in one folder that grows to a cluster."""
+
+from lakebed.app import Lake
+from lakebed.app import create_lake as create
+from lakebed.app import open_lake as open
+from lakebed.errors import LakebedError
+from lakebed.names import AssetKey, TableName, ZoneName
+
+__all__ = ["AssetKey", "Lake", "LakebedError", "TableName", "ZoneName", "create", "open"]

@@ -1,0 +1,107 @@
+"""Looking a lake and its machine over: each component with its version, whether it answers, and how to mend it."""
+
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Literal
+
+from lakebed.app.lake import Lake
+from lakebed.errors import LakebedError
+from lakebed.settings import Root, Settings, cache_folder
+
+State = Literal["ok", "warning", "problem"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one component."""
+
+    component: str
+    state: State
+    version: str = ""
+    detail: str = ""
+    fix: str = ""
+
+
+def examine(lake: Lake | None, environment: Mapping[str, str]) -> tuple[Finding, ...]:
+    """All findings; a component that fails does not keep the others from being looked at. Starts no JVM."""
+    settings = lake.settings if lake else Settings()
+    machine = [
+        *(_package(name) for name in ("lakebed", "pyspark", "pyiceberg", "duckdb")),
+        _guarded("java", lambda: _java(environment)),
+    ]
+    if lake is None:
+        return (Finding("python", "ok", platform.python_version()), *machine, _no_lake())
+    return (
+        Finding("python", "ok", platform.python_version()),
+        *machine,
+        _guarded("spark jars", lambda: _jars(settings, lake.root, environment)),
+        _guarded("files", lambda: _files(lake)),
+        _guarded("catalog", lambda: _catalog(lake)),
+        _guarded("tables", lambda: _tables(lake)),
+    )
+
+
+def _guarded(component: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except LakebedError as error:
+        where = f"{error.where}: " if error.where else ""
+        return Finding(component, "problem", detail=f"{where}{error.what}", fix=error.next)
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, "ok", version(name))
+    except PackageNotFoundError:
+        return Finding(name, "problem", detail="not installed", fix="pip install lakebed")
+
+
+def _java(environment: Mapping[str, str]) -> Finding:
+    from lakebed.engines.spark.java import find_java
+
+    java = find_java(environment)
+    return Finding("java", "ok", java.version, f"{java.home} (from {java.origin})")
+
+
+def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> Finding:
+    from lakebed.engines.spark.jars import absent, needed_jars
+
+    cache = cache_folder(environment)
+    if settings.spark.jars:
+        return Finding("spark jars", "ok", detail=f"{len(settings.spark.jars)} given by spark.jars")
+    missing = absent(needed_jars(settings, root), cache)
+    if missing:
+        names = ", ".join(jar.name for jar in missing)
+        return Finding("spark jars", "warning", detail=f"not yet in {cache}: {names}", fix="They are fetched at the first run.")
+    return Finding("spark jars", "ok", detail=str(cache))
+
+
+def _files(lake: Lake) -> Finding:
+    lake.stores.files.probe()
+    return Finding("files", "ok", detail=f"{lake.stores.files.where}: answers, create-if-absent is atomic")
+
+
+def _catalog(lake: Lake) -> Finding:
+    database = lake.stores.database.server_version()
+    count = len(lake.stores.catalog.pointers())
+    return Finding("catalog", "ok", database, f"{lake.stores.catalog.where}: answers, {count} tables")
+
+
+def _tables(lake: Lake) -> Finding:
+    pointers = lake.stores.catalog.pointers()
+    elsewhere = [pointer for pointer in pointers.values() if lake.root.relative(pointer.location) is None]
+    if elsewhere and lake.stores.catalog.atomic:  # a REST catalog places tables where it likes
+        return Finding(
+            "tables",
+            "problem",
+            detail=f"{len(elsewhere)} of {len(pointers)} tables point outside the lake, {elsewhere[0].table} at {elsewhere[0].location}",
+            fix="If the lake was moved, move it back to where these paths lead.",
+        )
+    lake.stores.catalog.metadata(pointers.values())
+    return Finding("tables", "ok", detail=f"the metadata of {len(pointers)} tables can be read")
+
+
+def _no_lake() -> Finding:
+    return Finding("lake", "warning", detail="there is none here", fix="Make one with: lakebed init, or name one with --lake PATH.")

@@ -1,0 +1,191 @@
+"""The lake: settings, stores and engines joined. What `lakebed.open()` returns."""
+
+import os
+import socket
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from lakebed.app.find import matching, resolve
+from lakebed.app.stores import Stores, open_stores
+from lakebed.engines.files import open_files
+from lakebed.errors import FileMissing, NoLake
+from lakebed.names import AssetKey, TableName, refuse_collision, tables_of_assets
+from lakebed.ports import MAIN, Publication, Snapshot, TableMetadata
+from lakebed.settings import SETTINGS_FILE, Root, Settings, files_settings, find_root, load_settings, logs_folder
+from lakebed.tables import Ask, Held, create_table, hold, publish, settle_divided, write_properties
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog as IcebergCatalog
+    from pyspark.sql import SparkSession
+
+Report = Callable[[str], None]
+
+
+def _quiet(_: str) -> None:
+    """Says nothing."""
+
+
+class Lake:
+    """An opened lake. Nothing connects and no JVM starts before it is needed."""
+
+    def __init__(self, root: Root, settings: Settings, *, environment: Mapping[str, str], report: Report = _quiet) -> None:
+        self.root, self.settings = root, settings
+        self._environment, self._report = environment, report
+        self._own_session: SparkSession | None = None
+        self._given_session: SparkSession | None = None
+
+    # -- what there is
+
+    @cached_property
+    def stores(self) -> Stores:
+        """Files, catalog, state."""
+        stores = open_stores(self.settings, self.root)
+        stores.database.prepare()
+        return stores
+
+    def tables(self, pattern: str | None = None) -> dict[TableName, TableMetadata]:
+        """The tables that fit, all as of one moment."""
+        pointers = self.stores.catalog.pointers()
+        return self.stores.catalog.metadata([pointers[table] for table in matching(pattern, pointers)])
+
+    def find(self, name: str | TableName) -> TableName:
+        """The table of this name, or of this end of a name; near names are suggested where there is none."""
+        return name if isinstance(name, TableName) else resolve(name, self.stores.catalog.pointers())
+
+    def describe(self, name: str | TableName) -> TableMetadata:
+        """Columns, layout, refs and snapshots of one table."""
+        table = self.find(name)
+        return self.stores.catalog.metadata(self.stores.catalog.pointers([table]).values())[table]
+
+    def history(self, name: str | TableName, *, ref: str = MAIN) -> tuple[Snapshot, ...]:
+        """The snapshots that led to a ref, newest first."""
+        metadata = self.describe(name)
+        head = metadata.head(ref)
+        return tuple(metadata.ancestry(head.id)) if head else ()
+
+    # -- making and publishing
+
+    def place_for(self, table: str | TableName) -> str:
+        """The location a new table is made at: its folder, or a fresh one where that was ever used."""
+        name = table if isinstance(table, TableName) else TableName.parse(table)
+        refuse_collision(name, self.stores.catalog.pointers())
+        self.stores.catalog.create_namespace(name.namespace, name.layer)
+        used = next(iter(self.stores.files.list(name.folder)), None) is not None
+        return self.root.at(name.fresh_folder(uuid4().hex) if used else name.folder)
+
+    def creation_of(self, table: str | TableName, columns: str, *, partition_by: Sequence[str] = ()) -> str:
+        """The CREATE TABLE for a new table: at its place, with this lake's write settings."""
+        name = table if isinstance(table, TableName) else TableName.parse(table)
+        properties = write_properties(self.settings.write_for(name))
+        return create_table(name, columns, location=self.place_for(name), properties=properties, partition_by=partition_by)
+
+    def assets(self, keys: Iterable[AssetKey]) -> dict[AssetKey, TableName]:
+        """The tables these Dagster assets are; colliding keys are refused."""
+        return tables_of_assets(keys, self.settings.assets.namespace, self.settings.assets.schema_mapping)
+
+    def hold(self, table: str | TableName, *, holder: str | None = None) -> AbstractContextManager[Held]:
+        """The lease on a table, for the length of a `with` block: a `Held` whose `still()` is what `publish` takes."""
+        return hold(self.stores.leases, str(table), holder=holder or this_process(), limit=self.settings.lease.limit_seconds)
+
+    def publish(self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[Held] = ()) -> Publication:
+        """Move `main` of every table to its branch, all or none. Without a lease given, one is taken for the moment."""
+        names = [self.find(table) for table in tables]
+        settle_divided(self.stores.catalog)
+        with ExitStack() as stack:
+            holds = list(held) or [stack.enter_context(self.hold(name)) for name in sorted(names)]
+            leases = [one.still() for one in holds]
+            return publish(self.stores.catalog, [Ask(name, branch) for name in names], run_id=run_id, leases=leases)
+
+    # -- engines
+
+    @property
+    def spark(self) -> "SparkSession":
+        """The session that computes and writes; started at first use, or the one that was given."""
+        from lakebed.engines.spark import adopt, open_session
+
+        if self._given_session is not None:
+            return adopt(self._given_session, self.settings, self.root)
+        if self._own_session is None:
+            self.stores.database.prepare()
+            logs = logs_folder(self.settings, self.root, self._environment)
+            self._own_session = open_session(
+                self.settings, self.root, environment=self._environment, logs=logs, report=self._report
+            )
+        return self._own_session
+
+    def use(self, session: "SparkSession") -> "Lake":
+        """Compute with the caller's own session, which is never stopped."""
+        self._given_session = session
+        return self
+
+    @cached_property
+    def iceberg(self) -> "IcebergCatalog":
+        """The same tables through PyIceberg."""
+        from lakebed.engines.iceberg import open_pyiceberg
+
+        return open_pyiceberg(self.settings, self.root)
+
+    def close(self) -> None:
+        """Stop what was started here."""
+        if self._own_session is not None:
+            from lakebed.engines.spark import close_session
+
+            close_session(self._own_session)
+            self._own_session = None
+        if "iceberg" in self.__dict__:
+            self.iceberg.close()
+        if "stores" in self.__dict__:
+            self.stores.database.close()
+
+    def __enter__(self) -> "Lake":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Lake({str(self.root)!r})"
+
+
+def open_lake(
+    path: str | Path | None = None,
+    *,
+    spark: "SparkSession | None" = None,
+    environment: Mapping[str, str] | None = None,
+    report: Report = _quiet,
+) -> Lake:
+    """Open the lake at `path`; without one, that of LAKEBED_LAKE, or the nearest at or above the present folder."""
+    environment = os.environ if environment is None else environment
+    root = locate(path or environment.get("LAKEBED_LAKE"))
+    settings = load_settings(_settings_text(root, environment), environment, root=root)
+    lake = Lake(root, settings, environment=environment, report=report)
+    return lake.use(spark) if spark is not None else lake
+
+
+def locate(path: str | Path | None) -> Root:
+    """The root meant: an address, a folder in a lake, or the present folder."""
+    if path is not None and "://" in str(path):
+        return Root.parse(path)
+    start = Path(path).expanduser().resolve() if path is not None else Path.cwd()
+    found = find_root(start)
+    if found is None:
+        raise NoLake(str(start))
+    return found
+
+
+def _settings_text(root: Root, environment: Mapping[str, str]) -> str:
+    """The text of `lakebed.yaml`; a bucket is reached by what the environment says, for the file is in it."""
+    try:
+        return open_files(root, files_settings(environment)).read(SETTINGS_FILE).decode()
+    except FileMissing:
+        raise NoLake(str(root)) from None
+
+
+def this_process() -> str:
+    """Who holds a lease, in words that lead to the process."""
+    return f"process {os.getpid()} on {socket.gethostname()}"

@@ -1,0 +1,54 @@
+"""From settings to stores: which engine stands behind each port of a lake."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lakebed.engines.files import open_files
+from lakebed.ports import Catalog, Files, Leases
+from lakebed.settings import DATABASE_FILE, PostgresCatalog, RestCatalog, Root, Settings
+
+if TYPE_CHECKING:
+    from lakebed.engines.database import Database
+
+
+@dataclass(frozen=True)
+class Stores:
+    """What a lake keeps, behind its ports."""
+
+    files: Files
+    database: "Database"
+    catalog: Catalog
+    leases: Leases
+
+
+def open_stores(settings: Settings, root: Root) -> Stores:
+    """Connects to nothing yet: each store does so when first asked."""
+    from lakebed.engines.database import DatabaseLeases
+
+    files = open_files(root, settings.files)
+    database = _database(settings, root)
+    return Stores(files, database, _catalog(settings, root, files, database), DatabaseLeases(database))
+
+
+def _database(settings: Settings, root: Root) -> "Database":
+    from lakebed.engines.database import Database
+
+    catalog = settings.catalog
+    if isinstance(catalog, PostgresCatalog):
+        return Database.postgres(catalog.url, user=catalog.user, password=_revealed(catalog))
+    if isinstance(catalog, RestCatalog) and catalog.state_url:
+        return Database.postgres(catalog.state_url, user=catalog.user, password=_revealed(catalog))
+    return Database.sqlite(root.folder / DATABASE_FILE)
+
+
+def _revealed(catalog: PostgresCatalog | RestCatalog) -> str | None:
+    return catalog.password.get_secret_value() if catalog.password else None
+
+
+def _catalog(settings: Settings, root: Root, files: Files, database: "Database") -> Catalog:
+    from lakebed.engines.iceberg import DatabaseCatalog, MetadataReader, RestTables, catalog_properties, file_properties
+
+    if isinstance(settings.catalog, RestCatalog):
+        return RestTables(database, where=settings.catalog.url, properties=catalog_properties(settings, root))
+    reader = MetadataReader(root, files, settings.files)
+    return DatabaseCatalog(database, reader, file_properties=file_properties(settings.files))

@@ -1,0 +1,122 @@
+"""Commands about the lake as a whole: init, doctor, ls."""
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.wording import counted, sized, timed
+
+_MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "problem": "[bold red]problem[/bold red]"}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app these commands."""
+    command(app, "init", examples=_INIT)(init)
+    command(app, "doctor", examples=_DOCTOR)(doctor)
+    command(app, "ls", examples=_LS)(ls)
+
+
+_INIT = """
+lakebed init shop-lake --template shop
+lakebed init --set timezone=Europe/Amsterdam
+lakebed init s3://bucket/lake --set catalog.kind=postgres --set catalog.url=postgresql://host:5432/lake
+"""
+
+
+def init(
+    screen: Screen,
+    path: Annotated[str | None, typer.Argument(help="Folder or s3:// address; the present folder unless given.")] = None,
+    template: Annotated[str | None, typer.Option("--template", metavar="NAME", help="Start with these files: shop.")] = None,
+    set: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting for lakebed.yaml; repeatable.")] = None,
+) -> None:
+    """Make a lake."""
+    from lakebed.app import create_lake
+    from lakebed.settings import Root, settings_tree
+
+    root = Root.parse(path or screen.lake_path or ".")
+    values = settings_tree(set or [])
+    with screen.waiting("making the lake"):
+        settings, files = create_lake(root, values=values, template=template, environment=os.environ)
+
+    def text() -> None:
+        screen.say(f"made a lake at {root} (catalog: {settings.catalog.kind}, timezone: {settings.timezone})")
+        for file in files:
+            screen.say(f"  {file}")
+        screen.say(f"next: lakebed doctor --lake {root}")
+
+    screen.show({"root": str(root), "catalog": settings.catalog.kind, "files": files}, text)
+
+
+_DOCTOR = """
+lakebed doctor
+lakebed doctor --lake shop-lake --json
+"""
+
+
+def doctor(screen: Screen) -> None:
+    """Look the machine and the lake over, and say how to mend what is wrong."""
+    from lakebed.app import examine
+    from lakebed.errors import NoLake
+
+    try:
+        lake = screen.lake()
+    except NoLake:
+        if screen.lake_path:
+            raise
+        lake = None
+    findings = examine(lake, os.environ)
+
+    def text() -> None:
+        rows = [(_MARKS[found.state], found.component, found.version, found.detail) for found in findings]
+        screen.table(("", "component", "version", "found"), rows, marked=("",))
+        for found in findings:
+            if found.fix:
+                screen.say(f"{found.component}: {found.fix}")
+
+    screen.show(findings, text)
+    if any(found.state == "problem" for found in findings):
+        raise typer.Exit(1)
+
+
+_LS = """
+lakebed ls
+lakebed ls silver
+lakebed ls 'ecommerce.*.clean_*' --json
+"""
+
+
+def ls(
+    screen: Screen,
+    pattern: Annotated[str | None, typer.Argument(help="A name, a part of one, or a pattern with * and ?.")] = None,
+) -> None:
+    """List tables."""
+    lake = screen.lake()
+    rows = [_listed(str(table), metadata) for table, metadata in lake.tables(pattern).items()]
+
+    def text() -> None:
+        if not rows:
+            screen.say("no tables" + (f" fit {pattern!r}" if pattern else " yet"))
+            return
+        shown = [
+            (row["table"], counted(row["rows"]), counted(row["files"]), sized(row["bytes"]), timed(row["updated_at"]), counted(row["branches"]))
+            for row in rows
+        ]
+        screen.table(("table", "rows", "files", "size", "updated (UTC)", "branches"), shown, right=("rows", "files", "size", "branches"))
+
+    screen.show(rows, text)
+
+
+def _listed(table: str, metadata: Any) -> dict[str, Any]:
+    head = metadata.head()
+    return {
+        "table": table,
+        "rows": head.count("total-records") if head else 0,
+        "files": head.count("total-data-files") if head else 0,
+        "bytes": head.count("total-files-size") if head else 0,
+        "updated_at": head.at if head else metadata.updated_at,
+        "branches": sum(ref.kind == "branch" for ref in metadata.refs.values()),
+        "location": metadata.location,
+    }

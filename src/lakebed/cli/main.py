@@ -1,0 +1,50 @@
+"""The `lakebed` program."""
+
+from typing import Annotated
+
+import typer
+
+from lakebed.cli import demo, lakes, tables
+from lakebed.cli.command import DebugOption, JsonOption, LakeOption, QuietOption
+from lakebed.cli.screen import Screen
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: lakebed demo, or: lakebed init my-lake --template shop",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"lakebed {version('lakebed')}")
+        raise typer.Exit
+
+
+VersionOption = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")]
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    lake: LakeOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+    version: VersionOption = False,
+) -> None:
+    """A lakehouse kept in one folder that grows to a cluster."""
+    context.obj = Screen(lake, json, quiet, debug)
+
+
+lakes.add_to(app)
+tables.add_to(app)
+demo.add_to(app)
+
+
+def main() -> None:
+    """Run the program."""
+    app(prog_name="lakebed")

@@ -1,0 +1,23 @@
+"""Numbers and times as people read them."""
+
+from datetime import UTC, datetime
+
+
+def counted(number: int | None) -> str:
+    """`12,345`, or nothing for what is not known."""
+    return "" if number is None else f"{number:,}"
+
+
+def sized(number: int | None) -> str:
+    """`1.4 MiB`, or nothing for what is not known."""
+    if number is None:
+        return ""
+    size, units = float(number), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while size >= 1024 and len(units) > 1:
+        size, units = size / 1024, units[1:]
+    return f"{size:.0f} {units[0]}" if units[0] == "B" else f"{size:.1f} {units[0]}"
+
+
+def timed(moment: datetime | None) -> str:
+    """`2026-11-15 09:30:12`, in UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""

@@ -1,0 +1,1 @@
+"""The only home of pyspark, pyiceberg, duckdb, obstore and sqlalchemy."""

@@ -1,0 +1,123 @@
+"""Opening a lake's database: one SQLite file, or one PostgreSQL database."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.sql.expression import ColumnElement
+
+from lakebed.engines.database.schema import NEWEST, migrate, version_of
+from lakebed.errors import CatalogUnreachable, MissingExtra
+
+BUSY_SECONDS = 30
+_MIGRATION_LOCK = 0x6C616B65626564  # any fixed number: PostgreSQL's advisory lock while migrating
+_WRITES = {"lakebed_writes": True}
+
+
+class Database:
+    """Catalog and state. `reading` sees one consistent state, `writing` is one transaction that excludes other writers' halves."""
+
+    def __init__(self, url: sqlalchemy.URL, *, where: str) -> None:
+        self.where = where
+        self._url = url
+
+    @classmethod
+    def sqlite(cls, file: Path) -> "Database":
+        """The SQLite file of an embedded lake."""
+        return cls(sqlalchemy.URL.create("sqlite", database=str(file)), where=str(file))
+
+    @classmethod
+    def postgres(cls, url: str, *, user: str, password: str | None) -> "Database":
+        """A PostgreSQL database: `postgresql://host:port/name`."""
+        address = sqlalchemy.make_url(url).set(drivername="postgresql+psycopg", username=user, password=password)
+        return cls(address, where=url)
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self._url.get_backend_name() == "sqlite"
+
+    @cached_property
+    def engine(self) -> Engine:
+        """SQLAlchemy's engine, made at first use."""
+        try:
+            engine = sqlalchemy.create_engine(self._url, connect_args=self._connect_args(), pool_pre_ping=not self.is_sqlite)
+        except ModuleNotFoundError:
+            raise MissingExtra("postgres", "A PostgreSQL catalog") from None
+        if self.is_sqlite:
+            event.listen(engine, "connect", _prepare_sqlite)
+            event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    def _connect_args(self) -> dict[str, Any]:
+        if self.is_sqlite:
+            return {"timeout": BUSY_SECONDS, "check_same_thread": False}
+        return {"connect_timeout": 5, "application_name": "lakebed"}
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only reads."""
+        with self._answering(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes: committed whole at the end of the block, or not at all."""
+        with self._answering(), self.engine.connect().execution_options(**_WRITES) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except OperationalError as error:
+            raise CatalogUnreachable(self.where, _short(error)) from error
+
+    def now(self) -> ColumnElement[float]:
+        """Seconds since 1970 by the database's own clock, as an expression."""
+        if self.is_sqlite:
+            return sqlalchemy.literal_column("(julianday('now') - 2440587.5) * 86400.0", sqlalchemy.Float(53))
+        return sqlalchemy.literal_column("extract(epoch from clock_timestamp())::float8", sqlalchemy.Float(53))
+
+    def prepare(self) -> None:
+        """Bring the database to this Lakebed's version; several processes may try at once."""
+        with self.reading() as connection:
+            if version_of(connection) == NEWEST:
+                return
+        with self.writing() as connection:
+            if not self.is_sqlite:
+                connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+            migrate(connection)
+
+    def server_version(self) -> str:
+        """What answers, and in which version."""
+        with self.reading() as connection:
+            if self.is_sqlite:
+                return f"SQLite {connection.execute(text('select sqlite_version()')).scalar()}"
+            return f"PostgreSQL {connection.execute(text('show server_version')).scalar()}"
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        if "engine" in self.__dict__:
+            self.engine.dispose()
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # we say BEGIN ourselves
+    connection.execute(f"pragma busy_timeout={BUSY_SECONDS * 1000}")
+    connection.execute("pragma journal_mode=wal")
+    connection.execute("pragma synchronous=full")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("lakebed_writes")
+    # A writer that starts as a reader cannot wait for another writer: it would be refused at its first write.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _short(error: DBAPIError) -> str:
+    return str(error.orig).strip().splitlines()[0] if error.orig else "no answer"

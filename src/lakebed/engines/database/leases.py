@@ -1,0 +1,69 @@
+"""Leases as rows: taken, renewed and fenced by single statements."""
+
+from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from lakebed.engines.database.connect import Database
+from lakebed.engines.database.schema import leases
+from lakebed.errors import LeaseHeld, LeaseLost
+from lakebed.ports import Lease
+
+
+class DatabaseLeases:
+    """The leases of a lake."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
+        while True:
+            try:
+                if lease := self._take(name, holder, limit):
+                    return lease
+            except IntegrityError:
+                continue  # somebody made the row first: now it can be asked for
+
+    def _take(self, name: str, holder: str, limit: float) -> Lease | None:
+        """The lease, or None when it came free between two looks; `LeaseHeld` if it is not to be had."""
+        now = self._database.now()
+        values = {"holder": holder, "limit_seconds": limit, "heartbeat": now}
+        free = or_(leases.c.holder.is_(None), leases.c.heartbeat + leases.c.limit_seconds < now)
+        taking = update(leases).where(leases.c.name == name, free).values(**values, token=leases.c.token + 1)
+        with self._database.writing() as connection:
+            if token := connection.execute(taking.returning(leases.c.token)).scalar():
+                return Lease(name, holder, token)
+            if self._is_known(connection, name):
+                return None
+            connection.execute(insert(leases).values(**values, name=name, token=1))
+            return Lease(name, holder, 1)
+
+    def _is_known(self, connection: Connection, name: str) -> bool:
+        silent = (self._database.now() - leases.c.heartbeat).label("silent")
+        row = connection.execute(select(leases.c.holder, leases.c.limit_seconds, silent).where(leases.c.name == name)).first()
+        if row and row.holder is not None:
+            raise LeaseHeld(name, row.holder, max(row.silent, 0.0), row.limit_seconds)
+        return row is not None
+
+    def renew(self, lease: Lease) -> None:
+        with self._database.writing() as connection:
+            fence(connection, lease)
+            connection.execute(update(leases).where(leases.c.name == lease.name).values(heartbeat=self._database.now()))
+
+    def release(self, lease: Lease) -> None:
+        with self._database.writing() as connection:
+            connection.execute(update(leases).where(leases.c.name == lease.name, leases.c.token == lease.token).values(holder=None))
+
+    def holder(self, name: str) -> Lease | None:
+        held = leases.c.heartbeat + leases.c.limit_seconds >= self._database.now()
+        with self._database.reading() as connection:
+            row = connection.execute(
+                select(leases.c.holder, leases.c.token).where(leases.c.name == name, leases.c.holder.is_not(None), held)
+            ).first()
+        return Lease(name, row.holder, row.token) if row else None
+
+
+def fence(connection: Connection, lease: Lease) -> None:
+    """Refuse whoever no longer holds the lease; until the transaction ends nobody else can take it."""
+    row = connection.execute(select(leases.c.holder, leases.c.token).where(leases.c.name == lease.name).with_for_update()).first()
+    if row is None or row.token != lease.token or row.holder is None:
+        raise LeaseLost(lease.name, row.holder if row else "")

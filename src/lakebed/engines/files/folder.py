@@ -1,0 +1,200 @@
+"""Files in a folder of this machine."""
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lakebed.engines.files.paths import checked, checked_folder, checked_range, is_unfinished, unfinished_name
+from lakebed.engines.files.probe import PROBE_FOLDER, prove_atomic_create
+from lakebed.errors import BadName, FileExists, FileMissing, FilesUnreachable, UnsafeStore
+from lakebed.ports.files import FileInfo
+
+_NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
+_ABANDONED_AFTER = 24 * 3600.0
+
+
+class FolderFiles:
+    """Files below one folder, which must lie on one file system that has hard links.
+
+    Every write is synced before it is seen. A symbolic link is followed only while it stays below the root, and is
+    never listed. A killed process may leave an unfinished file: no listing shows it, and a listing that meets one
+    more than a day old removes it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = Path(os.path.realpath(root))
+
+    @property
+    def where(self) -> str:
+        return str(self._root)
+
+    def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
+        checked_range(start, length)
+        self.info(path)  # only regular files: opening a pipe would wait for ever
+        with self._refusing(path), self._followed(path).open("rb") as file:
+            file.seek(start)
+            return file.read() if length is None else file.read(length)
+
+    def write(self, path: str, data: bytes) -> FileInfo:
+        with self._refusing(path), self._unfinished(path, data) as (unfinished, place):
+            unfinished.replace(place)
+            _sync(place.parent)
+            return _info(path, place.stat())
+
+    def create(self, path: str, data: bytes) -> FileInfo:
+        with self._refusing(path), self._unfinished(path, data) as (unfinished, place):
+            self._link(unfinished, place, path)
+            _sync(place.parent)
+            return _info(path, place.stat())
+
+    def info(self, path: str) -> FileInfo:
+        place = self._followed(path)
+        with self._refusing(path):
+            try:
+                seen = place.stat()
+            except NotADirectoryError:
+                raise FileMissing(path) from None
+        if not stat.S_ISREG(seen.st_mode):
+            raise FileMissing(path)
+        return _info(path, seen)
+
+    def list(self, folder: str = "") -> Iterator[FileInfo]:
+        top = checked_folder(folder)
+        return self._walk(self._followed(top) if top else self._root, f"{top}/" if top else "")
+
+    def delete(self, path: str) -> None:
+        place = self._place(path)
+        with self._refusing(path), suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            place.unlink()
+            _sync(place.parent)
+
+    def move(self, path: str, to: str) -> FileInfo:
+        """Of several movers of one file exactly one succeeds; a file that replaces the source meanwhile stays."""
+        info, source, target = self.info(path), self._place(path), self._place(to)
+        with self._refusing(path):
+            self._make_folder(target.parent, to)
+            self._link(source, target, to)
+            try:
+                if _etag(source.lstat()) == info.etag:
+                    source.unlink()
+            except FileNotFoundError:
+                target.unlink()  # another mover was first
+                raise
+            _sync(source.parent)
+            _sync(target.parent)
+            return _info(to, target.stat())
+
+    def probe(self) -> None:
+        prove_atomic_create(self, create=self.create)
+        with suppress(OSError):
+            (self._root / PROBE_FOLDER).rmdir()
+
+    def _walk(self, folder: Path, prefix: str) -> Iterator[FileInfo]:
+        # A folder is compared as if the slash were part of its name: so the walk meets paths in their order.
+        for name, entry in sorted(self._entries(folder)):
+            if name.endswith("/"):
+                yield from self._walk(Path(entry.path), prefix + name)
+            elif is_unfinished(name):
+                _remove_abandoned(entry)
+            else:
+                with suppress(FileNotFoundError):  # deleted since the folder was read
+                    yield _info(prefix + name, entry.stat(follow_symlinks=False))
+
+    def _entries(self, folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        with self._refusing(str(folder)), suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    yield f"{entry.name}/", entry
+                elif entry.is_file(follow_symlinks=False):
+                    yield entry.name, entry
+
+    def _place(self, path: str) -> Path:
+        """Where the file itself lies; the last part is not followed, so a link there can be replaced or removed."""
+        place = self._root / checked(path)
+        return self._below_root(path, os.path.realpath(place.parent)) / place.name
+
+    def _followed(self, path: str) -> Path:
+        return self._below_root(path, os.path.realpath(self._root / checked(path)))
+
+    def _below_root(self, path: str, real: str) -> Path:
+        if not Path(real).is_relative_to(self._root):
+            raise BadName("path", path, "a symbolic link leads it out of the lake")
+        return Path(real)
+
+    @contextmanager
+    def _unfinished(self, path: str, data: bytes) -> Iterator[tuple[Path, Path]]:
+        """The data, synced, in a file beside its place."""
+        place = self._place(path)
+        self._make_folder(place.parent, path)
+        unfinished = place.parent / unfinished_name()
+        try:
+            with unfinished.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            yield unfinished, place
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _make_folder(self, folder: Path, path: str) -> None:
+        if folder.is_dir():
+            return
+        try:
+            self._make_folder(folder.parent, path)
+            folder.mkdir(exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise BadName("path", path, "one of its folders has the name of a file") from None
+        _sync(folder.parent)
+
+    def _link(self, source: Path, target: Path, path: str) -> None:
+        try:
+            os.link(source, target, follow_symlinks=False)
+        except FileExistsError:
+            raise FileExists(path) from None
+        except OSError as error:
+            if error.errno in _NO_HARD_LINKS:
+                raise UnsafeStore(self.where, f"its file system makes no hard links: {error.strerror}.") from None
+            raise
+
+    @contextmanager
+    def _refusing(self, path: str) -> Iterator[None]:
+        """The operating system's refusals in Lakebed's words."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise FileMissing(path) from None
+        except IsADirectoryError:
+            raise BadName("path", path, "a folder has this name") from None
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise BadName("path", path, "it is longer than the file system takes") from None
+            raise FilesUnreachable(self.where, f"{error.strerror} ({path}).") from error
+
+
+def _etag(seen: os.stat_result) -> str:
+    """Differs when the content does: ours is never changed in place, and whoever does changes its time."""
+    return f"{seen.st_size:x}-{seen.st_mtime_ns:x}-{seen.st_ino:x}"
+
+
+def _info(path: str, seen: os.stat_result) -> FileInfo:
+    return FileInfo(path, seen.st_size, _etag(seen), datetime.fromtimestamp(seen.st_mtime, UTC))
+
+
+def _sync(folder: Path) -> None:
+    """A new name survives a power cut only once its folder is on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_abandoned(entry: os.DirEntry[str]) -> None:
+    with suppress(OSError):
+        if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_AFTER:
+            Path(entry.path).unlink()

@@ -1,0 +1,14 @@
+"""Which store a root means."""
+
+from lakebed.engines.files.folder import FolderFiles
+from lakebed.ports.files import Files
+from lakebed.settings import FilesSettings, Root
+
+
+def open_files(root: Root, settings: FilesSettings) -> Files:
+    """The files below a root. Nothing is asked of the store yet: `probe` does that."""
+    if root.is_bucket:
+        from lakebed.engines.files.s3 import S3Files  # late: a folder lake must not pay for loading obstore
+
+        return S3Files(root, settings)
+    return FolderFiles(root.folder)

@@ -1,0 +1,52 @@
+"""Paths that every store spells alike and that stay below its root."""
+
+import re
+from uuid import uuid4
+
+from lakebed.errors import BadName
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\\]")
+_UNFINISHED = re.compile(r"\.lakebed-[0-9a-f]{32}\.part")
+
+
+def checked(path: str) -> str:
+    """The path itself if it names a file below the root; refused otherwise."""
+    if not path:
+        raise BadName("path", path, "it is empty")
+    if path.startswith("/"):
+        raise BadName("path", path, "paths are relative to the lake's root")
+    if not all(part not in {"", ".", ".."} for part in path.split("/")):
+        raise BadName("path", path, "'.', '..' and empty parts may not stand in it")
+    if _UNPRINTABLE.search(path):  # some S3 servers read a backslash as a slash, and XML cannot hold control characters
+        raise BadName("path", path, "control characters and backslashes may not stand in it")
+    if any(is_unfinished(part) for part in path.split("/")):
+        raise BadName("path", path, "names of this form are Lakebed's own unfinished files")
+    return _encodable(path)
+
+
+def checked_folder(folder: str) -> str:
+    """Like `checked`, where the empty folder is the root and a slash may stand at the end."""
+    return checked(folder.removesuffix("/")) if folder else folder
+
+
+def checked_range(start: int, length: int | None) -> None:
+    """Refuse a range that counts from the end or backwards."""
+    if start < 0 or (length is not None and length < 0):
+        raise ValueError(f"a range begins at 0 or later and is not of negative length: start={start}, length={length}")
+
+
+def unfinished_name() -> str:
+    """A name for a file on its way; no listing shows it."""
+    return f".lakebed-{uuid4().hex}.part"
+
+
+def is_unfinished(name: str) -> bool:
+    return _UNFINISHED.fullmatch(name) is not None
+
+
+def _encodable(path: str) -> str:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise BadName("path", path, "it is not valid Unicode") from None
+    return path

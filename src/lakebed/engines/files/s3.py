@@ -1,0 +1,195 @@
+"""Files in a bucket. Only `open_files` imports this module, so that a folder lake never loads obstore."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
+from obstore.store import S3Store
+
+from lakebed.engines.files.paths import checked, checked_folder, checked_range
+from lakebed.engines.files.probe import prove_atomic_create
+from lakebed.errors import FileExists, FileMissing, FilesUnreachable, UnsafeStore
+from lakebed.ports.files import FileInfo
+from lakebed.settings import FilesSettings, Root
+
+_THROUGH_US = 32 * 1024 * 1024  # a file up to this size is moved by reading and creating it, a larger one by the server
+_NO_BUCKET = "NoSuchBucket"
+_MAKER = "lakebed-maker"  # metadata by which a creator knows its own file
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a request may take before the server counts as unreachable."""
+
+    connect: timedelta
+    silence: timedelta
+    retrying: timedelta
+
+
+_WORKING = Patience(connect=timedelta(seconds=3), silence=timedelta(seconds=60), retrying=timedelta(seconds=6))
+# SeaweedFS lets a loser of a race wait a second or more for its lock.
+_PROBING = Patience(connect=timedelta(seconds=3), silence=timedelta(seconds=8), retrying=timedelta(seconds=4))
+
+
+class S3Files:
+    """Files below a prefix of a bucket.
+
+    Writing and creating are atomic by the server. Moving is two steps: the new file appears whole and replaces nothing,
+    then the old one goes; a crash between leaves both, and two movers of one file to two places may both succeed.
+    A file over 32 MiB is copied by the server (AWS: up to 5 GB) on condition that nothing is at the new place; AWS checks
+    that atomically, SeaweedFS 4.48 looks first: there two files of that size racing to one place may both seem to get it.
+    The time of a file just written is by this machine's clock: ask `info` for the server's.
+    """
+
+    def __init__(self, root: Root, settings: FilesSettings, *, patience: Patience = _WORKING) -> None:
+        self._root, self._settings = root, settings
+        self._store = _store(root, settings, patience)
+
+    @property
+    def where(self) -> str:
+        at = f" at {self._settings.endpoint}" if self._settings.endpoint else ""
+        return f"{self._root.url}{at}"
+
+    def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
+        checked_range(start, length)
+        if start == 0 and length is None:
+            with self._asking(path):
+                return bytes(obstore.get(self._store, checked(path)).bytes())
+        size = self.info(path).size  # a server refuses a range beyond the end
+        end = size if length is None else min(size, start + length)
+        if start >= end:
+            return b""
+        with self._asking(path):
+            return bytes(obstore.get_range(self._store, checked(path), start=start, end=end))
+
+    def write(self, path: str, data: bytes) -> FileInfo:
+        with self._asking(path):
+            return _written(path, data, obstore.put(self._store, checked(path), data)["e_tag"])
+
+    def create(self, path: str, data: bytes) -> FileInfo:
+        maker = uuid4().hex
+        try:
+            return self._put_new(path, data, maker)
+        except (FileExists, FilesUnreachable):
+            # The answer to an earlier attempt may have been lost on the way: the file says who made it.
+            if made := self._made_by(path, maker):
+                return made
+            raise
+
+    def info(self, path: str) -> FileInfo:
+        with self._asking(path):
+            seen = obstore.head(self._store, checked(path))
+        return FileInfo(path, seen["size"], seen["e_tag"] or "", seen["last_modified"])
+
+    def list(self, folder: str = "") -> Iterator[FileInfo]:
+        """The whole listing is held and sorted here: not every server sorts by the path as a whole."""
+        return iter(self._sorted(checked_folder(folder)))
+
+    def delete(self, path: str) -> None:
+        with self._asking(path):
+            obstore.delete(self._store, checked(path))
+
+    def move(self, path: str, to: str) -> FileInfo:
+        """A file that replaced the source meanwhile stays; see the class for what is atomic."""
+        source = self.info(path)
+        if source.size <= _THROUGH_US:
+            moved = self.create(to, self.read(path))
+        else:
+            with self._asking(to):
+                obstore.copy(self._store, checked(path), checked(to), overwrite=False)
+            moved = self.info(to)
+        try:
+            if self.info(path).etag == source.etag:
+                self.delete(path)
+        except FileMissing:
+            self.delete(to)  # another mover was first
+            raise
+        return moved
+
+    def probe(self) -> None:
+        strict = S3Files(self._root, self._settings, patience=_PROBING)
+        # Not by `create`: a server that ignores the condition must not be saved by our looking.
+        prove_atomic_create(strict, create=lambda path, data: strict._put_new(path, data, uuid4().hex))
+
+    def _put_new(self, path: str, data: bytes, maker: str) -> FileInfo:
+        with self._asking(path):
+            put = obstore.put(self._store, checked(path), data, mode="create", attributes={_MAKER: maker})
+        return _written(path, data, put["e_tag"])
+
+    def _made_by(self, path: str, maker: str) -> FileInfo | None:
+        """The file, if it is the one our own attempt made."""
+        try:
+            with self._asking(path):
+                found = obstore.get(self._store, checked(path), options={"head": True})
+        except (FileMissing, FilesUnreachable):
+            return None
+        meta = found.meta
+        ours = found.attributes.get(_MAKER) == maker
+        return FileInfo(path, meta["size"], meta["e_tag"] or "", meta["last_modified"]) if ours else None
+
+    def _sorted(self, folder: str) -> tuple[FileInfo, ...]:
+        with self._asking(folder):
+            listed = [seen for batch in obstore.list(self._store, folder or None, chunk_size=1000) for seen in batch]
+        infos = (FileInfo(seen["path"], seen["size"], seen["e_tag"] or "", seen["last_modified"]) for seen in listed)
+        return tuple(sorted(infos, key=lambda info: info.path))
+
+    @contextmanager
+    def _asking(self, path: str) -> Iterator[None]:
+        """The server's refusals in Lakebed's words."""
+        try:
+            yield
+        except (FileNotFoundError, NotFoundError) as error:
+            if _NO_BUCKET in str(error):
+                raise FilesUnreachable(self.where, _reason(error)) from error
+            raise FileMissing(path) from None
+        except AlreadyExistsError:
+            raise FileExists(path) from None
+        except BaseError as error:
+            if "501 Not Implemented" in str(error):
+                raise UnsafeStore(self.where, f"it does not know a request Lakebed relies on: {_reason(error)}") from error
+            raise FilesUnreachable(self.where, _reason(error)) from error
+
+
+def _store(root: Root, settings: FilesSettings, patience: Patience) -> S3Store:
+    options: dict[str, str | bool] = {
+        "region": settings.region,
+        "virtual_hosted_style_request": not settings.path_style,
+        "copy_if_not_exists": "multipart",
+    }
+    if settings.endpoint:
+        options["endpoint"] = settings.endpoint
+    if settings.access_key_id and settings.secret_access_key:
+        options["access_key_id"] = settings.access_key_id.get_secret_value()
+        options["secret_access_key"] = settings.secret_access_key.get_secret_value()
+        options["token"] = ""  # one in the environment belongs to other keys
+    return S3Store(
+        root.bucket,
+        prefix=root.prefix or None,
+        config=options,  # type: ignore[arg-type]  # a TypedDict filled step by step
+        client_options={
+            "allow_http": settings.endpoint.startswith("http://"),
+            "connect_timeout": patience.connect,
+            "read_timeout": patience.silence,
+            "timeout": timedelta(minutes=10),
+        },
+        retry_config={"max_retries": 3, "retry_timeout": patience.retrying},
+    )
+
+
+def _written(path: str, data: bytes, etag: str | None) -> FileInfo:
+    return FileInfo(path, len(data), etag or "", datetime.now(UTC))
+
+
+def _reason(error: Exception) -> str:
+    """Its first line and the server's own code: what follows is the library's view of it."""
+    text = str(error)
+    if _NO_BUCKET in text:
+        return "there is no such bucket."
+    first = text.splitlines()[0].removeprefix("Generic S3 error: ").partition(": <?xml")[0].rstrip(" :")
+    code = re.search(r"<Code>(\w+)</Code>", text)
+    return f"{first} ({code[1]})." if code else f"{first}."

@@ -1,0 +1,8 @@
+"""Iceberg tables: metadata read as plain JSON, commits staged by PyIceberg, pointers swapped in the database."""
+
+from lakebed.engines.iceberg.catalog import DatabaseCatalog
+from lakebed.engines.iceberg.properties import catalog_properties, file_properties, open_pyiceberg
+from lakebed.engines.iceberg.reading import MetadataReader
+from lakebed.engines.iceberg.rest import RestTables
+
+__all__ = ["DatabaseCatalog", "MetadataReader", "RestTables", "catalog_properties", "file_properties", "open_pyiceberg"]

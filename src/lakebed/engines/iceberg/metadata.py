@@ -1,0 +1,93 @@
+"""Iceberg's metadata JSON as our own types: plain JSON, so that listing a lake loads no table library."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from lakebed.ports import MAIN, Column, Snapshot, SnapshotRef, TableMetadata
+
+Json = Mapping[str, Any]
+
+
+def read_metadata(document: Json) -> TableMetadata:
+    """What a metadata file says. `KeyError` or `TypeError` for a document that is none."""
+    fields = _current(document["schemas"], "schema-id", document["current-schema-id"])["fields"]
+    names = {field["id"]: field["name"] for field in fields}
+    return TableMetadata(
+        uuid=document["table-uuid"],
+        location=document["location"],
+        format_version=document["format-version"],
+        updated_at=_time(document["last-updated-ms"]),
+        columns=tuple(_column(field) for field in fields),
+        partition_by=_partition(document, names),
+        sort_by=_sort(document, names),
+        properties=document.get("properties", {}),
+        snapshots={snapshot["snapshot-id"]: _snapshot(snapshot) for snapshot in document.get("snapshots") or ()},
+        refs=_refs(document),
+    )
+
+
+def _current(items: list[Any], key: str, wanted: int) -> Any:
+    return next(item for item in items if item[key] == wanted)
+
+
+def _time(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
+
+
+def _column(field: Json) -> Column:
+    return Column(field["name"], type_text(field["type"]), field["required"], field.get("doc") or "")
+
+
+def type_text(type_: str | Json) -> str:
+    """A type as one would write it: `decimal(12, 2)`, `list<string>`, `struct<a: int>`."""
+    if isinstance(type_, str):
+        return type_
+    match type_["type"]:
+        case "list":
+            return f"list<{type_text(type_['element'])}>"
+        case "map":
+            return f"map<{type_text(type_['key'])}, {type_text(type_['value'])}>"
+        case _:
+            return "struct<" + ", ".join(f"{field['name']}: {type_text(field['type'])}" for field in type_["fields"]) + ">"
+
+
+def _partition(document: Json, names: Mapping[int, str]) -> tuple[str, ...]:
+    spec = _current(document["partition-specs"], "spec-id", document["default-spec-id"])
+    return tuple(_transformed(field, names) for field in spec["fields"] if field["transform"] != "void")
+
+
+def _sort(document: Json, names: Mapping[int, str]) -> tuple[str, ...]:
+    order = _current(document["sort-orders"], "order-id", document["default-sort-order-id"])
+    return tuple(f"{_transformed(field, names)} {field['direction']}" for field in order["fields"])
+
+
+def _transformed(field: Json, names: Mapping[int, str]) -> str:
+    column = names.get(field["source-id"], f"#{field['source-id']}")
+    transform, _, argument = field["transform"].rstrip("]").partition("[")
+    if transform == "identity":
+        return column
+    return f"{transform}({argument}, {column})" if argument else f"{transform}({column})"
+
+
+def _snapshot(snapshot: Json) -> Snapshot:
+    summary = dict(snapshot.get("summary") or {})
+    return Snapshot(
+        id=snapshot["snapshot-id"],
+        parent=snapshot.get("parent-snapshot-id"),
+        at=_time(snapshot["timestamp-ms"]),
+        operation=summary.pop("operation", "unknown"),
+        summary=summary,
+    )
+
+
+def _refs(document: Json) -> dict[str, SnapshotRef]:
+    refs = {name: SnapshotRef(name, ref["snapshot-id"], _kind(ref["type"])) for name, ref in (document.get("refs") or {}).items()}
+    current = document.get("current-snapshot-id")
+    if MAIN not in refs and current is not None and current != -1:
+        refs[MAIN] = SnapshotRef(MAIN, current, "branch")
+    return refs
+
+
+def _kind(text: str) -> Literal["branch", "tag"]:
+    return "tag" if text == "tag" else "branch"

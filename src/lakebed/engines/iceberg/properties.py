@@ -1,0 +1,62 @@
+"""How PyIceberg reaches a lake's files and its catalog, as its own properties."""
+
+from typing import TYPE_CHECKING
+
+from lakebed.engines.database import CATALOG_NAME
+from lakebed.settings import DATABASE_FILE, FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+
+
+def file_properties(files: FilesSettings) -> dict[str, str]:
+    """PyIceberg's `s3.*`; harmless for a folder."""
+    known = {
+        "s3.endpoint": files.endpoint,
+        "s3.region": files.region,
+        "s3.access-key-id": files.access_key_id.get_secret_value() if files.access_key_id else "",
+        "s3.secret-access-key": files.secret_access_key.get_secret_value() if files.secret_access_key else "",
+        "s3.force-virtual-addressing": "" if files.path_style else "true",
+    }
+    return {key: value for key, value in known.items() if value}
+
+
+def catalog_properties(settings: Settings, root: Root) -> dict[str, str]:
+    """What `pyiceberg.catalog.load_catalog` is told, so that it sees the same tables as Spark."""
+    catalog = settings.catalog
+    common = {"warehouse": root.url, **file_properties(settings.files)}
+    if isinstance(catalog, RestCatalog):
+        return common | rest_properties(catalog)
+    if isinstance(catalog, PostgresCatalog):
+        return common | {"type": "sql", "uri": _psycopg_url(catalog), "init_catalog_tables": "false"}
+    file = root.folder / DATABASE_FILE
+    return common | {"type": "sql", "uri": f"sqlite:///{file}?timeout=30", "init_catalog_tables": "false"}
+
+
+def rest_properties(catalog: RestCatalog) -> dict[str, str]:
+    """A REST catalog's address and credential."""
+    known = {
+        "type": "rest",
+        "uri": catalog.url,
+        "warehouse": catalog.warehouse,
+        "scope": catalog.scope,
+        "oauth2-server-uri": catalog.oauth2_server_uri,
+        "credential": catalog.credential.get_secret_value() if catalog.credential else "",
+    }
+    return {key: value for key, value in known.items() if value}
+
+
+def _psycopg_url(catalog: PostgresCatalog) -> str:
+    from sqlalchemy import make_url
+
+    password = catalog.password.get_secret_value() if catalog.password else None
+    url = make_url(catalog.url).set(drivername="postgresql+psycopg", username=catalog.user, password=password)
+    return url.render_as_string(hide_password=False)
+
+
+
+def open_pyiceberg(settings: Settings, root: Root) -> "Catalog":
+    """PyIceberg's own catalog over the lake's tables."""
+    from pyiceberg.catalog import load_catalog
+
+    return load_catalog(CATALOG_NAME, **catalog_properties(settings, root))

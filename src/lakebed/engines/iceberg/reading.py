@@ -1,0 +1,50 @@
+"""Reading metadata files wherever the catalog says they are."""
+
+import gzip
+import json
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lakebed.engines.files import open_files
+from lakebed.engines.iceberg.metadata import read_metadata
+from lakebed.errors import DamagedTable, FileMissing
+from lakebed.names import TableName
+from lakebed.ports import Files, Pointer, TableMetadata
+from lakebed.settings import FilesSettings, Root, one_spelling
+
+_AT_ONCE = 16
+_GZIP = b"\x1f\x8b"
+
+
+class MetadataReader:
+    """Metadata files by location: below the root through the lake's own store, elsewhere by their own address."""
+
+    def __init__(self, root: Root, files: Files, settings: FilesSettings) -> None:
+        self._root, self._files, self._settings = root, files, settings
+
+    def read(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
+        """All of them, several at a time where each costs a request."""
+        if not self._root.is_bucket:
+            return {pointer.table: self._one(pointer) for pointer in pointers}
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return dict(zip((pointer.table for pointer in pointers), pool.map(self._one, pointers), strict=True))
+
+    def _one(self, pointer: Pointer) -> TableMetadata:
+        try:
+            data = self._bytes(pointer.location)
+            return read_metadata(json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data))
+        except (FileMissing, FileNotFoundError):
+            raise DamagedTable(str(pointer.table), pointer.location, "there is no such file.") from None
+        except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+            raise DamagedTable(str(pointer.table), pointer.location, f"{type(error).__name__}: {error}.") from error
+
+    def _bytes(self, location: str) -> bytes:
+        if path := self._root.relative(location):
+            return self._files.read(path)
+        place = one_spelling(location)
+        if place.startswith("s3://"):
+            parts = urlsplit(place)
+            return open_files(Root.parse(f"s3://{parts.netloc}"), self._settings).read(parts.path.lstrip("/"))
+        return Path(place).read_bytes()

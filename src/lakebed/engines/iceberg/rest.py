@@ -1,0 +1,151 @@
+"""An Iceberg REST catalog, with Lakebed's state in a database beside it.
+
+The catalog commits one table at a time. A publication of several is written down as an intent first, so that after a
+crash the next publisher can finish it, or take it back, by its run id.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import IntegrityError
+
+from lakebed.engines.database import CATALOG_NAME, Database, fence
+from lakebed.engines.database.publications import INTENDED, PUBLISHED, forget, mark_published, record, recorded
+from lakebed.engines.iceberg.metadata import read_metadata
+from lakebed.errors import BadName, CatalogUnreachable, PointerMoved
+from lakebed.names import TableName
+from lakebed.ports import Lease, Pointer, Publication, RefMove, TableMetadata
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog as IcebergCatalog
+    from pyiceberg.table import Table
+    from pyiceberg.table.update import TableUpdate
+    from pyiceberg.typedef import Identifier
+
+
+class RestTables:
+    """Tables of a REST catalog. Atomic a table; across tables made whole by `settle`."""
+
+    atomic = False
+
+    def __init__(self, database: Database, *, where: str, properties: Mapping[str, str]) -> None:
+        self._database, self._properties, self.where = database, properties, where
+        self._read: dict[str, TableMetadata] = {}
+
+    @cached_property
+    def _catalog(self) -> "IcebergCatalog":
+        from pyiceberg.catalog import load_catalog
+
+        return load_catalog(CATALOG_NAME, **self._properties)
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        from pyiceberg.exceptions import OAuthError, RESTError
+        from requests.exceptions import RequestException
+
+        try:
+            yield
+        except (RequestException, RESTError, OAuthError) as error:
+            raise CatalogUnreachable(self.where, str(error).splitlines()[0]) from error
+
+    def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
+        with self._answering():
+            found = {table: loaded for table in tables or self._all() if (loaded := self._load(table))}
+        self._read = {table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()}
+        return {name: Pointer(name, table.metadata_location) for name, table in found.items()}
+
+    def _all(self) -> Iterator[TableName]:
+        for namespace, layer in sorted(self._layers()):
+            for *_, name in self._catalog.list_tables((namespace, layer)):
+                try:
+                    yield TableName(namespace, layer, name)
+                except BadName:  # made by somebody else, outside our three parts
+                    continue
+
+    def _layers(self) -> "set[Identifier]":
+        """Namespaces of two parts. Some servers list nested ones at the top, others below their parents only."""
+        top = self._catalog.list_namespaces()
+        below = (inner for outer in top if len(outer) == 1 for inner in self._catalog.list_namespaces(outer))
+        return {namespace for namespace in (*top, *below) if len(namespace) == 2}
+
+    def _load(self, table: TableName) -> "Table | None":
+        from pyiceberg.exceptions import NoSuchTableError
+
+        try:
+            return self._catalog.load_table(table.parts)
+        except NoSuchTableError:
+            return None
+
+    def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
+        missing = [pointer.table for pointer in pointers if pointer.location not in self._read]
+        if missing:  # the catalog answers with the metadata itself, so a pointer costs no second request
+            self.pointers([pointer.table for pointer in pointers])
+        return {pointer.table: self._read[pointer.location] for pointer in pointers if pointer.location in self._read}
+
+    def create_namespace(self, namespace: str, layer: str) -> None:
+        with self._answering():
+            for name in ((namespace,), (namespace, layer)):
+                self._catalog.create_namespace_if_not_exists(name)
+
+    def swap(self, publication: Publication, *, seen: Mapping[TableName, Pointer], leases: Sequence[Lease] = ()) -> None:
+        self._intend(publication, leases)
+        for number, move in enumerate(publication.moves):
+            try:
+                self._move(move)
+            except PointerMoved:
+                if number == 0:
+                    self._close(publication, published=False)
+                raise
+        self._close(publication, published=True)
+
+    def _intend(self, publication: Publication, leases: Sequence[Lease]) -> None:
+        try:
+            with self._database.writing() as connection:
+                for lease in leases:
+                    fence(connection, lease)
+                record(connection, self._database, publication, state=INTENDED)
+        except IntegrityError as error:  # a twin of this run is at it, or a crash left the intent
+            raise PointerMoved(str(publication.moves[0].table)) from error
+
+    def _move(self, move: RefMove) -> None:
+        from lakebed.engines.iceberg.staging import moves_forward
+
+        self._commit(move, moves_forward(move), present=move.base)
+
+    def _commit(self, move: RefMove, updates: "tuple[TableUpdate, ...]", *, present: int | None) -> None:
+        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.table.update import AssertRefSnapshotId, AssertTableUUID
+
+        with self._answering():
+            table = self._load(move.table)
+            if table is None:
+                raise PointerMoved(str(move.table))
+            requirements = (
+                AssertTableUUID(uuid=table.metadata.table_uuid),
+                AssertRefSnapshotId(ref=move.ref, snapshot_id=present),
+            )
+            try:
+                self._catalog.commit_table(table, requirements, updates)
+            except CommitFailedException as error:
+                raise PointerMoved(str(move.table)) from error
+
+    def _close(self, publication: Publication, *, published: bool) -> None:
+        with self._database.writing() as connection:
+            (mark_published if published else forget)(connection, publication)
+
+    def published(self, run_id: str) -> Publication | None:
+        return next(iter(recorded(self._database, state=PUBLISHED, run_id=run_id)), None)
+
+    def unsettled(self) -> tuple[Publication, ...]:
+        return recorded(self._database, state=INTENDED)
+
+    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove]) -> None:
+        from lakebed.engines.iceberg.staging import moves_back
+
+        for move in complete:
+            self._move(move)
+        for move in undo:
+            self._commit(move, moves_back(move), present=move.to)
+        self._close(publication, published=not undo)

@@ -1,0 +1,6 @@
+"""Fakes that keep every promise of the ports, in memory."""
+
+from lakebed.engines.memory.catalog import MemoryCatalog, MemoryLeases
+from lakebed.engines.memory.files import MemoryFiles
+
+__all__ = ["MemoryCatalog", "MemoryFiles", "MemoryLeases"]

@@ -1,0 +1,137 @@
+"""The fakes: a catalog and leases that live in this process and keep the same promises."""
+
+import itertools
+import threading
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from lakebed.errors import LeaseHeld, LeaseLost, PointerMoved
+from lakebed.names import TableName
+from lakebed.ports import MAIN, Lease, Pointer, Publication, RefMove, Snapshot, SnapshotRef, TableMetadata
+
+
+@dataclass
+class _Row:
+    holder: str | None
+    token: int
+    limit: float
+    heartbeat: float
+
+
+class MemoryLeases:
+    """Leases in a dictionary."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, _Row] = {}
+        self._lock = threading.Lock()
+
+    def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
+        with self._lock:
+            row, now = self._rows.get(name), time.monotonic()
+            if row and row.holder is not None and row.heartbeat + row.limit >= now:
+                raise LeaseHeld(name, row.holder, now - row.heartbeat, row.limit)
+            token = row.token + 1 if row else 1
+            self._rows[name] = _Row(holder, token, limit, now)
+            return Lease(name, holder, token)
+
+    def renew(self, lease: Lease) -> None:
+        with self._lock:
+            self.fence(lease)
+            self._rows[lease.name].heartbeat = time.monotonic()
+
+    def release(self, lease: Lease) -> None:
+        with self._lock:
+            row = self._rows.get(lease.name)
+            if row and row.token == lease.token:
+                row.holder = None
+
+    def holder(self, name: str) -> Lease | None:
+        row = self._rows.get(name)
+        if row is None or row.holder is None or row.heartbeat + row.limit < time.monotonic():
+            return None
+        return Lease(name, row.holder, row.token)
+
+    def fence(self, lease: Lease) -> None:
+        row = self._rows.get(lease.name)
+        if row is None or row.token != lease.token or row.holder is None:
+            raise LeaseLost(lease.name, (row.holder or "") if row else "")
+
+
+@dataclass
+class MemoryCatalog:
+    """Tables in dictionaries. `write` stands in for an engine that appends rows."""
+
+    leases: MemoryLeases
+    where: str = "memory"
+    atomic: bool = True
+    _pointers: dict[TableName, Pointer] = field(default_factory=dict)
+    _metadata: dict[str, TableMetadata] = field(default_factory=dict)
+    _rows: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    _published: dict[str, Publication] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+
+    def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
+        with self._lock:
+            wanted = sorted(self._pointers) if tables is None else [table for table in tables if table in self._pointers]
+            return {table: self._pointers[table] for table in wanted}
+
+    def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
+        return {pointer.table: self._metadata[pointer.location] for pointer in pointers}
+
+    def create_namespace(self, namespace: str, layer: str) -> None:
+        """Tables need no place here."""
+
+    def create(self, table: TableName) -> None:
+        """An empty table without a snapshot."""
+        now = datetime.now(UTC)
+        self._point(table, TableMetadata(str(table), f"memory/{table}", 2, now, (), (), (), {}, {}, {}))
+
+    def write(self, table: TableName, rows: Sequence[int], *, branch: str = MAIN) -> int:
+        """Append rows to a branch, which comes from `main` if there is none yet; returns the snapshot."""
+        with self._lock:
+            present = self._metadata[self._pointers[table].location]
+            parent = present.refs.get(branch) or present.refs.get(MAIN)
+            number = next(self._numbers)
+            snapshot = Snapshot(number, parent.snapshot if parent else None, datetime.now(UTC), "append", {})
+            self._rows[number] = (*self._rows.get(snapshot.parent or 0, ()), *rows)
+            refs = {**present.refs, branch: SnapshotRef(branch, number, "branch")}
+            self._point(table, replace(present, snapshots={**present.snapshots, number: snapshot}, refs=refs))
+            return number
+
+    def rows(self, table: TableName, ref: str = MAIN) -> list[int]:
+        """What a reader of the ref sees."""
+        head = self._metadata[self._pointers[table].location].head(ref)
+        return sorted(self._rows[head.id]) if head else []
+
+    def swap(self, publication: Publication, *, seen: Mapping[TableName, Pointer], leases: Sequence[Lease] = ()) -> None:
+        with self._lock:
+            for lease in leases:
+                self.leases.fence(lease)
+            for move in publication.moves:
+                if self._pointers.get(move.table) != seen[move.table]:
+                    raise PointerMoved(str(move.table))
+            for move in publication.moves:
+                self._move(move)
+            self._published[publication.run_id] = publication
+
+    def _move(self, move: RefMove) -> None:
+        present = self._metadata[self._pointers[move.table].location]
+        refs = {name: ref for name, ref in present.refs.items() if name != move.branch}
+        self._point(move.table, replace(present, refs={**refs, move.ref: SnapshotRef(move.ref, move.to, "branch")}))
+
+    def _point(self, table: TableName, metadata: TableMetadata) -> None:
+        location = f"memory/{table}/{next(self._numbers)}"
+        self._metadata[location] = metadata
+        self._pointers[table] = Pointer(table, location)
+
+    def published(self, run_id: str) -> Publication | None:
+        return self._published.get(run_id)
+
+    def unsettled(self) -> tuple[Publication, ...]:
+        return ()
+
+    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove]) -> None:
+        """Nothing to do: a publication here is never divided."""

@@ -1,0 +1,76 @@
+"""Files in memory, for tests that need no disk."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from threading import Lock
+
+from lakebed.engines.files.paths import checked, checked_folder, checked_range
+from lakebed.engines.files.probe import prove_atomic_create
+from lakebed.errors import FileExists, FileMissing
+from lakebed.ports.files import FileInfo
+
+
+class MemoryFiles:
+    """Files that last as long as this object; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[FileInfo, bytes]] = {}
+        self._writes = 0
+        self._lock = Lock()
+
+    @property
+    def where(self) -> str:
+        return "memory"
+
+    def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
+        checked_range(start, length)
+        _, data = self._found(path)
+        return data[start:] if length is None else data[start : start + length]
+
+    def write(self, path: str, data: bytes) -> FileInfo:
+        with self._lock:
+            return self._put(checked(path), data)
+
+    def create(self, path: str, data: bytes) -> FileInfo:
+        with self._lock:
+            if checked(path) in self._files:
+                raise FileExists(path)
+            return self._put(path, data)
+
+    def info(self, path: str) -> FileInfo:
+        info, _ = self._found(path)
+        return info
+
+    def list(self, folder: str = "") -> Iterator[FileInfo]:
+        top = checked_folder(folder)
+        with self._lock:
+            infos = [info for path, (info, _) in sorted(self._files.items()) if not top or path.startswith(f"{top}/")]
+        return iter(infos)
+
+    def delete(self, path: str) -> None:
+        with self._lock:
+            self._files.pop(checked(path), None)
+
+    def move(self, path: str, to: str) -> FileInfo:
+        with self._lock:
+            if checked(path) not in self._files:
+                raise FileMissing(path)
+            if checked(to) in self._files:
+                raise FileExists(to)
+            _, data = self._files.pop(path)
+            return self._put(to, data)
+
+    def probe(self) -> None:
+        prove_atomic_create(self, create=self.create)
+
+    def _found(self, path: str) -> tuple[FileInfo, bytes]:
+        with self._lock:
+            if checked(path) not in self._files:
+                raise FileMissing(path)
+            return self._files[path]
+
+    def _put(self, path: str, data: bytes) -> FileInfo:
+        self._writes += 1
+        info = FileInfo(path, len(data), str(self._writes), datetime.now(UTC))
+        self._files[path] = (info, bytes(data))
+        return info

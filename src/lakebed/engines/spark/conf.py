@@ -1,0 +1,151 @@
+"""Spark's settings for a lake, as plain dictionaries. Nothing here touches Spark."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from lakebed.engines.spark.jars import keeps_tables_in_s3
+from lakebed.settings import FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
+
+CATALOG = "lake"
+CATALOG_CLASS = "org.apache.iceberg.spark.SparkCatalog"
+EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+DATABASE = ".data/lake.db"
+
+_SECRET_KEY = "(?i)secret|password|token|access[.-]?key|credential"  # noqa: S105  a pattern
+
+# Spark's and PyIceberg's commits meet at one pointer: try often and soon, instead of the few, ever longer waits of Iceberg.
+_TABLE_DEFAULTS = {
+    "format-version": "2",
+    "commit.retry.num-retries": "30",
+    "commit.retry.min-wait-ms": "50",
+    "commit.retry.max-wait-ms": "2000",
+}
+
+
+def session_conf(
+    settings: Settings, root: Root, *, jars: Iterable[Path] = (), cores: int = 2, python: str = ""
+) -> dict[str, str]:
+    """Everything Spark is told at its start; `settings.spark.conf` has the last word."""
+    spark = settings.spark
+    conf = _everywhere(settings) | (_local(cores, python) if spark.is_local else _remote(jars))
+    conf |= {f"spark.hadoop.{key}": value for key, value in hadoop_conf(settings, root).items()}
+    return conf | catalog_conf(settings, root) | spark.conf
+
+
+def runtime_conf(settings: Settings, root: Root) -> dict[str, str]:
+    """What makes a session that runs already into one of this lake; each of these can be set at any time."""
+    ours = catalog_conf(settings, root) | hadoop_conf(settings, root)
+    return ours | {key: value for key, value in settings.spark.conf.items() if key.startswith("spark.sql.")}
+
+
+def catalog_conf(settings: Settings, root: Root) -> dict[str, str]:
+    """The lake's catalog under the name `lake`, its tables' defaults and its time zone."""
+    properties = {"cache-enabled": "false"} | _catalog(settings, root)
+    if keeps_tables_in_s3(settings, root):
+        properties |= _s3_tables(settings.files)
+    properties |= {f"table-default.{key}": value for key, value in _TABLE_DEFAULTS.items()}
+    prefix = f"spark.sql.catalog.{CATALOG}"
+    conf = {prefix: CATALOG_CLASS} | {f"{prefix}.{key}": value for key, value in properties.items()}
+    return conf | {"spark.sql.defaultCatalog": CATALOG, "spark.sql.session.timeZone": settings.timezone}
+
+
+def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
+    """How Spark's own readers reach landing files in the bucket."""
+    if not root.is_bucket:
+        return {}
+    files = settings.files
+    keys = {
+        "impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+        "endpoint": files.endpoint,
+        "endpoint.region": files.region,
+        "path.style.access": str(files.path_style).lower(),
+        "connection.ssl.enabled": str(not files.endpoint.startswith("http:")).lower(),
+        "access.key": _open(files.access_key_id),
+        "secret.key": _open(files.secret_access_key),
+    }
+    conf = {f"fs.s3a.{key}": value for key, value in keys.items() if value}
+    return conf | {"fs.s3.impl": keys["impl"]}  # a lake's root is spelt s3://
+
+
+def redacted(conf: Mapping[str, str]) -> dict[str, str]:
+    """The same, fit to be shown: whatever may be a secret is masked."""
+    return {key: "********" if re.search(_SECRET_KEY, key) else value for key, value in conf.items()}
+
+
+def cores_of(master: str, cores: int) -> int:
+    """How many tasks `local[…]` runs at once on a machine with so many cores."""
+    found = re.match(r"local\[(\d+|\*)", master)
+    if not found:
+        return 1
+    return cores if found[1] == "*" else int(found[1])
+
+
+def _everywhere(settings: Settings) -> dict[str, str]:
+    return {
+        "spark.app.name": "lakebed",
+        "spark.master": settings.spark.master,
+        "spark.driver.memory": settings.spark.memory,
+        "spark.sql.extensions": EXTENSIONS,
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.redaction.regex": _SECRET_KEY,
+    }
+
+
+def _local(cores: int, python: str) -> dict[str, str]:
+    # The loopback address spares a look-up of the host's name, which takes seconds on some machines.
+    conf = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": str(max(2, cores)),
+    }
+    return conf | ({"spark.pyspark.python": python} if python else {})
+
+
+def _remote(jars: Iterable[Path]) -> dict[str, str]:
+    return {"spark.jars": ",".join(str(jar) for jar in jars)}
+
+
+def _catalog(settings: Settings, root: Root) -> dict[str, str]:
+    catalog = settings.catalog
+    if isinstance(catalog, RestCatalog):
+        return _rest(catalog)
+    jdbc = {"type": "jdbc", "jdbc.schema-version": "V1", "warehouse": root.url}
+    if isinstance(catalog, PostgresCatalog):
+        access = {"uri": f"jdbc:{catalog.url}", "jdbc.user": catalog.user, "jdbc.password": _open(catalog.password)}
+        return jdbc | {key: value for key, value in access.items() if value}
+    database = f"{root.folder}/{DATABASE}"
+    # One connection: SQLite has one writer, and more of them only wait for each other.
+    return jdbc | {"uri": f"jdbc:sqlite:{database}?journal_mode=WAL&busy_timeout=30000", "clients": "1"}
+
+
+def _rest(catalog: RestCatalog) -> dict[str, str]:
+    properties = {
+        "type": "rest",
+        "uri": catalog.url,
+        "warehouse": catalog.warehouse,
+        "credential": _open(catalog.credential),
+        "scope": catalog.scope if catalog.credential else "",
+        "oauth2-server-uri": catalog.oauth2_server_uri,
+    }
+    return {key: value for key, value in properties.items() if value}
+
+
+def _s3_tables(files: FilesSettings) -> dict[str, str]:
+    properties = {
+        "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        "s3.endpoint": files.endpoint,
+        "s3.path-style-access": str(files.path_style).lower(),
+        "s3.access-key-id": _open(files.access_key_id),
+        "s3.secret-access-key": _open(files.secret_access_key),
+        "client.region": files.region,
+    }
+    return {key: value for key, value in properties.items() if value}
+
+
+def _open(secret: SecretStr | None) -> str:
+    return secret.get_secret_value() if secret else ""

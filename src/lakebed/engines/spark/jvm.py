@@ -1,0 +1,185 @@
+"""Starting Spark's JVM, directly or as spark-submit does, and connecting pyspark to it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from warnings import catch_warnings
+
+from lakebed.engines.spark.home import spark_home
+from lakebed.engines.spark.launch import Launch, java_command, ordinary_conf, properties_text
+from lakebed.engines.spark.logs import log_options, tail
+from lakebed.errors import SparkFailed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PATIENCE = 120.0  # seconds until a JVM that does not answer counts as failed; a loaded machine may take half a minute
+
+
+class JvmCrashed(SparkFailed):
+    """The JVM was ended by a signal, as a damaged class-data archive makes it."""
+
+
+@dataclass
+class Jvm:
+    """A JVM that runs, and that ends when its standard input does: with this process, however that ends."""
+
+    process: "subprocess.Popen[bytes]"
+    gateway: Any
+    log: Path
+    how: Literal["directly", "ordinarily"]
+
+    def stop(self, *, patience: float = 20.0) -> None:
+        """End it and wait until it is gone."""
+        _disconnect(self)
+        if self.process.stdin:
+            self.process.stdin.close()
+        try:
+            self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> Jvm:
+    """Start java ourselves: neither Spark's launcher nor its shell scripts are waited for."""
+    with _private_folder() as folder:
+        properties, address = folder / "spark.properties", folder / "address"
+        _write_privately(properties, properties_text(launch.conf))
+        command = java_command(launch, properties=properties, options=log_options(log, folder))
+        told = {"SPARK_HOME": str(spark_home()), "SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address)}
+        process = _started(command, environment={**environment, **told, **_local_address(launch)}, log=log)
+        try:
+            import pyspark.sql  # noqa: F401  the JVM boots meanwhile
+
+            port, secret = _address(process, address, log)
+            return Jvm(process, _gateway(port, secret), log, "directly")
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+
+
+def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Path) -> Jvm:
+    """Start it through spark-submit, as pyspark itself does."""
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    with _private_folder() as folder, log.open("ab") as console:
+        properties = folder / "spark.properties"
+        _write_privately(properties, properties_text(ordinary_conf(launch, options=log_options(log, folder))))
+        told = {"SPARK_HOME": str(spark_home()), "JAVA_HOME": str(launch.java.home), **_local_address(launch)}
+        told["PYSPARK_SUBMIT_ARGS"] = f"--load-spark-defaults --properties-file {properties} pyspark-shell"
+        try:
+            with _lent({**environment, **told}):
+                gateway = launch_gateway(popen_kwargs={"stdout": console, "stderr": console})  # type: ignore[no-untyped-call]
+        except (PySparkException, OSError) as error:
+            raise SparkFailed(tail(log), log=str(log)) from error
+        return Jvm(gateway.proc, gateway, log, "ordinarily")
+
+
+def connect(jvm: Jvm, *, environment: Mapping[str, str]) -> "SparkSession":
+    """The JVM's first session; Python workers run the same Python as we do, unless told otherwise."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    try:
+        with _lent({"PYSPARK_PYTHON": environment.get("PYSPARK_PYTHON", sys.executable)}):
+            SparkContext._ensure_initialized(gateway=jvm.gateway)
+            return SparkSession.builder.getOrCreate()
+    except Exception as error:
+        jvm.stop()
+        raise SparkFailed(_first_line(error), log=str(jvm.log)) from error
+
+
+def _disconnect(jvm: Jvm) -> None:
+    """Let pyspark forget this JVM, so that another may follow in the same process."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._gateway is jvm.gateway:
+        with suppress(Exception), catch_warnings(action="ignore"):  # it may have died before
+            if SparkContext._active_spark_context:
+                SparkContext._active_spark_context.stop()
+        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = SparkSession._activeSession = None
+    jvm.gateway.shutdown()
+
+
+@contextmanager
+def _private_folder() -> Iterator[Path]:
+    """A folder only this user can look into, for as long as the JVM starts."""
+    folder = Path(tempfile.mkdtemp(prefix="lakebed-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_privately(file: Path, text: str) -> None:
+    file.touch(mode=0o600)
+    file.write_text(text, encoding="utf-8")
+
+
+def _local_address(launch: Launch) -> dict[str, str]:
+    """Spare Spark the look-up of this host's name if it is told an address anyway."""
+    address = launch.conf.get("spark.driver.bindAddress")
+    return {"SPARK_LOCAL_IP": address} if address else {}
+
+
+def _started(command: tuple[str, ...], *, environment: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
+    # A process group of its own: Ctrl-C is for us to answer, not for the JVM.
+    with log.open("ab") as console:
+        return subprocess.Popen(
+            command, env=dict(environment), stdin=subprocess.PIPE, stdout=console, stderr=console, process_group=0
+        )
+
+
+def _address(process: "subprocess.Popen[bytes]", address: Path, log: Path) -> tuple[int, str]:
+    """Port and secret of the JVM, as soon as it tells them."""
+    deadline = time.monotonic() + PATIENCE
+    while not address.is_file():
+        if (code := process.poll()) is not None:
+            failure = JvmCrashed if code < 0 else SparkFailed
+            raise failure(f"its JVM ended with {code}: {tail(log)}", log=str(log))
+        if time.monotonic() > deadline:
+            raise SparkFailed(f"its JVM did not answer within {PATIENCE:.0f} s.", log=str(log))
+        time.sleep(0.01)
+    told = address.read_bytes()
+    length = int.from_bytes(told[4:8], "big")
+    return int.from_bytes(told[:4], "big"), told[8 : 8 + length].decode()
+
+
+def _gateway(port: int, secret: str) -> Any:
+    from pyspark.java_gateway import launch_gateway
+
+    with _lent({"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}):
+        return launch_gateway()  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _lent(variables: Mapping[str, str]) -> Iterator[None]:
+    """Further environment variables for a while: pyspark can be told some things in no other way."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.strip().startswith("at ")]
+    return next((line for line in lines if "Exception" in line and "Py4J" not in line), lines[0] if lines else repr(error))

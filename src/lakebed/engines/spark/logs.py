@@ -1,0 +1,54 @@
+"""Where Spark's words go, so that the console stays the user's."""
+
+import logging
+import os
+import time
+from pathlib import Path
+
+KEPT = 20  # logs of former starts
+
+_LOG4J = """\
+rootLogger.level = warn
+rootLogger.appenderRef.file.ref = file
+appender.file.type = File
+appender.file.name = file
+appender.file.fileName = ${sys:lakebed.log}
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{yyyy-MM-dd HH:mm:ss.SSS} %p %c{1}: %m%n%ex
+"""
+
+
+def new_log(logs: Path) -> Path:
+    """A log file for one start of Spark, beside those of the last starts; older ones go."""
+    folder = logs / "spark"
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in sorted(folder.glob("*.log"), reverse=True)[KEPT - 1 :]:
+        old.unlink(missing_ok=True)
+    log = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    log.touch()
+    return log
+
+
+def log_options(log: Path, folder: Path) -> tuple[str, ...]:
+    """Write log4j's settings into `folder`; the options that make the JVM log into `log`, its crash reports included."""
+    config = folder / "log4j2.properties"
+    config.write_text(_LOG4J)
+    return (f"-Dlog4j2.configurationFile={config.as_uri()}", f"-Dlakebed.log={log}", f"-XX:ErrorFile={log.parent}/crash-%p.txt")
+
+
+def silence_pyspark() -> None:
+    """Keep pyspark from printing every failed query as JSON; the exception says the same."""
+    logging.getLogger("SQLQueryContextLogger").disabled = True
+
+
+def tail(log: Path, *, lines: int = 3) -> str:
+    """The last lines of a log that say something, as one line."""
+    said = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    telling = [line for line in said if not line.startswith("at ")]
+    return " | ".join(telling[-lines:]) or "it said nothing"
+
+
+def note(log: Path, line: str) -> None:
+    """Add a line of our own to Spark's log."""
+    with log.open("a") as file:
+        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} LAKEBED {line}\n")

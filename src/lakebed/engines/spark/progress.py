@@ -1,0 +1,89 @@
+"""How far Spark is with what it is doing, for a bar on the terminal."""
+
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INTERVAL = 0.2
+
+OnProgress = Callable[[int, int], None]
+
+
+@contextmanager
+def watch(session: "SparkSession", on_progress: OnProgress) -> Iterator[None]:
+    """While inside, tell tasks done and tasks known so far; the latter grow as Spark plans on. Called from another thread."""
+    watched = _watch_remote if hasattr(session, "registerProgressHandler") and not _is_classic(session) else _watch_here
+    with watched(session, on_progress):
+        yield
+
+
+def _is_classic(session: "SparkSession") -> bool:
+    return hasattr(session, "_jsparkSession")
+
+
+@contextmanager
+def _watch_remote(session: Any, on_progress: OnProgress) -> Iterator[None]:
+    counted = _Counted(on_progress)
+
+    def handler(stages: Iterable[Any] | None, _inflight: int, operation: str | None, _done: bool) -> None:
+        for stage in stages or ():
+            counted.see(f"{operation}/{stage.stage_id}", stage.num_completed_tasks, stage.num_tasks)
+        counted.tell()
+
+    session.registerProgressHandler(handler)
+    try:
+        yield
+    finally:
+        session.removeProgressHandler(handler)
+
+
+@contextmanager
+def _watch_here(session: Any, on_progress: OnProgress) -> Iterator[None]:
+    """Classic Spark tells nothing by itself: what this thread starts is put in a job group, and that is asked about."""
+    context, group, ended = session.sparkContext, f"lakebed-{uuid.uuid4().hex}", threading.Event()
+    watcher = threading.Thread(target=_ask, args=(context.statusTracker(), group, _Counted(on_progress), ended), daemon=True)
+    context.setJobGroup(group, "lakebed")
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+        for name in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
+            context.setLocalProperty(name, None)
+
+
+def _ask(tracker: Any, group: str, counted: "_Counted", ended: threading.Event) -> None:
+    while True:
+        last = ended.wait(INTERVAL)
+        for job in map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)):
+            for stage in map(tracker.getStageInfo, job.stageIds if job else ()):
+                if stage:
+                    counted.see(str(stage.stageId), stage.numCompletedTasks, stage.numTasks)
+        counted.tell()
+        if last:
+            return
+
+
+class _Counted:
+    """Tasks by stage, told when the sums have changed."""
+
+    def __init__(self, on_progress: OnProgress) -> None:
+        self._on_progress = on_progress
+        self._stages: dict[str, tuple[int, int]] = {}
+        self._told = (0, 0)
+
+    def see(self, stage: str, done: int, total: int) -> None:
+        known = self._stages.get(stage, (0, 0))
+        self._stages[stage] = (max(done, known[0]), max(total, known[1]))
+
+    def tell(self) -> None:
+        sums = (sum(done for done, _ in self._stages.values()), sum(total for _, total in self._stages.values()))
+        if sums != self._told:
+            self._told = sums
+            self._on_progress(*sums)

