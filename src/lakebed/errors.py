@@ -278,7 +278,7 @@ class LeaseHeld(Conflict):
     def __init__(self, name: str, holder: str, silent_for: float, limit: float) -> None:
         self.name, self.holder, self.silent_for, self.limit = name, holder, silent_for, limit
         super().__init__(
-            f"{name} is held by {holder} (last sign of life {silent_for:.0f} s ago; it passes on after {limit:.0f} s of silence).",
+            f"{name} is held by {holder} (silent for {silent_for:.0f} s; it passes on after {limit:.0f} s of it).",
             next="Wait for it, or stop that process.",
         )
 

@@ -11,6 +11,7 @@ from hashlib import sha256
 
 from lakebed.errors import BadName, NameCollision
 
+CATALOG = "lake"  # the catalog's name in every engine; also a key of Iceberg's own tables
 LONGEST = 128
 LONGEST_ASSET = 255  # the width of the catalog's columns
 LAYERS = ("bronze", "silver", "gold")
@@ -109,8 +110,8 @@ class TableName:
 
     @property
     def spark(self) -> str:
-        """The name in Spark SQL, without the catalog."""
-        return ".".join(map(spark_identifier, self.parts))
+        """The name in Spark SQL, catalog included, so that it means the same in a session of the user's own."""
+        return ".".join((CATALOG, *map(spark_identifier, self.parts)))
 
     @property
     def duckdb(self) -> str:

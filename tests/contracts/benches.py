@@ -1,6 +1,5 @@
 """Workbenches: a catalog behind its port, with an engine beside it that makes and fills tables."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -194,11 +193,7 @@ def atomic_bench(request: pytest.FixtureRequest) -> Iterator[RealBench]:
     yield from _real(request.param, request)
 
 
-def wait_for(path: Path, *, seconds: float = 60) -> None:
-    """Until another process has made the file."""
-    deadline = time.monotonic() + seconds
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path.name} did not appear within {seconds} s"
-        time.sleep(0.01)
-
-
+@pytest.fixture(params=[REST])
+def rest_only_bench(request: pytest.FixtureRequest) -> Iterator[RealBench]:
+    """The catalog that commits one table at a time."""
+    yield from _real(request.param, request)

@@ -104,4 +104,6 @@ def _tables(lake: Lake) -> Finding:
 
 
 def _no_lake() -> Finding:
-    return Finding("lake", "warning", detail="there is none here", fix="Make one with: lakebed init, or name one with --lake PATH.")
+    return Finding(
+        "lake", "warning", detail="there is none here", fix="Make one with: lakebed init, or name one with --lake PATH."
+    )

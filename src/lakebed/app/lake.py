@@ -20,8 +20,7 @@ from lakebed.settings import SETTINGS_FILE, Root, Settings, files_settings, find
 from lakebed.tables import Ask, Held, create_table, hold, publish, settle_divided, write_properties
 
 if TYPE_CHECKING:
-    from pyiceberg.catalog import Catalog as IcebergCatalog
-    from pyspark.sql import SparkSession
+    from lakebed.engines.types import IcebergCatalog, SparkSession
 
 Report = Callable[[str], None]
 

@@ -14,7 +14,9 @@ from lakebed.errors import LakebedError
 
 INTERNAL = 2
 
-LakeOption = Annotated[str | None, typer.Option("--lake", metavar="PATH", help="The lake: a folder or s3:// address. Also by LAKEBED_LAKE.")]
+LakeOption = Annotated[
+    str | None, typer.Option("--lake", metavar="PATH", help="The lake: a folder or s3:// address. Also by LAKEBED_LAKE.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")]
@@ -69,7 +71,9 @@ def _guarded(screen: Screen, work: Callable[[], None]) -> None:
         raise typer.Exit(0) from None
     except Exception as error:
         unexpected = LakebedError(
-            f"Lakebed itself failed: {type(error).__name__}: {error}", safe="", next="Run it again with --debug and report what it shows."
+            f"Lakebed itself failed: {type(error).__name__}: {error}",
+            safe="",
+            next="Run it again with --debug and report what it shows.",
         )
         unexpected.__cause__ = error
         _end(screen, unexpected)

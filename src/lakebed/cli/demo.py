@@ -69,7 +69,9 @@ def demo(
             _say(screen, f"\n[bold]{number}. {title}[/bold]")
             show(showing)
         seconds = time.monotonic() - showing.started
-    screen.show(showing.facts | {"root": str(root), "seconds": round(seconds, 1)}, lambda: _farewell(screen, root.folder, seconds))
+    screen.show(
+        showing.facts | {"root": str(root), "seconds": round(seconds, 1)}, lambda: _farewell(screen, root.folder, seconds)
+    )
 
 
 def _say(screen: Screen, line: str) -> None:
@@ -80,7 +82,10 @@ def _say(screen: Screen, line: str) -> None:
 def _made(showing: Demo) -> None:
     landed = [file.path for file in showing.lake.stores.files.list("ecommerce/landing")]
     showing.facts["landed"] = len(landed)
-    _say(showing.screen, f"   {showing.lake.root}: one folder, {len(landed)} files in its landing zones, catalog and state in .data/lake.db")
+    _say(
+        showing.screen,
+        f"   {showing.lake.root}: one folder, {len(landed)} files in its landing zones, catalog and state in .data/lake.db",
+    )
 
 
 def _spark(showing: Demo) -> None:
@@ -107,7 +112,9 @@ def _load(showing: Demo, table: TableName, landing: tuple[str, str], *, branch: 
     if table not in lake.stores.catalog.pointers([table]):
         spark.sql(lake.creation_of(table, _COLUMNS[table]))
     spark.sql(create_branch(table, branch))
-    frame = spark.read.schema(_COLUMNS[table]).option("header", True).format(kind).load(f"{lake.root.url}/ecommerce/landing/{files}")
+    frame = (
+        spark.read.schema(_COLUMNS[table]).option("header", True).format(kind).load(f"{lake.root.url}/ecommerce/landing/{files}")
+    )
     frame.writeTo(on_branch(table, branch)).append()
 
 
@@ -124,7 +131,10 @@ def _bad_day(showing: Demo) -> None:
     spark.sql(f"INSERT INTO {branch} SELECT -1, 1, 1, 1, -99.00, 'paid', TIMESTAMP '2026-10-03 12:00:00'")
     bad = spark.sql(f"SELECT order_id FROM {branch} WHERE amount < 0").count()
     showing.facts["bad_rows"], showing.facts["main_during_bad_day"] = bad, showing.count(ORDERS.spark)
-    _say(showing.screen, f"   a check on branch run_2 finds {bad} bad row; main still has its {showing.facts['main_during_bad_day']} rows")
+    _say(
+        showing.screen,
+        f"   a check on branch run_2 finds {bad} bad row; main still has its {showing.facts['main_during_bad_day']} rows",
+    )
     spark.sql(f"DELETE FROM {branch} WHERE amount < 0")
     showing.lake.publish([ORDERS], branch="run_2", run_id="demo-2")
     showing.facts["main_after_bad_day"] = showing.count(ORDERS.spark)

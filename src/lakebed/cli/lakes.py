@@ -30,7 +30,9 @@ def init(
     screen: Screen,
     path: Annotated[str | None, typer.Argument(help="Folder or s3:// address; the present folder unless given.")] = None,
     template: Annotated[str | None, typer.Option("--template", metavar="NAME", help="Start with these files: shop.")] = None,
-    set: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting for lakebed.yaml; repeatable.")] = None,
+    set: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting for lakebed.yaml; repeatable.")
+    ] = None,
 ) -> None:
     """Make a lake."""
     from lakebed.app import create_lake
@@ -101,10 +103,19 @@ def ls(
             screen.say("no tables" + (f" fit {pattern!r}" if pattern else " yet"))
             return
         shown = [
-            (row["table"], counted(row["rows"]), counted(row["files"]), sized(row["bytes"]), timed(row["updated_at"]), counted(row["branches"]))
+            (
+                row["table"],
+                counted(row["rows"]),
+                counted(row["files"]),
+                sized(row["bytes"]),
+                timed(row["updated_at"]),
+                counted(row["branches"]),
+            )
             for row in rows
         ]
-        screen.table(("table", "rows", "files", "size", "updated (UTC)", "branches"), shown, right=("rows", "files", "size", "branches"))
+        screen.table(
+            ("table", "rows", "files", "size", "updated (UTC)", "branches"), shown, right=("rows", "files", "size", "branches")
+        )
 
     screen.show(rows, text)
 

@@ -83,7 +83,13 @@ class Screen:
     def refuse(self, error: LakebedError) -> None:
         """The one place that turns an error into output."""
         if self.as_json:
-            facts = {"kind": type(error).__name__, "what": error.what, "where": error.where, "safe": error.safe, "next": error.next}
+            facts = {
+                "kind": type(error).__name__,
+                "what": error.what,
+                "where": error.where,
+                "safe": error.safe,
+                "next": error.next,
+            }
             sys.stderr.write(json.dumps({"error": facts | {"retryable": error.retryable}}, ensure_ascii=False) + "\n")
             return
         where = f"{_plain(error.where)}: " if error.where else ""

@@ -1,6 +1,15 @@
 """One frozen `Settings`, read once from `lakebed.yaml` and the environment."""
 
-from lakebed.settings.load import OTHER_VARIABLES, fields, files_settings, load_settings, refuse_unfit, secrets, settings_tree, variables
+from lakebed.settings.load import (
+    OTHER_VARIABLES,
+    fields,
+    files_settings,
+    load_settings,
+    refuse_unfit,
+    secrets,
+    settings_tree,
+    variables,
+)
 from lakebed.settings.places import DATA, DATABASE_FILE, cache_folder, logs_folder, staging_place
 from lakebed.settings.root import SETTINGS_FILE, Root, find_root, one_spelling
 from lakebed.settings.spec import (

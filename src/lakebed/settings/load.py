@@ -197,7 +197,11 @@ def _as_bad_settings(error: ErrorDetails, where: str, lines: _Lines, environment
     if error["type"] == "extra_forbidden":
         siblings = {known[-1] for known in _known_paths() if known[:-1] == plain_path[:-1]}
         return BadSettings(
-            f"there is no setting {dotted!r}.", where=where, line=line, excerpt=excerpt, next=suggestion(near(plain_path[-1], siblings))
+            f"there is no setting {dotted!r}.",
+            where=where,
+            line=line,
+            excerpt=excerpt,
+            next=suggestion(near(plain_path[-1], siblings)),
         )
     return BadSettings(f"{dotted}: {_reason(error)}.", where=where, line=line, excerpt=excerpt)
 
@@ -219,5 +223,3 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
 
 def _is_model(part: Any) -> bool:
     return isinstance(part, type) and issubclass(part, BaseModel)
-
-

@@ -104,7 +104,9 @@ class LeaseSettings(_Part):
 class WriteSettings(_Part):
     """How data files are written; what is unset comes from the level above."""
 
-    target_file_size: ByteSize | None = Field(default=None, gt=0, description="size to aim at for a data file; 512 MiB unless set")
+    target_file_size: ByteSize | None = Field(
+        default=None, gt=0, description="size to aim at for a data file; 512 MiB unless set"
+    )
     compression: Compression | None = Field(default=None, description="Parquet compression; snappy unless set")
     row_group_size: ByteSize | None = Field(
         default=None, gt=0, description="size of a Parquet row group; 128 MiB unless set, 1 MiB in a table with a sort order"

@@ -23,9 +23,7 @@ def create_table(
     partitioned = f"PARTITIONED BY ({', '.join(partition_by)})\n" if partition_by else ""
     listed = ", ".join(f"{text(key)} = {text(value)}" for key, value in {"format-version": "2", **properties}.items())
     return (
-        f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n"
-        f"{partitioned}LOCATION {text(location)}\n"
-        f"TBLPROPERTIES ({listed})"
+        f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n{partitioned}LOCATION {text(location)}\nTBLPROPERTIES ({listed})"
     )
 
 

@@ -2,6 +2,5 @@
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.leases import DatabaseLeases, fence
-from lakebed.engines.database.schema import CATALOG_NAME
 
-__all__ = ["CATALOG_NAME", "Database", "DatabaseLeases", "fence"]
+__all__ = ["Database", "DatabaseLeases", "fence"]

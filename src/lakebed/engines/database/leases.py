@@ -51,7 +51,9 @@ class DatabaseLeases:
 
     def release(self, lease: Lease) -> None:
         with self._database.writing() as connection:
-            connection.execute(update(leases).where(leases.c.name == lease.name, leases.c.token == lease.token).values(holder=None))
+            connection.execute(
+                update(leases).where(leases.c.name == lease.name, leases.c.token == lease.token).values(holder=None)
+            )
 
     def holder(self, name: str) -> Lease | None:
         held = leases.c.heartbeat + leases.c.limit_seconds >= self._database.now()

@@ -27,9 +27,7 @@ def mark_published(connection: Connection, publication: Publication) -> None:
 
 def forget(connection: Connection, publication: Publication) -> None:
     """An intended publication will not happen."""
-    connection.execute(
-        delete(publications).where(publications.c.run_id == publication.run_id, publications.c.state == INTENDED)
-    )
+    connection.execute(delete(publications).where(publications.c.run_id == publication.run_id, publications.c.state == INTENDED))
 
 
 def recorded(database: Database, *, state: str, run_id: str | None = None) -> tuple[Publication, ...]:

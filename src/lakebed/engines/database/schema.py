@@ -7,8 +7,6 @@ from sqlalchemy.schema import CreateTable
 
 from lakebed.errors import NewerLake
 
-CATALOG_NAME = "lake"  # a key column of Iceberg's tables: every engine must use the same
-
 _METADATA = MetaData()
 
 # Iceberg's JDBC catalog, schema V1: names and widths are Iceberg's, shared with Spark and PyIceberg.

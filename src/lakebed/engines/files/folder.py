@@ -55,10 +55,7 @@ class FolderFiles:
     def info(self, path: str) -> FileInfo:
         place = self._followed(path)
         with self._refusing(path):
-            try:
-                seen = place.stat()
-            except NotADirectoryError:
-                raise FileMissing(path) from None
+            seen = place.stat()
         if not stat.S_ISREG(seen.st_mode):
             raise FileMissing(path)
         return _info(path, seen)
@@ -166,7 +163,7 @@ class FolderFiles:
         """The operating system's refusals in Lakebed's words."""
         try:
             yield
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise FileMissing(path) from None
         except IsADirectoryError:
             raise BadName("path", path, "a folder has this name") from None

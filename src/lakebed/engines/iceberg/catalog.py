@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy import Connection, exists, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
-from lakebed.engines.database import CATALOG_NAME, Database, fence
+from lakebed.engines.database import Database, fence
 from lakebed.engines.database.publications import PUBLISHED, record, recorded
 from lakebed.engines.database.schema import iceberg_namespaces, iceberg_tables
 from lakebed.engines.iceberg.reading import MetadataReader
 from lakebed.errors import BadName, LakebedError, PointerMoved
-from lakebed.names import TableName
+from lakebed.names import CATALOG, TableName
 from lakebed.ports import Lease, Pointer, Publication, RefMove, TableMetadata
 
 _T = iceberg_tables.c
@@ -30,7 +30,7 @@ class DatabaseCatalog:
 
     def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
         query = select(_T.table_namespace, _T.table_name, _T.metadata_location).where(
-            _T.catalog_name == CATALOG_NAME, _T.iceberg_type.is_distinct_from("VIEW"), _T.metadata_location.is_not(None)
+            _T.catalog_name == CATALOG, _T.iceberg_type.is_distinct_from("VIEW"), _T.metadata_location.is_not(None)
         )
         if tables is not None:
             query = query.where(tuple_(_T.table_namespace, _T.table_name).in_([_key(table) for table in tables]))
@@ -45,7 +45,7 @@ class DatabaseCatalog:
     def create_namespace(self, namespace: str, layer: str) -> None:
         with self._database.writing() as connection:
             for name in (namespace, f"{namespace}.{layer}"):
-                row = {"catalog_name": CATALOG_NAME, "namespace": name, "property_key": "exists"}
+                row = {"catalog_name": CATALOG, "namespace": name, "property_key": "exists"}
                 known = select(exists().where(*(iceberg_namespaces.c[key] == value for key, value in row.items())))
                 if not connection.execute(known).scalar():
                     connection.execute(insert(iceberg_namespaces).values(**row, property_value="true"))
@@ -65,7 +65,11 @@ class DatabaseCatalog:
             raise
 
     def _commit(
-        self, publication: Publication, seen: Mapping[TableName, Pointer], staged: Mapping[TableName, str], leases: Sequence[Lease]
+        self,
+        publication: Publication,
+        seen: Mapping[TableName, Pointer],
+        staged: Mapping[TableName, str],
+        leases: Sequence[Lease],
     ) -> None:
         with self._database.writing() as connection:
             for lease in sorted(leases, key=lambda lease: lease.name):
@@ -99,9 +103,7 @@ def _point(connection: Connection, table: TableName, *, old: str, new: str) -> N
     namespace, name = _key(table)
     swapped = connection.execute(
         update(iceberg_tables)
-        .where(
-            _T.catalog_name == CATALOG_NAME, _T.table_namespace == namespace, _T.table_name == name, _T.metadata_location == old
-        )
+        .where(_T.catalog_name == CATALOG, _T.table_namespace == namespace, _T.table_name == name, _T.metadata_location == old)
         .values(metadata_location=new, previous_metadata_location=old)
     )
     if swapped.rowcount != 1:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from lakebed.engines.database import CATALOG_NAME
+from lakebed.names import CATALOG
 from lakebed.settings import DATABASE_FILE, FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
 
 if TYPE_CHECKING:
@@ -54,9 +54,8 @@ def _psycopg_url(catalog: PostgresCatalog) -> str:
     return url.render_as_string(hide_password=False)
 
 
-
 def open_pyiceberg(settings: Settings, root: Root) -> "Catalog":
     """PyIceberg's own catalog over the lake's tables."""
     from pyiceberg.catalog import load_catalog
 
-    return load_catalog(CATALOG_NAME, **catalog_properties(settings, root))
+    return load_catalog(CATALOG, **catalog_properties(settings, root))

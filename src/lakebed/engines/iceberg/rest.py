@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import IntegrityError
 
-from lakebed.engines.database import CATALOG_NAME, Database, fence
+from lakebed.engines.database import Database, fence
 from lakebed.engines.database.publications import INTENDED, PUBLISHED, forget, mark_published, record, recorded
 from lakebed.engines.iceberg.metadata import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved
-from lakebed.names import TableName
+from lakebed.names import CATALOG, TableName
 from lakebed.ports import Lease, Pointer, Publication, RefMove, TableMetadata
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class RestTables:
     def _catalog(self) -> "IcebergCatalog":
         from pyiceberg.catalog import load_catalog
 
-        return load_catalog(CATALOG_NAME, **self._properties)
+        return load_catalog(CATALOG, **self._properties)
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
@@ -53,7 +53,9 @@ class RestTables:
     def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
         with self._answering():
             found = {table: loaded for table in tables or self._all() if (loaded := self._load(table))}
-        self._read = {table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()}
+        self._read = {
+            table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()
+        }
         return {name: Pointer(name, table.metadata_location) for name, table in found.items()}
 
     def _all(self) -> Iterator[TableName]:
@@ -90,6 +92,8 @@ class RestTables:
                 self._catalog.create_namespace_if_not_exists(name)
 
     def swap(self, publication: Publication, *, seen: Mapping[TableName, Pointer], leases: Sequence[Lease] = ()) -> None:
+        """As the port says, save that the tables move one by one; `seen` is not needed, for every move names its base."""
+        del seen
         self._intend(publication, leases)
         for number, move in enumerate(publication.moves):
             try:

@@ -1,0 +1,6 @@
+"""The engines' own types, for annotations elsewhere. Only ever imported by type checkers: it loads everything."""
+
+from pyiceberg.catalog import Catalog as IcebergCatalog
+from pyspark.sql import SparkSession
+
+__all__ = ["IcebergCatalog", "SparkSession"]

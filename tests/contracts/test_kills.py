@@ -1,0 +1,90 @@
+"""kill -9 during a publication: all of it or nothing, and the next attempt heals."""
+
+from random import Random
+from time import monotonic, sleep
+
+from lakebed.names import TableName
+from lakebed.tables import Ask, publish, settle_divided
+from tests.conftest import SCALE
+from tests.contracts.benches import RealBench
+from tests.contracts.workers import answer, dying_rest_publisher, killed, one_publication, started
+
+KILLS = 20 * SCALE
+
+
+def _prepared(bench: RealBench, tables: list[TableName], number: int) -> str:
+    branch = f"run_{number}"
+    for table in tables:
+        bench.write(table, [number], branch=branch)
+    return branch
+
+
+def _heads(bench: RealBench, tables: list[TableName], number: int) -> list[bool]:
+    """Whether each table shows the row of this round, read as any reader does: all pointers in one statement."""
+    metadata = bench.catalog.metadata(bench.catalog.pointers(tables).values())
+    return [f"run_{number}" not in metadata[table].refs for table in tables]
+
+
+def _usual_seconds(bench: RealBench, tables: list[TableName]) -> float:
+    """How long a publication in another process takes here: the span in which to kill."""
+    branch = _prepared(bench, tables, 0)
+    process, pipe = started(one_publication, bench, "r0", tables, branch)
+    began = monotonic()
+    pipe.send("go")
+    assert answer(pipe) == "done"
+    process.join()
+    return monotonic() - began
+
+
+def test_a_publication_killed_at_a_random_point_is_whole_or_absent(atomic_bench: RealBench) -> None:
+    bench, chance = atomic_bench, Random(7)
+    tables = [bench.table(name) for name in ("a", "b", "c")]
+    for table in tables:
+        bench.write(table, [-1])
+    seconds = _usual_seconds(bench, tables)
+    outcomes = []
+    for number in range(1, KILLS + 1):
+        branch = _prepared(bench, tables, number)
+        process, pipe = started(one_publication, bench, f"r{number}", tables, branch)
+        pipe.send("go")
+        sleep(chance.uniform(0, seconds * 1.1))
+        killed(process)
+        moved = _heads(bench, tables, number)
+        recorded = bench.catalog.published(f"r{number}") is not None
+        assert moved in ([recorded] * 3,), f"kill {number}: moved {moved}, recorded {recorded}"
+        outcomes.append(recorded)
+        publish(bench.catalog, [Ask(table, branch) for table in tables], run_id=f"r{number}")
+        assert [bench.rows(table) for table in tables] == [[-1, *range(number + 1)]] * 3
+    assert not all(outcomes), "no kill came in time: the test proved nothing"
+
+
+def _divided(bench: RealBench) -> list[TableName]:
+    tables = [bench.table(name) for name in ("a", "b")]
+    for table in tables:
+        bench.write(table, [0])
+        bench.write(table, [1], branch="run_1")
+    process, pipe = started(dying_rest_publisher, bench, "r1", tables, "run_1")
+    pipe.send("go")
+    process.join(30)
+    assert process.exitcode == -9
+    assert [bench.rows(table) for table in tables] == [[0, 1], [0]]
+    return tables
+
+
+def test_on_a_rest_catalog_the_next_run_completes_what_a_kill_divided(rest_only_bench: RealBench) -> None:
+    tables = _divided(rest_only_bench)
+    settled = settle_divided(rest_only_bench.catalog)
+    assert [move.table.name for move in settled["r1"].complete] == ["b"]
+    assert [rest_only_bench.rows(table) for table in tables] == [[0, 1], [0, 1]]
+    assert rest_only_bench.catalog.unsettled() == ()
+    assert rest_only_bench.catalog.published("r1") is not None
+
+
+def test_on_a_rest_catalog_what_cannot_be_completed_is_undone(rest_only_bench: RealBench) -> None:
+    tables = _divided(rest_only_bench)
+    rest_only_bench.write(tables[1], [9])
+    settled = settle_divided(rest_only_bench.catalog)
+    assert [move.table.name for move in settled["r1"].undo] == ["a"]
+    assert [rest_only_bench.rows(table) for table in tables] == [[0], [0, 9]]
+    assert rest_only_bench.catalog.published("r1") is None
+    assert rest_only_bench.rows(tables[0], "run_1") == [0, 1]

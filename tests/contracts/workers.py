@@ -1,0 +1,125 @@
+"""What other processes do in the fault tests. They start from a server that has the libraries loaded already."""
+
+import multiprocessing
+import os
+import signal
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from lakebed.errors import Diverged, LakebedError
+from lakebed.names import TableName
+from lakebed.tables import Ask, hold, publish
+from tests.contracts.benches import RealBench, ids
+
+
+def context() -> ForkServerContext:
+    """A clean child each time, without paying for imports each time."""
+    chosen = multiprocessing.get_context("forkserver")
+    chosen.set_forkserver_preload(
+        ["tests.contracts.workers", "lakebed.engines.iceberg.staging", "pyiceberg.catalog.sql", "pyarrow.parquet"]
+    )
+    return chosen
+
+
+def started(work: Any, *arguments: Any) -> tuple[BaseProcess, Connection]:
+    """Start `work` in another process, with a pipe as its first argument; wait until it says it is ready."""
+    here, there = context().Pipe()
+    process = context().Process(target=work, args=(there, *arguments), daemon=True)
+    process.start()
+    there.close()
+    assert here.recv() == "ready"
+    return process, here
+
+
+def killed(process: BaseProcess) -> None:
+    """kill -9, and wait for the end."""
+    assert process.pid is not None
+    with suppress(ProcessLookupError):  # it may have ended by itself
+        os.kill(process.pid, signal.SIGKILL)
+    process.join()
+
+
+def publisher(pipe: Connection, bench: RealBench) -> None:
+    """Publishes what it is told, again and again; answers how it went."""
+    bench.catalog.pointers()
+    pipe.send("ready")
+    while order := pipe.recv():
+        run_id, tables, branch = order
+        try:
+            publish(bench.catalog, [Ask(table, branch) for table in tables], run_id=run_id)
+            pipe.send("won")
+        except Diverged:
+            pipe.send("lost")
+        except LakebedError as error:
+            pipe.send(f"{type(error).__name__}: {error}")
+
+
+def one_publication(pipe: Connection, bench: RealBench, run_id: str, tables: list[TableName], branch: str) -> None:
+    """Publishes once, when told to; the parent kills it meanwhile."""
+    bench.catalog.pointers()
+    pipe.send("ready")
+    pipe.recv()
+    publish(bench.catalog, [Ask(table, branch) for table in tables], run_id=run_id)
+    pipe.send("done")
+
+
+def appender(pipe: Connection, bench: RealBench, table: TableName, rows: list[int]) -> None:
+    """Appends rows one commit each, through PyIceberg, as a user would."""
+    loaded = bench.iceberg.load_table(table.parts)
+    pipe.send("ready")
+    pipe.recv()
+    try:
+        for row in rows:
+            loaded.append(ids([row]))
+        pipe.send("done")
+    except Exception as error:  # the test shows it
+        pipe.send(f"{type(error).__name__}: {error}")
+
+
+def holder(pipe: Connection, bench: RealBench, table: TableName, limit: float) -> None:
+    """Holds the lease on a table; when told, tries to publish with it."""
+    with hold(bench.leases, str(table), holder=f"process {os.getpid()}", limit=limit) as held:
+        pipe.send("ready")
+        run_id, branch = pipe.recv()
+        try:
+            publish(bench.catalog, [Ask(table, branch)], run_id=run_id, leases=[held.lease])
+            pipe.send("won")
+        except LakebedError as error:
+            pipe.send(type(error).__name__)
+
+
+def dying_rest_publisher(pipe: Connection, bench: RealBench, run_id: str, tables: list[TableName], branch: str) -> None:
+    """Dies by SIGKILL after the first table of a publication on a REST catalog has moved."""
+    catalog: Any = bench.catalog
+    move = catalog._move
+    moved: list[Any] = []
+
+    def moving(one: Any) -> None:
+        if moved:
+            os.kill(os.getpid(), signal.SIGKILL)
+        move(one)
+        moved.append(one)
+
+    catalog._move = moving
+    pipe.send("ready")
+    pipe.recv()
+    publish(catalog, [Ask(table, branch) for table in tables], run_id=run_id)
+
+
+def answer(pipe: Connection, *, seconds: float = 60) -> Any:
+    """What the other process says next."""
+    assert pipe.poll(seconds), f"no answer within {seconds} s"
+    return pipe.recv()
+
+
+def until(condition: Any, *, seconds: float) -> float:
+    """How long it took for the condition to hold."""
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began < seconds, f"not within {seconds} s"
+        time.sleep(0.05)
+    return time.monotonic() - began

@@ -1,0 +1,79 @@
+"""The command line and the settings file of a start."""
+
+from pathlib import Path
+
+import pytest
+
+from lakebed.engines.spark.java import Java
+from lakebed.engines.spark.launch import Launch, classpath, java_command, ordinary_conf, properties_text
+
+JAVA = Java(Path("/jdk"), "17.0.15", 17, "PATH")
+JARS = (Path("/cache/iceberg.jar"), Path("/cache/sqlite.jar"))
+CONF = {"spark.driver.memory": "3g", "spark.sql.catalog.lake.jdbc.password": "hush"}
+
+
+def command(**more: object) -> tuple[str, ...]:
+    launch = Launch(JAVA, JARS, CONF | more.pop("conf", {}), **more)  # type: ignore[operator, arg-type]
+    return java_command(launch, properties=Path("/private/spark.properties"), options=("-Dlakebed.log=x",))
+
+
+def test_the_command_starts_java_with_our_jars_and_the_settings_file() -> None:
+    words = command()
+    assert words[0] == "/jdk/bin/java"
+    assert "-Xmx3g" in words
+    assert words[words.index("-cp") + 1].startswith("/cache/iceberg.jar:/cache/sqlite.jar:")
+    assert words[-3:] == ("--properties-file", "/private/spark.properties", "pyspark-shell")
+    assert words.index("-Dlakebed.log=x") < words.index("-cp")
+
+
+def test_no_secret_is_on_the_command_line() -> None:
+    assert "hush" not in " ".join(command())
+
+
+def test_serial_collection_unless_the_user_chose_another() -> None:
+    assert "-XX:+UseSerialGC" in command()
+    chosen = command(conf={"spark.driver.extraJavaOptions": "-XX:+UseG1GC -Dx=y"})
+    assert "-XX:+UseSerialGC" not in chosen
+    assert {"-XX:+UseG1GC", "-Dx=y"} <= set(chosen)
+
+
+def test_the_slow_compiler_is_left_out_only_when_asked() -> None:
+    assert "-XX:TieredStopAtLevel=1" not in command()
+    assert "-XX:TieredStopAtLevel=1" in command(quick=True)
+
+
+def test_the_module_that_some_javas_lack_is_not_asked_for() -> None:
+    assert not any("incubator" in word for word in command())
+
+
+def test_an_archive_is_named_before_the_class_path() -> None:
+    words = command(archive=("-XX:SharedArchiveFile=/a.jsa",))
+    assert words.index("-XX:SharedArchiveFile=/a.jsa") < words.index("-cp")
+
+
+def test_what_the_user_adds_to_the_class_path_comes_last() -> None:
+    conf = {"spark.driver.extraClassPath": "/etc/hadoop"}
+    assert classpath(Launch(JAVA, JARS, conf)).endswith("/jars/*:/etc/hadoop")
+    assert (
+        ordinary_conf(Launch(JAVA, JARS, conf))["spark.driver.extraClassPath"]
+        == "/cache/iceberg.jar:/cache/sqlite.jar:/etc/hadoop"
+    )
+
+
+def test_jars_of_a_cluster_are_not_on_the_class_path() -> None:
+    launch = Launch(JAVA, JARS, {"spark.jars": "/cache/iceberg.jar"})
+    assert "iceberg" not in classpath(launch)
+    assert "spark.driver.extraClassPath" not in ordinary_conf(launch)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("spark.a", "b c", "spark.a=b c"),
+        ("spark.a:b", "x=y#z", r"spark.a\:b=x=y#z"),
+        ("spark.a", "two\nlines\\", r"spark.a=two\nlines\\"),
+        ("spark.ü", "ß", "spark.ü=ß"),
+    ],
+)
+def test_settings_are_written_as_java_reads_them(key: str, value: str, line: str) -> None:
+    assert properties_text({key: value}) == line + "\n"

@@ -1,0 +1,187 @@
+"""Sessions that somebody else runs: a Connect server's, and the user's own."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakebed.engines.spark import find_java, local_jars, open_session
+from lakebed.engines.spark.conf import EXTENSIONS
+from lakebed.engines.spark.home import spark_home
+from lakebed.errors import SparkFailed
+from lakebed.settings import Root, Settings, SparkSettings
+from tests.engines.spark.lakes import ENVIRONMENT, new_lake, python
+from tests.servers.processes import answers, free_ports, running
+
+
+def test_a_connect_server_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    settings = Settings(spark=SparkSettings(master=f"sc://127.0.0.1:{port}/;token=hush"))
+    with pytest.raises(SparkFailed, match=f"127.0.0.1:{port}") as refused:
+        open_session(settings, new_lake(tmp_path / "lake"), environment=ENVIRONMENT, logs=tmp_path)
+    assert "hush" not in str(refused.value)
+
+
+@pytest.fixture(scope="module")
+def jars(tmp_path_factory: pytest.TempPathFactory) -> str:
+    root = Root.parse(tmp_path_factory.mktemp("jars"))
+    return ",".join(map(str, local_jars(Settings(), root, environment=ENVIRONMENT, report=print)))
+
+
+@pytest.fixture(scope="module")
+def connect_server(tmp_path_factory: pytest.TempPathFactory, jars: str) -> Iterator[str]:
+    """Spark's own Connect server from the pip package, with Iceberg but without any lake."""
+    folder, (port,) = tmp_path_factory.mktemp("connect"), free_ports(1)
+    conf = {
+        "spark.jars": jars,
+        "spark.sql.extensions": EXTENSIONS,
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+    }
+    command = [
+        *(str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]"),
+        *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
+        *(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")),
+        "spark-internal",
+    ]
+    home = {"JAVA_HOME": str(find_java(os.environ).home), "SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": "127.0.0.1"}
+    with running(command, log=folder / "log", ready=lambda: answers(port), environment=home, seconds=120):
+        yield f"sc://127.0.0.1:{port}"
+
+
+CONNECTED = """
+import json, os, sys
+from pathlib import Path
+from lakebed.engines.spark import close_session, open_session, watch
+from lakebed.errors import UsageError
+from lakebed.settings import Settings, SparkSettings
+from tests.engines.spark.lakes import jvm_of, make_table, new_lake, run_once
+
+def opened(name):
+    settings = Settings(spark=SparkSettings(master=sys.argv[2]), timezone="Asia/Tokyo")
+    return open_session(settings, new_lake(Path(sys.argv[1], name)), environment=os.environ, logs=Path(sys.argv[1]))
+
+one, two = opened("one"), opened("two")
+make_table(one), make_table(two)
+told = []
+with watch(one, lambda done, total: told.append((done, total))):
+    rows = run_once(one)
+    one.range(0, 1000, numPartitions=5).selectExpr("id % 3 AS k").groupBy("k").count().collect()
+seen = {"rows": rows, "told": told, "zone": one.conf.get("spark.sql.session.timeZone")}
+seen["other"] = two.table("shop.silver.orders").count()
+close_session(one)
+seen["two_after_one"] = two.range(3).count()
+close_session(two)
+seen["jvms"] = jvm_of(os.getpid())
+seen["mode"] = os.environ.get("SPARK_CONNECT_MODE_ENABLED")
+print(json.dumps(seen))
+"""
+
+
+@pytest.fixture(scope="module")
+def connected(connect_server: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return python(CONNECTED, tmp_path_factory.mktemp("lakes"), connect_server)
+
+
+@pytest.mark.spark
+def test_a_run_works_over_spark_connect(connected: dict[str, Any]) -> None:
+    assert connected["rows"] == [1, 2, 3]
+    assert connected["zone"] == "Asia/Tokyo"
+    assert connected["jvms"] == []
+
+
+@pytest.mark.spark
+def test_connect_sessions_of_two_lakes_are_apart(connected: dict[str, Any]) -> None:
+    assert (connected["other"], connected["two_after_one"]) == (0, 3)
+
+
+@pytest.mark.spark
+def test_connect_tells_how_far_it_is_and_nothing_else(connected: dict[str, Any]) -> None:
+    assert connected["told"]
+    assert all(done <= total for done, total in connected["told"])
+    assert (connected["stdout"], connected["stderr"]) == ([], "")
+
+
+@pytest.mark.spark
+def test_after_connect_the_process_may_open_a_local_session(connected: dict[str, Any]) -> None:
+    assert connected["mode"] is None
+
+
+OWN = """
+import json, os, sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+from lakebed.engines.spark import adopt, close_session, open_session
+from lakebed.errors import UsageError
+from lakebed.settings import Settings
+from tests.engines.spark.lakes import make_table, new_lake, run_once
+
+folder, jars, extensions = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+one, two = new_lake(folder / "one"), new_lake(folder / "two")
+seen = {}
+
+def refusal(work):
+    try:
+        work()
+    except UsageError as error:
+        return str(error)
+
+def own(**conf):
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    for key, value in conf.items():
+        builder = builder.config(key.replace("_", "."), value)
+    return builder.getOrCreate()
+
+session = own()
+seen["plain"] = refusal(lambda: adopt(session, Settings(), one))
+session.stop()
+session = own(spark_sql_extensions=extensions)
+seen["without_jars"] = refusal(lambda: adopt(session, Settings(), one))
+session.stop()
+session = own(spark_sql_extensions=extensions, spark_jars=jars)
+adopt(session, Settings(), one)
+make_table(session)
+seen["rows"] = run_once(session)
+adopt(session, Settings(), one)
+seen["another_lake"] = refusal(lambda: adopt(session, Settings(), two))
+seen["not_handed_over"] = refusal(lambda: open_session(Settings(), two, environment=os.environ, logs=folder))
+seen["default"] = session.sql("SELECT current_catalog()").collect()[0][0]
+close_session(session)
+seen["alive"] = session.range(4).count()
+print(json.dumps(seen))
+"""
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory, jars: str) -> dict[str, Any]:
+    return python(OWN, tmp_path_factory.mktemp("own"), jars, EXTENSIONS)
+
+
+@pytest.mark.spark
+def test_the_users_own_session_serves_a_lake_and_is_never_stopped(own: dict[str, Any]) -> None:
+    assert own["rows"] == [1, 2, 3]
+    assert own["alive"] == 4
+    assert own["default"] == "spark_catalog"
+
+
+@pytest.mark.spark
+def test_a_session_without_iceberg_is_refused_with_the_way_to_start_it(own: dict[str, Any]) -> None:
+    assert "no Iceberg extensions" in own["plain"]
+    assert "lacks jars" in own["without_jars"]
+    for said in (own["plain"], own["without_jars"]):
+        assert "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0" in said
+
+
+@pytest.mark.spark
+def test_a_session_of_another_lake_is_refused(own: dict[str, Any]) -> None:
+    assert "is another one" in own["another_lake"]
+
+
+@pytest.mark.spark
+def test_a_session_not_handed_over_is_not_used_behind_the_users_back(own: dict[str, Any]) -> None:
+    assert "has a Spark session already" in own["not_handed_over"]

