@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 class Bench(Protocol):
     """What the contract suites work with."""
 
-    catalog: Catalog
-    leases: Leases
-
+    @property
+    def catalog(self) -> Catalog: ...
+    @property
+    def leases(self) -> Leases: ...
     def table(self, name: str) -> TableName: ...
     def write(self, table: TableName, rows: Sequence[int], *, branch: str = MAIN) -> None: ...
     def rows(self, table: TableName, ref: str = MAIN) -> list[int]: ...
@@ -39,8 +40,9 @@ class MemoryBench:
     """The fakes."""
 
     def __init__(self) -> None:
-        self.leases = MemoryLeases()
-        self._catalog = MemoryCatalog(self.leases)
+        leases = MemoryLeases()
+        self.leases: Leases = leases
+        self._catalog = MemoryCatalog(leases)
         self.catalog: Catalog = self._catalog
 
     def table(self, name: str) -> TableName:
@@ -113,7 +115,8 @@ class RealBench:
         loaded.append(ids(rows))
         head = loaded.metadata.current_snapshot_id
         assert head is not None
-        to_branch = SetSnapshotRefUpdate(ref_name=branch, type="branch", snapshot_id=head)
+        kept = {"max_ref_age_ms": None, "max_snapshot_age_ms": None, "min_snapshots_to_keep": None}
+        to_branch = SetSnapshotRefUpdate(ref_name=branch, type="branch", snapshot_id=head, **kept)
         self.iceberg.commit_table(loaded, (), (to_branch, RemoveSnapshotRefUpdate(ref_name=MAIN)))
 
     def rows(self, table: TableName, ref: str = MAIN) -> list[int]:

@@ -96,7 +96,7 @@ def _tables(lake: Lake) -> Finding:
         return Finding(
             "tables",
             "problem",
-            detail=f"{len(elsewhere)} of {len(pointers)} tables point outside the lake, {elsewhere[0].table} at {elsewhere[0].location}",
+            detail=f"{len(elsewhere)} of {len(pointers)} tables point outside the lake, as {elsewhere[0].location} does",
             fix="If the lake was moved, move it back to where these paths lead.",
         )
     lake.stores.catalog.metadata(pointers.values())

@@ -34,7 +34,7 @@ def command(app: typer.Typer, name: str, *, examples: str = "") -> Callable[[Cal
             _guarded(screen, lambda: function(screen, **given))
 
         run.__signature__ = _signature(function)  # type: ignore[attr-defined]
-        del run.__wrapped__  # type: ignore[attr-defined]
+        del run.__wrapped__
         epilog = "\n\n".join(f"  $ {line}" for line in examples.strip().splitlines())
         app.command(name, help=inspect.getdoc(function), epilog=f"Examples:\n\n{epilog}" if examples else None)(run)
         return function

@@ -1,10 +1,12 @@
 """The demo: a small shop lake, and what Lakebed can do with it so far. Every line it prints comes from real data."""
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import which
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +26,8 @@ ORDERS = TableName("ecommerce", "bronze", "orders")
 CUSTOMERS = TableName("ecommerce", "bronze", "customers")
 PRODUCTS = TableName("ecommerce", "bronze", "products")
 _COLUMNS = {
-    ORDERS: "order_id BIGINT, customer_id BIGINT, product_id BIGINT, quantity INT, amount DECIMAL(12,2), status STRING, updated_at TIMESTAMP",
+    ORDERS: "order_id BIGINT, customer_id BIGINT, product_id BIGINT, quantity INT, amount DECIMAL(12,2), status STRING, "
+    "updated_at TIMESTAMP",
     CUSTOMERS: "customer_id BIGINT, name STRING, country STRING",
     PRODUCTS: "product_id BIGINT, name STRING, category STRING, price DOUBLE",
 }
@@ -194,12 +197,15 @@ def _listed(counts: dict[str, int]) -> str:
 
 def _farewell(screen: Screen, folder: Path, seconds: float) -> None:
     screen.say(f"\n[bold]That took {seconds:.0f} s.[/bold] The lake is yours to play with:")
+    program = "lakebed" if which("lakebed") else str(Path(sys.argv[0]).absolute())
+    python = "python" if which("lakebed") else sys.executable
+    asked = "lakebed.open('.').spark.table('ecommerce.bronze.orders').groupBy('status').count().show()"
     for line in (
         f"cd {folder}",
-        "lakebed ls",
-        "lakebed table describe orders",
-        "lakebed table history customers --json",
-        "lakebed doctor",
-        "python -c \"import lakebed; print(lakebed.open('.').spark.table('ecommerce.bronze.orders').groupBy('status').count().toPandas())\"",
+        f"{program} ls",
+        f"{program} table describe orders",
+        f"{program} table history customers --json",
+        f"{program} doctor",
+        f'{python} -c "import lakebed; {asked}"',
     ):
         screen.say(f"  {line}")

@@ -34,7 +34,7 @@ def root(
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
-    version: VersionOption = False,
+    version: VersionOption = False,  # noqa: ARG001 - its callback acts
 ) -> None:
     """A lakehouse kept in one folder that grows to a cluster."""
     context.obj = Screen(lake, json, quiet, debug)

@@ -93,7 +93,7 @@ def history(
     """The snapshots of a table, newest first."""
     lake = screen.lake()
     snapshots = lake.history(name, ref=ref)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "snapshot": snapshot.id,
             "at": snapshot.at,

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_validator, model_validator
 
-from lakebed.names import TableName, plain
+from lakebed.names import AssetKey, TableName, plain, tables_of_assets
 
 Compression = Literal["snappy", "zstd", "gzip", "lz4", "uncompressed"]
 Mebibytes = 1024 * 1024
@@ -124,11 +124,17 @@ class AssetSettings(_Part):
 
     namespace: str = Field(default="assets", description="the namespace in which assets live")
     schema_mapping: dict[str, str] = Field(default_factory=dict, description="first key segment → schema, where they differ")
+    keys: tuple[str, ...] = Field(default=(), description="asset keys (raw/omop/person) to check for collisions at once")
 
     @field_validator("namespace")
     @classmethod
     def _checked(cls, name: str) -> str:
         return plain("namespace", name)
+
+    @model_validator(mode="after")
+    def _without_collision(self) -> "AssetSettings":
+        tables_of_assets([AssetKey(tuple(key.split("/"))) for key in self.keys], self.namespace, self.schema_mapping)
+        return self
 
 
 class Settings(_Part):

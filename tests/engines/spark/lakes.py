@@ -52,7 +52,7 @@ def open_lake(folder: Path, **spark: Any) -> "SparkSession":
 
 def python(code: str, *arguments: object, environment: dict[str, str] | None = None, cwd: Path | None = None) -> dict[str, Any]:
     """Run code in a Python of its own; what it printed, the last line of which is JSON."""
-    command = [sys.executable, "-W", "error::ResourceWarning", "-c", code, *map(str, arguments)]
+    command = [sys.executable, "-c", code, *map(str, arguments)]
     path = {"PYTHONPATH": str(Path(__file__).parents[3])}
     done = subprocess.run(
         command, env={**(environment or ENVIRONMENT), **path}, cwd=cwd, capture_output=True, text=True, check=False

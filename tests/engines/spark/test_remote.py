@@ -137,12 +137,6 @@ def own(**conf):
         builder = builder.config(key.replace("_", "."), value)
     return builder.getOrCreate()
 
-session = own()
-seen["plain"] = refusal(lambda: adopt(session, Settings(), one))
-session.stop()
-session = own(spark_sql_extensions=extensions)
-seen["without_jars"] = refusal(lambda: adopt(session, Settings(), one))
-session.stop()
 session = own(spark_sql_extensions=extensions, spark_jars=jars)
 adopt(session, Settings(), one)
 make_table(session)
@@ -154,6 +148,25 @@ seen["default"] = session.sql("SELECT current_catalog()").collect()[0][0]
 close_session(session)
 seen["alive"] = session.range(4).count()
 print(json.dumps(seen))
+"""
+
+WITHOUT_JARS = """
+import json, sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+from lakebed.engines.spark import adopt
+from lakebed.errors import UsageError
+from lakebed.settings import Settings
+from tests.engines.spark.lakes import new_lake
+lake, said = new_lake(Path(sys.argv[1], "lake")), []
+for conf in ({}, {"spark.sql.extensions": sys.argv[2]}):
+    session = SparkSession.builder.master("local[2]").config(map=conf).getOrCreate()
+    try:
+        adopt(session, Settings(), lake)
+    except UsageError as error:
+        said.append(str(error))
+    session.stop()
+print(json.dumps({"said": said}))
 """
 
 
@@ -170,10 +183,11 @@ def test_the_users_own_session_serves_a_lake_and_is_never_stopped(own: dict[str,
 
 
 @pytest.mark.spark
-def test_a_session_without_iceberg_is_refused_with_the_way_to_start_it(own: dict[str, Any]) -> None:
-    assert "no Iceberg extensions" in own["plain"]
-    assert "lacks jars" in own["without_jars"]
-    for said in (own["plain"], own["without_jars"]):
+def test_a_session_without_iceberg_is_refused_with_the_way_to_start_it(tmp_path: Path) -> None:
+    plain, without_jars = python(WITHOUT_JARS, tmp_path, EXTENSIONS)["said"]
+    assert "no Iceberg extensions" in plain
+    assert "lacks jars" in without_jars
+    for said in (plain, without_jars):
         assert "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0" in said
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,11 +16,14 @@ from tests.engines.spark.lakes import ENVIRONMENT, python
 
 pytestmark = pytest.mark.spark
 
-# Without a Java on the PATH, and without a network: the jars are cached.
-HIDDEN_JAVA = {key: value for key, value in ENVIRONMENT.items() if key != "JAVA_HOME"} | {
-    "PATH": str(Path(sys.executable).parent),
-    "HTTPS_PROXY": "http://127.0.0.1:9",
-}
+
+def without_java(folder: Path) -> dict[str, str]:
+    """The environment of a machine without Java, and without a network: the jars are cached."""
+    for program in ("bash", "chmod", "cat", "ls", "ps", "uname"):  # Hadoop asks them about files
+        (folder / program).symlink_to(shutil.which(program) or program)
+    hidden = {"PATH": str(folder), "HTTPS_PROXY": "http://127.0.0.1:9", "PYTHONPATH": str(Path(__file__).parents[3])}
+    return {key: value for key, value in ENVIRONMENT.items() if key != "JAVA_HOME"} | hidden
+
 
 WITH_JAVA_FROM_PYPI = """
 import json, os, sys
@@ -52,10 +56,10 @@ sys.stdin.read()
 def hidden(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a process saw on a machine without Java, after it was killed."""
     folder = tmp_path_factory.mktemp("hidden")
-    (folder / "cwd").mkdir()
-    (folder / "cache").mkdir()
+    for name in ("cwd", "cache", "bin"):
+        (folder / name).mkdir()
     command = [sys.executable, "-c", WITH_JAVA_FROM_PYPI, str(folder / "lake"), str(folder / "cache")]
-    environment = {**HIDDEN_JAVA, "PYTHONPATH": str(Path(__file__).parents[3])}
+    environment = without_java(folder / "bin")
     with (folder / "stderr").open("w") as stderr:
         process = subprocess.Popen(
             command, env=environment, cwd=folder / "cwd", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True

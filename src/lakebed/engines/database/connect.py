@@ -20,7 +20,7 @@ _WRITES = {"lakebed_writes": True}
 
 
 class Database:
-    """Catalog and state. `reading` sees one consistent state, `writing` is one transaction that excludes other writers' halves."""
+    """Catalog and state. `reading` sees one consistent state; what `writing` does is one transaction."""
 
     def __init__(self, url: sqlalchemy.URL, *, where: str) -> None:
         self.where = where

@@ -4,7 +4,7 @@ The catalog commits one table at a time. A publication of several is written dow
 crash the next publisher can finish it, or take it back, by its run id.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,8 +21,11 @@ from lakebed.ports import Lease, Pointer, Publication, RefMove, TableMetadata
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as IcebergCatalog
     from pyiceberg.table import Table
+    from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
     from pyiceberg.table.update import TableUpdate
     from pyiceberg.typedef import Identifier
+
+    Updates = Callable[[RefMove, IcebergMetadata], tuple[TableUpdate, ...]]
 
 
 class RestTables:
@@ -116,9 +119,10 @@ class RestTables:
     def _move(self, move: RefMove) -> None:
         from lakebed.engines.iceberg.staging import moves_forward
 
-        self._commit(move, moves_forward(move), present=move.base)
+        self._commit(move, moves_forward, present=move.base)
 
-    def _commit(self, move: RefMove, updates: "tuple[TableUpdate, ...]", *, present: int | None) -> None:
+    def _commit(self, move: RefMove, updates: "Updates", *, present: int | None) -> None:
+        """One table's commit, on condition that the ref still stands at `present`."""
         from pyiceberg.exceptions import CommitFailedException
         from pyiceberg.table.update import AssertRefSnapshotId, AssertTableUUID
 
@@ -126,12 +130,10 @@ class RestTables:
             table = self._load(move.table)
             if table is None:
                 raise PointerMoved(str(move.table))
-            requirements = (
-                AssertTableUUID(uuid=table.metadata.table_uuid),
-                AssertRefSnapshotId(ref=move.ref, snapshot_id=present),
-            )
+            uuid = AssertTableUUID(uuid=table.metadata.table_uuid)
+            ref = AssertRefSnapshotId(ref=move.ref, snapshot_id=present)
             try:
-                self._catalog.commit_table(table, requirements, updates)
+                self._catalog.commit_table(table, (uuid, ref), updates(move, table.metadata))
             except CommitFailedException as error:
                 raise PointerMoved(str(move.table)) from error
 
@@ -151,5 +153,5 @@ class RestTables:
         for move in complete:
             self._move(move)
         for move in undo:
-            self._commit(move, moves_back(move), present=move.to)
+            self._commit(move, moves_back, present=move.to)
         self._close(publication, published=not undo)

@@ -17,27 +17,37 @@ from pyiceberg.table.update import (
 from lakebed.ports import RefMove
 
 
-def moves_forward(move: RefMove) -> tuple[TableUpdate, ...]:
+def moves_forward(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
     """The ref goes to the branch's head, and the branch goes away."""
-    return (
-        SetSnapshotRefUpdate(ref_name=move.ref, type="branch", snapshot_id=move.to),
-        RemoveSnapshotRefUpdate(ref_name=move.branch),
-    )
+    return (_placed(move.ref, move.to, present), RemoveSnapshotRefUpdate(ref_name=move.branch))
 
 
-def moves_back(move: RefMove) -> tuple[TableUpdate, ...]:
+def moves_back(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
     """The branch comes back, and the ref goes to where it was."""
-    branch = SetSnapshotRefUpdate(ref_name=move.branch, type="branch", snapshot_id=move.to)
+    branch = _placed(move.branch, move.to, present)
     if move.base is None:
         return (branch, RemoveSnapshotRefUpdate(ref_name=move.ref))
-    return (branch, SetSnapshotRefUpdate(ref_name=move.ref, type="branch", snapshot_id=move.base))
+    return (branch, _placed(move.ref, move.base, present))
+
+
+def _placed(ref: str, snapshot: int, present: IcebergMetadata) -> SetSnapshotRefUpdate:
+    """The ref at a snapshot; how long it and its snapshots are kept stays as it was."""
+    kept = present.refs.get(ref)
+    return SetSnapshotRefUpdate(
+        ref_name=ref,
+        type="branch",
+        snapshot_id=snapshot,
+        max_ref_age_ms=kept.max_ref_age_ms if kept else None,
+        max_snapshot_age_ms=kept.max_snapshot_age_ms if kept else None,
+        min_snapshots_to_keep=kept.min_snapshots_to_keep if kept else None,
+    )
 
 
 def stage_move(location: str, move: RefMove, *, properties: Mapping[str, str]) -> str:
     """Write the metadata as it will be after the move; returns where it lies."""
     io = load_file_io(dict(properties), location)
     present = FromInputFile.table_metadata(io.new_input(location))
-    changed = update_table_metadata(present, moves_forward(move), metadata_location=location)
+    changed = update_table_metadata(present, moves_forward(move, present), metadata_location=location)
     return _written(io, changed, number=_number(location) + 1)
 
 

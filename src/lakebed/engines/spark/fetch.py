@@ -112,7 +112,7 @@ def ivy_settings(repositories: Iterable[str], cache: Path) -> str:
 
 def ivy_command(jar: Jar, *, java: Java, aside: Path, options: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The command that puts one jar, without its dependencies, into the folder `aside`."""
-    ivy = spark_home() / "jars" / "*"
+    (ivy,) = (spark_home() / "jars").glob("ivy-*.jar")  # alone: with Spark's other jars it hides what went wrong
     return (
         *(str(java.executable), *options, "-cp", str(ivy), "org.apache.ivy.Main"),
         *("-settings", str(aside / "ivysettings.xml"), "-dependency", jar.group, jar.name, jar.version),

@@ -45,8 +45,7 @@ class Jvm:
         try:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            _kill(self.process)
 
 
 def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> Jvm:
@@ -63,8 +62,7 @@ def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path)
             port, secret = _address(process, address, log)
             return Jvm(process, _gateway(port, secret), log, "directly")
         except BaseException:
-            process.kill()
-            process.wait()
+            _kill(process)
             raise
 
 
@@ -141,6 +139,13 @@ def _started(command: tuple[str, ...], *, environment: Mapping[str, str], log: P
         return subprocess.Popen(
             command, env=dict(environment), stdin=subprocess.PIPE, stdout=console, stderr=console, process_group=0
         )
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    process.wait()
+    if process.stdin:
+        process.stdin.close()
 
 
 def _address(process: "subprocess.Popen[bytes]", address: Path, log: Path) -> tuple[int, str]:

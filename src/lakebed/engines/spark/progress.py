@@ -30,9 +30,9 @@ def _is_classic(session: "SparkSession") -> bool:
 def _watch_remote(session: Any, on_progress: OnProgress) -> Iterator[None]:
     counted = _Counted(on_progress)
 
-    def handler(stages: Iterable[Any] | None, _inflight: int, operation: str | None, _done: bool) -> None:
+    def handler(*, stages: Iterable[Any] | None, operation_id: str | None, **_: object) -> None:
         for stage in stages or ():
-            counted.see(f"{operation}/{stage.stage_id}", stage.num_completed_tasks, stage.num_tasks)
+            counted.see(f"{operation_id}/{stage.stage_id}", stage.num_completed_tasks, stage.num_tasks)
         counted.tell()
 
     session.registerProgressHandler(handler)

@@ -1,0 +1,185 @@
+"""The commands, as somebody at the keyboard uses them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lakebed.cli.main import app
+from tests.contracts.benches import RealBench, sqlite_bench
+
+
+def lakebed(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """A lake with two tables, one of them with a history and a branch."""
+    folder = tmp_path / "shop-lake"
+    assert lakebed("init", str(folder), "--template", "shop").exit_code == 0
+    bench = sqlite_bench(folder)
+    bench = RealBench(bench.settings, bench.root, "ecommerce")
+    orders, customers = bench.table("orders"), bench.table("customers")
+    bench.write(orders, [1, 2])
+    bench.write(orders, [3])
+    bench.write(orders, [4], branch="run_1")
+    bench.write(customers, [1])
+    bench.close()
+    return folder
+
+
+def test_init_makes_a_lake_and_says_what_it_made(tmp_path: Path) -> None:
+    done = lakebed("init", str(tmp_path / "l"), "--template", "shop")
+    assert done.exit_code == 0
+    assert "ecommerce/landing/orders/orders_2026-10-01.csv" in done.output
+    assert (tmp_path / "l" / "lakebed.yaml").is_file()
+    assert (tmp_path / "l" / ".data" / "lake.db").is_file()
+
+
+def test_the_same_template_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        lakebed("init", str(tmp_path / name), "--template", "shop")
+    file = "ecommerce/landing/orders/orders_2026-10-02.csv"
+    assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_init_takes_settings_and_writes_them(tmp_path: Path) -> None:
+    assert lakebed("init", str(tmp_path / "l"), "--set", "timezone=Europe/Amsterdam").exit_code == 0
+    assert "Europe/Amsterdam" in (tmp_path / "l" / "lakebed.yaml").read_text()
+
+
+def test_init_as_json(tmp_path: Path) -> None:
+    facts = json.loads(lakebed("init", str(tmp_path / "l"), "--json").stdout)
+    assert facts["catalog"] == "sqlite"
+    assert facts["files"] == ["lakebed.yaml"]
+
+
+def test_ls_lists_tables(lake: Path) -> None:
+    shown = lakebed("ls", "--lake", str(lake)).stdout
+    assert "ecommerce.silver.orders" in shown
+    assert "ecommerce.silver.customers" in shown
+
+
+def test_ls_as_json_counts_rows_and_branches(lake: Path) -> None:
+    rows = {row["table"]: row for row in json.loads(lakebed("ls", "--lake", str(lake), "--json").stdout)}
+    orders = rows["ecommerce.silver.orders"]
+    assert (orders["rows"], orders["files"], orders["branches"]) == (3, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count"), [("orders", 1), ("silver", 2), ("*.*.cust*", 1), ("gold", 0), ("ecommerce.silver", 2)]
+)
+def test_ls_takes_a_name_a_part_or_a_pattern(lake: Path, pattern: str, count: int) -> None:
+    assert len(json.loads(lakebed("ls", pattern, "--lake", str(lake), "--json").stdout)) == count
+
+
+def test_shared_options_may_stand_before_or_after_the_command(lake: Path) -> None:
+    before = lakebed("--lake", str(lake), "--json", "ls")
+    after = lakebed("ls", "--lake", str(lake), "--json")
+    assert before.stdout == after.stdout
+
+
+def test_a_lake_is_found_from_within_and_by_variable(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(lake / "ecommerce" / "landing")
+    assert "orders" in lakebed("ls").stdout
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("LAKEBED_LAKE", str(lake))
+    assert "orders" in lakebed("ls").stdout
+
+
+def test_quiet_prints_nothing(lake: Path) -> None:
+    assert lakebed("ls", "-q", "--lake", str(lake)).output == ""
+
+
+def test_describe_shows_columns_and_refs(lake: Path) -> None:
+    shown = lakebed("table", "describe", "orders", "--lake", str(lake)).stdout
+    for word in ("ecommerce.silver.orders", "long", "main", "run_1", "rows 3"):
+        assert word in shown
+    facts = json.loads(lakebed("table", "describe", "silver.orders", "--json", "--lake", str(lake)).stdout)
+    assert facts["columns"] == [{"name": "id", "type": "long", "required": False, "doc": ""}]
+
+
+def test_history_goes_from_new_to_old(lake: Path) -> None:
+    rows = json.loads(lakebed("table", "history", "orders", "--json", "--lake", str(lake)).stdout)
+    assert [row["rows"] for row in rows] == [3, 2]
+    assert [row["added"] for row in rows] == [1, 2]
+    branch = json.loads(lakebed("table", "history", "orders", "--ref", "run_1", "--json", "--lake", str(lake)).stdout)
+    assert [row["rows"] for row in branch] == [4, 3, 2]
+    limited = lakebed("table", "history", "orders", "--limit", "1", "--lake", str(lake)).stdout
+    assert "1 older" in limited
+
+
+def test_doctor_finds_everything_well(lake: Path) -> None:
+    findings = {found["component"]: found for found in json.loads(lakebed("doctor", "--lake", str(lake), "--json").stdout)}
+    assert {found["state"] for found in findings.values()} <= {"ok", "warning"}
+    for component in ("python", "java", "spark jars", "files", "catalog", "tables"):
+        assert component in findings
+    assert "SQLite" in findings["catalog"]["version"]
+
+
+def test_doctor_sees_that_a_lake_was_moved(lake: Path) -> None:
+    moved = lake.rename(lake.with_name("elsewhere"))
+    done = lakebed("doctor", "--lake", str(moved))
+    assert done.exit_code == 1
+    assert "point outside the lake" in done.output
+
+
+def test_doctor_without_a_lake_looks_at_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = lakebed("doctor")
+    assert done.exit_code == 0
+    assert "lakebed init" in done.output
+
+
+def test_help_has_examples_for_every_command() -> None:
+    for command in (["init"], ["doctor"], ["ls"], ["table", "describe"], ["table", "history"], ["demo"]):
+        shown = lakebed(*command, "--help").output
+        assert "$ lakebed" in shown, command
+
+
+def test_completion_knows_the_tables(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Path(sys.executable).with_name("lakebed")
+    environment = os.environ | {
+        "LAKEBED_LAKE": str(lake),
+        "_LAKEBED_COMPLETE": "complete_bash",
+        "COMP_WORDS": "lakebed table describe ecommerce.silver.o",
+        "COMP_CWORD": "3",
+    }
+    environment["_TYPER_COMPLETE_ARGS"] = environment["COMP_WORDS"]
+    done = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "ecommerce.silver.orders"
+
+
+HEAVY = {"pyspark", "pyiceberg", "duckdb", "pandas", "pyarrow", "py4j"}
+WATCHED = """
+import sys
+from lakebed.cli.main import app
+try:
+    app(sys.argv[1:], prog_name="lakebed")
+except SystemExit as end:
+    assert not end.code, end.code
+print("loaded:", *sorted({name.split(".")[0] for name in sys.modules}), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "command", [["--help"], ["ls"], ["table", "describe", "orders"], ["table", "history", "orders"], ["doctor"]]
+)
+def test_looking_loads_no_heavy_library_and_starts_no_jvm(lake: Path, command: list[str]) -> None:
+    environment = os.environ | {"LAKEBED_LAKE": str(lake)}
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, *command.split()], env=environment, capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stderr.split("loaded:")[1].split())
+    assert not loaded & HEAVY
+
+
+def test_output_to_a_pipe_has_no_colour(lake: Path) -> None:
+    program = Path(sys.executable).with_name("lakebed")
+    done = subprocess.run([program, "doctor", "--lake", str(lake)], capture_output=True, text=True, check=True)
+    assert "\x1b[" not in done.stdout

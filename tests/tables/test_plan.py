@@ -1,0 +1,97 @@
+"""Plans of publications and settlements: decided from metadata alone."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakebed.errors import Diverged, UnknownName
+from lakebed.names import TableName
+from lakebed.ports import Publication, RefMove, Snapshot, SnapshotRef, TableMetadata
+from lakebed.tables import Ask, Settlement, plan_publication, plan_settlement
+
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
+A, B = TableName.parse("shop.silver.a"), TableName.parse("shop.silver.b")
+
+
+def table(parents: dict[int, int | None], **refs: int) -> TableMetadata:
+    """Metadata with these snapshots, each with its parent, and these refs."""
+    snapshots = {number: Snapshot(number, parent, NOW, "append", {}) for number, parent in parents.items()}
+    named = {name: SnapshotRef(name, number, "branch") for name, number in refs.items()}
+    return TableMetadata("u", "l", 2, NOW, (), (), (), {}, snapshots, named)
+
+
+LINE = {1: None, 2: 1, 3: 2}
+
+
+def test_moves_are_in_the_order_of_names() -> None:
+    tables = {A: table(LINE, main=1, run=3), B: table(LINE, main=2, run=3)}
+    plan = plan_publication("r", [Ask(B, "run"), Ask(A, "run")], tables)
+    assert plan.moves == (RefMove(A, "run", to=3, base=1), RefMove(B, "run", to=3, base=2))
+
+
+def test_a_table_without_main_gets_one() -> None:
+    assert plan_publication("r", [Ask(A, "run")], {A: table(LINE, run=3)}).moves[0].base is None
+
+
+def test_another_ref_than_main_can_be_published() -> None:
+    plan = plan_publication("r", [Ask(A, "run", ref="dev")], {A: table(LINE, main=1, dev=2, run=3)})
+    assert plan.moves == (RefMove(A, "run", to=3, base=2, ref="dev"),)
+
+
+def test_a_branch_beside_main_is_refused() -> None:
+    with pytest.raises(Diverged):
+        plan_publication("r", [Ask(A, "run")], {A: table({1: None, 2: 1, 3: 1}, main=2, run=3)})
+
+
+def test_unknown_tables_and_branches_are_refused_with_near_names() -> None:
+    with pytest.raises(UnknownName, match=r"Did you mean shop\.silver\.a"):
+        plan_publication("r", [Ask(TableName.parse("shop.silver.x"), "run")], {A: table(LINE, run=3)})
+    with pytest.raises(UnknownName, match="Did you mean run_1"):
+        plan_publication("r", [Ask(A, "run_2")], {A: table(LINE, run_1=3)})
+
+
+@given(st.lists(st.integers(0, 20), max_size=20), st.integers(0, 20), st.integers(0, 20))
+def test_main_moves_only_to_its_own_descendants(choices: list[int], main: int, head: int) -> None:
+    parents: dict[int, int | None] = {0: None}
+    for number, choice in enumerate(choices, start=1):
+        parents[number] = choice % number
+    main, head = main % len(parents), head % len(parents)
+    ancestors, step = set(), head
+    while step is not None:
+        ancestors.add(step)
+        step = parents[step]  # type: ignore[assignment]
+    metadata = table(parents, main=main, run=head)
+    if main in ancestors:
+        assert plan_publication("r", [Ask(A, "run")], {A: metadata}).moves[0].to == head
+    else:
+        with pytest.raises(Diverged):
+            plan_publication("r", [Ask(A, "run")], {A: metadata})
+
+
+MOVES = (RefMove(A, "run", to=2, base=1), RefMove(B, "run", to=2, base=1))
+DONE, WAITING = table(LINE, main=2), table(LINE, main=1, run=2)
+BUILT_UPON, LOST = table(LINE, main=3), table({1: None, 2: 1, 9: 1}, main=9, run=2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (DONE, DONE, Settlement()),
+        (DONE, WAITING, Settlement(complete=MOVES[1:])),
+        (WAITING, WAITING, Settlement(complete=MOVES)),
+        (BUILT_UPON, WAITING, Settlement(complete=MOVES[1:])),
+        (DONE, LOST, Settlement(undo=MOVES[:1])),
+        (WAITING, LOST, Settlement()),
+        (BUILT_UPON, LOST, Settlement(kept=MOVES[:1])),
+    ],
+)
+def test_a_divided_publication_goes_forward_where_it_can_and_back_where_not(
+    first: TableMetadata, second: TableMetadata, expected: Settlement
+) -> None:
+    assert plan_settlement(Publication("r", MOVES), {A: first, B: second}) == expected
+
+
+def test_a_dropped_table_cannot_be_completed() -> None:
+    assert plan_settlement(Publication("r", MOVES), {A: DONE}).undo == MOVES[:1]

@@ -1,0 +1,29 @@
+"""Statements are text: compared as text."""
+
+from lakebed.names import TableName
+from lakebed.settings import Settings
+from lakebed.tables import create_branch, create_table, on_branch, write_properties
+
+ORDERS = TableName.parse("shop.silver.clean-orders")
+
+
+def test_write_settings_become_icebergs_properties() -> None:
+    assert write_properties(Settings().write_for(ORDERS, is_sorted=True)) == {
+        "write.target-file-size-bytes": "536870912",
+        "write.parquet.compression-codec": "snappy",
+        "write.parquet.row-group-size-bytes": "1048576",
+    }
+
+
+def test_a_table_is_made_at_its_place() -> None:
+    assert create_table(ORDERS, "id BIGINT", location="file:///it's", properties={"a": "b"}, partition_by=("days(at)",)) == (
+        "CREATE TABLE lake.`shop`.`silver`.`clean-orders` (id BIGINT) USING iceberg\n"
+        "PARTITIONED BY (days(at))\n"
+        "LOCATION 'file:///it\\'s'\n"
+        "TBLPROPERTIES ('format-version' = '2', 'a' = 'b')"
+    )
+
+
+def test_a_branch_is_written_under_its_own_name() -> None:
+    assert create_branch(ORDERS, "run_1") == "ALTER TABLE lake.`shop`.`silver`.`clean-orders` CREATE BRANCH `run_1`"
+    assert on_branch(ORDERS, "run_1") == "lake.`shop`.`silver`.`clean-orders`.`branch_run_1`"

@@ -1,0 +1,41 @@
+"""Errors: one tree, each drawn in its docstring, each with its facts."""
+
+import inspect
+
+import pytest
+
+from lakebed import errors
+from lakebed.errors import BadSettings, LakebedError, LeaseHeld, UnknownName, near, suggestion
+
+CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, LakebedError)]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_every_error_is_drawn_in_the_tree_and_says_what_it_means(kind: type[LakebedError]) -> None:
+    assert errors.__doc__ is not None
+    assert kind.__name__ in errors.__doc__
+    assert kind.__doc__
+    assert kind.exit_code in {1, 2}
+
+
+def test_a_message_says_what_where_whether_data_is_safe_and_what_next() -> None:
+    error = LakebedError("it broke.", where="here", next="Mend it.")
+    assert str(error) == "here: it broke. Nothing was changed. Mend it."
+
+
+def test_an_unknown_name_suggests_near_ones() -> None:
+    assert "Did you mean orders?" in str(UnknownName("table", "ordres", ["orders", "customers"]))
+    assert near("ORDERS", ["orders"]) == ("orders",)
+    assert suggestion(("a", "b", "c")) == "Did you mean a, b or c?"
+    assert suggestion(()) == ""
+
+
+def test_a_setting_error_shows_its_line() -> None:
+    shown = str(BadSettings("wrong.", where="lakebed.yaml", line=3, excerpt="  x: 1"))
+    assert "lakebed.yaml:3" in shown
+    assert "3 |   x: 1" in shown
+
+
+def test_a_held_lease_says_by_whom_and_until_when() -> None:
+    assert "held by Alice" in str(LeaseHeld("orders", "Alice", 3, 60))
+    assert "60 s" in str(LeaseHeld("orders", "Alice", 3, 60))
