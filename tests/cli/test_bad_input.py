@@ -10,10 +10,10 @@ from typer.testing import CliRunner, Result
 from lakebed.cli.main import app
 
 
-def refused(*arguments: str, code: int = 2, **environment: str) -> str:
+def refused(*arguments: str, **environment: str) -> str:
     """What is said on stderr."""
     done: Result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200", **environment})
-    assert done.exit_code == code, done.output
+    assert done.exit_code == 2, done.output
     assert "Traceback" not in done.output
     return done.stderr
 

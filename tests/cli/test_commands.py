@@ -172,9 +172,7 @@ print("loaded:", *sorted({name.split(".")[0] for name in sys.modules}), file=sys
 )
 def test_looking_loads_no_heavy_library_and_starts_no_jvm(lake: Path, command: list[str]) -> None:
     environment = os.environ | {"LAKEBED_LAKE": str(lake)}
-    done = subprocess.run(
-        [sys.executable, "-c", WATCHED, *command.split()], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", WATCHED, *command], env=environment, capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split("loaded:")[1].split())
     assert not loaded & HEAVY
 

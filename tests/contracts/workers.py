@@ -10,8 +10,11 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from pyiceberg.exceptions import CommitFailedException, RESTError
+
 from lakebed.errors import Diverged, LakebedError
 from lakebed.names import TableName
+from lakebed.ports import RUN_ID
 from lakebed.tables import Ask, hold, publish
 from tests.contracts.benches import RealBench, ids
 
@@ -44,18 +47,44 @@ def killed(process: BaseProcess) -> None:
 
 
 def publisher(pipe: Connection, bench: RealBench) -> None:
-    """Publishes what it is told, again and again; answers how it went."""
+    """Builds branches and publishes them as it is told; answers how it went."""
     bench.catalog.pointers()
     pipe.send("ready")
     while order := pipe.recv():
-        run_id, tables, branch = order
+        what, run_id, tables, row = order
         try:
-            publish(bench.catalog, [Ask(table, branch) for table in tables], run_id=run_id)
-            pipe.send("won")
+            if what == "build":
+                build_branches(bench, tables, run_id, row)
+                pipe.send("built")
+            else:
+                publish(bench.catalog, [Ask(table, run_id) for table in tables], run_id=run_id)
+                pipe.send("won")
         except Diverged:
             pipe.send("lost")
         except LakebedError as error:
             pipe.send(f"{type(error).__name__}: {error}")
+
+
+def build_branches(bench: RealBench, tables: list[TableName], run_id: str, row: int) -> None:
+    """A branch of each table at its present state, with one row, stamped with its run as every run's snapshots are."""
+    for table in tables:
+        while not _built(bench, table, run_id, row):
+            time.sleep(0.01)
+
+
+def _built(bench: RealBench, table: TableName, run_id: str, row: int) -> bool:
+    """Whether it went through: PyIceberg does not take up a branch commit that lost a race, so the caller begins anew."""
+    try:
+        loaded = bench.iceberg.load_table(table.parts)
+        head = loaded.current_snapshot()
+        assert head is not None
+        if run_id in loaded.metadata.refs:
+            loaded.manage_snapshots().remove_branch(run_id).commit()
+        loaded.manage_snapshots().create_branch(head.snapshot_id, run_id).commit()
+        loaded.append(ids([row]), branch=run_id, snapshot_properties={RUN_ID: run_id})
+    except (CommitFailedException, RESTError, ValueError):
+        return False
+    return True
 
 
 def one_publication(pipe: Connection, bench: RealBench, run_id: str, tables: list[TableName], branch: str) -> None:

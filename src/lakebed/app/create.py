@@ -12,7 +12,7 @@ from lakebed.settings import DATA, SETTINGS_FILE, Root, Settings, load_settings
 from lakebed.starters import STARTERS
 
 _HEAD = """\
-# A Lakebed lake. Every setting has a default; docs/settings.md lists them all.
+# A Lakebed lake. Every setting has a default; docs/reference.md lists them all.
 # LAKEBED_* variables override what stands here; secrets come from there only.
 """
 _KEEP_OUT = "Lakebed's own: touch nothing here by hand. See docs/how-it-works.md.\n"

@@ -25,14 +25,14 @@ def _without_password(url: str) -> str:
 class SqliteCatalog(_Part):
     """Catalog and state in `.data/lake.db`: one machine, no server."""
 
-    kind: Literal["sqlite"] = "sqlite"
+    kind: Literal["sqlite"] = Field(default="sqlite", description="sqlite, postgres or rest")
 
 
 class PostgresCatalog(_Part):
     """Catalog and state in one PostgreSQL database."""
 
     kind: Literal["postgres"]
-    url: str = Field(description="postgresql://host:port/database")
+    url: str = Field(description="of postgres: postgresql://host:port/database; of rest: its address")
     user: str = Field(default="lakebed", description="user name")
     password: SecretStr | None = Field(default=None, description="password (a secret)")
 

@@ -1,12 +1,22 @@
 """When a class-data archive is used, and when it is made."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from lakebed.engines.spark.archive import Archive, archive_for, archive_key, is_wanted, reading_options, writing_options
-from lakebed.engines.spark.archiving import _alone
+from lakebed.engines.spark.archive import (
+    Archive,
+    _makers,
+    archive_for,
+    archive_key,
+    is_wanted,
+    make_in_background,
+    reading_options,
+    writing_options,
+)
+from lakebed.engines.spark.archiving import _alone, _sweep
 from lakebed.engines.spark.java import Java
 
 
@@ -70,12 +80,38 @@ def test_a_cache_that_cannot_be_written_goes_without(tmp_path: Path) -> None:
     assert not is_wanted(archive(tmp_path / "file" / "archives"), {})
 
 
+def test_a_failed_attempt_is_not_repeated_at_once(tmp_path: Path) -> None:
+    lock = archive(tmp_path).lock
+    lock.touch()
+    assert not is_wanted(archive(tmp_path), {})
+    os.utime(lock, (0, 0))
+    assert is_wanted(archive(tmp_path), {})
+
+
+def test_archives_that_nobody_uses_are_swept_away(tmp_path: Path) -> None:
+    old, used, half = finished(tmp_path, "spark-0"), finished(tmp_path, "spark-1"), tmp_path / ".spark-2.aside"
+    half.touch()
+    for file in (old, used, half):
+        os.utime(file, (0, 0))
+    archive(tmp_path).mark_used()
+    _sweep(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == [used.name]
+
+
 def test_only_one_process_makes_it(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     with _alone(lock) as first, _alone(lock) as second:
         assert (first, second) == (True, False)
     with _alone(lock) as third:
         assert third
+
+
+def test_it_is_made_by_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = f"import os; open({str(tmp_path / 'made')!r}, 'w').write(str(os.getsid(0) == os.getpid()))"
+    monkeypatch.setattr("lakebed.engines.spark.archive.maker_command", lambda *_: (sys.executable, "-c", script))
+    make_in_background(Java(tmp_path, "17", 17, "PATH"), (), environment=os.environ)
+    assert _makers[-1].wait(30) == 0
+    assert (tmp_path / "made").read_text() == "True"
 
 
 def test_the_key_changes_with_java_and_with_every_jar(tmp_path: Path) -> None:

@@ -82,6 +82,11 @@ def test_a_cluster_gets_the_jars_and_keeps_its_own_ways() -> None:
     assert not {"spark.driver.host", "spark.sql.shuffle.partitions", "spark.pyspark.python"} & set(conf)
 
 
+def test_a_cluster_gets_the_users_jars_beside_ours() -> None:
+    settings = Settings(catalog=POSTGRES, spark=SparkSettings(master="spark://head:7077", conf={"spark.jars": "/own.jar"}))
+    assert session_conf(settings, FOLDER, jars=(FOLDER.folder / "a.jar",))["spark.jars"] == "/lake/a.jar,/own.jar"
+
+
 def test_time_zone_catalog_and_extensions_are_set_everywhere() -> None:
     conf = session_conf(Settings(timezone="Europe/Berlin"), FOLDER)
     assert conf["spark.sql.session.timeZone"] == "Europe/Berlin"

@@ -13,7 +13,7 @@ S3_JARS = {"iceberg-aws-bundle", "hadoop-aws", "s3-transfer-manager", "apache-cl
 
 
 def rest(**more: str) -> RestCatalog:
-    return RestCatalog(kind="rest", url="http://catalog", **more)  # type: ignore[arg-type]
+    return RestCatalog(kind="rest", url="http://catalog", **more)
 
 
 def names(settings: Settings, root: Root) -> set[str]:

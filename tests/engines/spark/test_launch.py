@@ -61,9 +61,14 @@ def test_what_the_user_adds_to_the_class_path_comes_last() -> None:
 
 
 def test_jars_of_a_cluster_are_not_on_the_class_path() -> None:
-    launch = Launch(JAVA, JARS, {"spark.jars": "/cache/iceberg.jar"})
+    launch = Launch(JAVA, JARS, {"spark.jars": "/cache/iceberg.jar", "spark.master": "spark://head:7077"})
     assert "iceberg" not in classpath(launch)
     assert "spark.driver.extraClassPath" not in ordinary_conf(launch)
+
+
+def test_a_users_jar_does_not_push_ours_out() -> None:
+    launch = Launch(JAVA, JARS, {"spark.jars": "/own.jar", "spark.master": "local[2]"})
+    assert classpath(launch).startswith("/cache/iceberg.jar")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,18 +11,9 @@ from lakebed.engines.spark import close_session, needed_jars, open_session, watc
 from lakebed.errors import UsageError
 from lakebed.settings import PostgresCatalog, Root, Settings, SparkSettings
 from tests.engines.spark.lakes import ENVIRONMENT, TABLE, make_table, new_lake, run_once
+from tests.spark_sessions import OpenSpark
 
-# pyspark leaves the sockets by which it fetches rows to the garbage collector.
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A session kept open, so that the tests' own ones cost nothing."""
-    folder = tmp_path_factory.mktemp("first")
-    kept = open_session(Settings(), new_lake(folder), environment=ENVIRONMENT, logs=folder / "logs")
-    yield
-    close_session(kept)
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark_home")]
 
 
 @pytest.fixture
@@ -31,13 +21,12 @@ def root(tmp_path: Path) -> Root:
     return new_lake(tmp_path / "lake")
 
 
-def test_a_lake_is_opened_merged_into_and_published(root: Root) -> None:
-    session = open_session(Settings(), root, environment=ENVIRONMENT, logs=root.folder)
+def test_a_lake_is_opened_merged_into_and_published(open_spark: OpenSpark, root: Root) -> None:
+    session = open_spark(Settings(), root)
     make_table(session)
     assert run_once(session) == [1, 2, 3]
     assert session.table("shop.silver.orders").count() == 3  # `lake` is the default catalog
     assert Path(root.folder, ".data", "lake.db").is_file()
-    close_session(session)
 
 
 def test_two_lakes_are_open_at_once_and_do_not_see_each_other(tmp_path: Path) -> None:
@@ -52,42 +41,36 @@ def test_two_lakes_are_open_at_once_and_do_not_see_each_other(tmp_path: Path) ->
     close_session(two)
 
 
-def test_two_sessions_of_one_lake_have_settings_of_their_own(root: Root) -> None:
-    one, two = (open_session(Settings(), root, environment=ENVIRONMENT, logs=root.folder) for _ in range(2))
+def test_two_sessions_of_one_lake_have_settings_of_their_own(open_spark: OpenSpark, root: Root) -> None:
+    one, two = open_spark(Settings(), root), open_spark(Settings(), root)
     make_table(one)
     one.conf.set("spark.sql.iceberg.snapshot-property.lakebed.run-id", "r1")
     one.sql(f"INSERT INTO {TABLE} VALUES (1, 'a')")
     two.sql(f"INSERT INTO {TABLE} VALUES (2, 'b')")
     stamps = two.sql(f"SELECT summary['lakebed.run-id'] AS run FROM {TABLE}.snapshots ORDER BY committed_at").collect()
     assert [row.run for row in stamps] == ["r1", None]
-    close_session(one)
-    close_session(two)
 
 
-def test_a_lake_is_told_its_own_settings(root: Root) -> None:
-    settings = Settings(timezone="America/New_York", spark=SparkSettings(conf={"spark.sql.shuffle.partitions": "3"}))
-    session = open_session(settings, root, environment=ENVIRONMENT, logs=root.folder)
+def test_a_lake_is_told_its_own_settings(open_spark: OpenSpark, root: Root) -> None:
+    spark = SparkSettings(conf={"spark.sql.shuffle.partitions": "3"})
+    session = open_spark(Settings(timezone="America/New_York", spark=spark), root)
     assert session.conf.get("spark.sql.shuffle.partitions") == "3"
     assert session.sql("SELECT CAST(TIMESTAMP '2026-07-01 00:00:00 UTC' AS STRING)").collect()[0][0] == "2026-06-30 20:00:00"
-    close_session(session)
 
 
-def test_new_tables_are_format_two_and_retry_their_commits(root: Root) -> None:
-    session = open_session(Settings(), root, environment=ENVIRONMENT, logs=root.folder)
+def test_new_tables_are_format_two_and_retry_their_commits(open_spark: OpenSpark, root: Root) -> None:
+    session = open_spark(Settings(), root)
     make_table(session)
     properties = {row.key: row.value for row in session.sql(f"SHOW TBLPROPERTIES {TABLE}").collect()}
     assert properties["format-version"] == "2"
     assert properties["commit.retry.max-wait-ms"] == "2000"
-    close_session(session)
 
 
-def test_python_functions_run_in_this_python(root: Root) -> None:
+def test_python_functions_run_in_this_python(open_spark: OpenSpark, root: Root) -> None:
     from pyspark.sql.functions import udf
 
-    session = open_session(Settings(), root, environment=ENVIRONMENT, logs=root.folder)
     executable = udf(lambda _: sys.executable, "string")
-    assert session.range(1).select(executable("id")).collect()[0][0] == sys.executable
-    close_session(session)
+    assert open_spark(Settings(), root).range(1).select(executable("id")).collect()[0][0] == sys.executable
 
 
 def test_a_lake_that_needs_other_jars_is_refused_while_another_is_open(root: Root) -> None:
@@ -105,8 +88,8 @@ def test_a_lake_on_another_master_is_refused_while_one_is_open(root: Root) -> No
         open_session(Settings(spark=SparkSettings(master="local[1]")), root, environment=ENVIRONMENT, logs=root.folder)
 
 
-def test_long_jobs_tell_how_far_they_are(root: Root) -> None:
-    session = open_session(Settings(), root, environment=ENVIRONMENT, logs=root.folder)
+def test_long_jobs_tell_how_far_they_are(open_spark: OpenSpark, root: Root) -> None:
+    session = open_spark(Settings(), root)
     told: list[tuple[int, int]] = []
     with watch(session, lambda done, total: told.append((done, total))):
         session.range(0, 1000, numPartitions=7).selectExpr("id % 3 AS k").groupBy("k").count().collect()
@@ -115,15 +98,12 @@ def test_long_jobs_tell_how_far_they_are(root: Root) -> None:
     before = len(told)
     session.range(5).collect()
     assert len(told) == before
-    close_session(session)
 
 
-def test_closing_what_is_not_ours_does_nothing(root: Root) -> None:
-    session = open_session(Settings(), root, environment=ENVIRONMENT, logs=root.folder)
-    stranger = session.newSession()
+def test_closing_what_is_not_ours_does_nothing(open_spark: OpenSpark, root: Root) -> None:
+    stranger = open_spark(Settings(), root).newSession()
     close_session(stranger)
     assert stranger.range(1).count() == 1
-    close_session(session)
 
 
 PYICEBERG_APPENDS = """
@@ -138,12 +118,11 @@ for number in range(5):
 """
 
 
-def test_spark_and_another_process_append_to_one_sqlite_catalog(root: Root) -> None:
-    session = open_session(Settings(), root, environment=ENVIRONMENT, logs=root.folder)
+def test_spark_and_another_process_append_to_one_sqlite_catalog(open_spark: OpenSpark, root: Root) -> None:
+    session = open_spark(Settings(), root)
     make_table(session)
     other = subprocess.Popen([sys.executable, "-c", PYICEBERG_APPENDS, str(root.folder)], env=dict(os.environ))
     for number in range(5):
         session.sql(f"INSERT INTO {TABLE} VALUES ({number}, 's')")
     assert other.wait(120) == 0
     assert session.table(TABLE).count() == 10
-    close_session(session)

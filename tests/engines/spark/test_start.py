@@ -112,7 +112,7 @@ def test_the_jvm_ends_when_python_is_killed(hidden: dict[str, Any]) -> None:
 
 
 FALLING_BACK = """
-import json, os, sys
+import json, os, sys, time
 from pathlib import Path
 import lakebed.engines.spark.launch as launch
 from lakebed.engines.spark import close_session
@@ -124,7 +124,9 @@ session = open_lake(folder / "one", conf={"spark.hadoop.fs.s3a.secret.key": "hus
 make_table(session)
 seen = {"fallen_back": run_once(session), "how": open_lake.__name__}
 seen["cmdline"] = "".join(Path(f"/proc/{jvm}/cmdline").read_text() for jvm in jvm_of(os.getpid()))
-close_session(session)
+os.kill(jvm_of(os.getpid())[0], 9)
+while jvm_of(os.getpid()) and "zombie" not in Path(f"/proc/{jvm_of(os.getpid())[0]}/status").read_text():
+    time.sleep(0.05)
 launch.MAIN = "org.apache.spark.deploy.SparkSubmit"
 session = open_lake(folder / "two")
 make_table(session)
@@ -154,7 +156,7 @@ def test_the_ordinary_launch_is_as_silent_and_as_discreet(fallen_back: dict[str,
     assert "hush-hush" not in fallen_back["cmdline"] + fallen_back["logs"]
 
 
-def test_after_closing_spark_can_be_started_anew(fallen_back: dict[str, Any]) -> None:
+def test_after_the_jvm_died_spark_can_be_started_anew(fallen_back: dict[str, Any]) -> None:
     assert fallen_back["directly_again"] == [1, 2, 3]
     assert "jdk.incubator.vector" not in fallen_back["two_cmdline"]
 

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from lakebed.engines.spark.jars import cache_folder
 from lakebed.engines.spark.java import Java
 
 SWITCHED_OFF = "LAKEBED_TEST_NO_ARCHIVE"
+RETRY_AFTER = 3600.0  # seconds between attempts, should a Java never manage
+_makers: "list[subprocess.Popen[bytes]]" = []  # kept, or Python would complain that nobody waits for them
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,15 @@ class Archive:
 
     @property
     def lock(self) -> Path:
+        """Held by whoever makes the archive; its time tells of the last attempt."""
         return self.folder / f"{self.key}.lock"
+
+    def mark_used(self) -> None:
+        """Those that nobody uses are removed one day."""
+        for file in (self.file, self.base):
+            with contextlib.suppress(OSError):
+                if file:
+                    os.utime(file)
 
     def distrust(self) -> None:
         """Remove it: a JVM that used it did not start."""
@@ -77,8 +88,8 @@ def writing_options(archive: Archive, aside: Path) -> tuple[str, ...]:
 
 
 def is_wanted(archive: Archive, environment: Mapping[str, str]) -> bool:
-    """Whether somebody should make it: it is absent, nobody forbade it and the cache can be written."""
-    if environment.get(SWITCHED_OFF) or archive.file:
+    """Whether somebody should make it: absent, not forbidden, not tried just now, and the cache can be written."""
+    if environment.get(SWITCHED_OFF) or archive.file or _age(archive.lock) < RETRY_AFTER:
         return False
     try:
         archive.folder.mkdir(parents=True, exist_ok=True)
@@ -89,7 +100,7 @@ def is_wanted(archive: Archive, environment: Mapping[str, str]) -> bool:
 
 def make_in_background(java: Java, jars: Iterable[Path], *, environment: Mapping[str, str]) -> None:
     """Have a process of its own, of low priority, make the archive; it outlives us and tells nobody."""
-    subprocess.Popen(
+    maker = subprocess.Popen(
         maker_command(java, jars),
         env=dict(environment),
         stdin=subprocess.DEVNULL,
@@ -98,6 +109,7 @@ def make_in_background(java: Java, jars: Iterable[Path], *, environment: Mapping
         start_new_session=True,
         cwd=spark_home(),
     )
+    _makers.append(maker)
 
 
 def maker_command(java: Java, jars: Iterable[Path]) -> tuple[str, ...]:
@@ -106,6 +118,14 @@ def maker_command(java: Java, jars: Iterable[Path]) -> tuple[str, ...]:
         {"home": str(java.home), "version": java.version, "origin": java.origin, "jars": [str(jar) for jar in jars]}
     )
     return (sys.executable, "-m", "lakebed.engines.spark.archiving", order)
+
+
+def _age(file: Path) -> float:
+    """Seconds since a file was last written; endless if there is none."""
+    try:
+        return time.time() - file.stat().st_mtime
+    except OSError:
+        return float("inf")
 
 
 def _whole(folder: Path, key: str) -> Path | None:

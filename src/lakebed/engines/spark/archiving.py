@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 UNUSED_FOR = 30 * 24 * 3600.0  # seconds after which an archive nobody used goes
+ABANDONED_AFTER = 24 * 3600.0
 
 
 def make_archive(java: Java, jars: tuple[Path, ...], *, environment: Mapping[str, str]) -> Path | None:
@@ -54,6 +55,7 @@ def _alone(lock: Path) -> Iterator[bool]:
     with lock.open("w") as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.utime(lock)
         except OSError:
             yield False
         else:
@@ -127,9 +129,10 @@ def _work(session: "SparkSession", folder: Path) -> None:
 
 def _sweep(folder: Path) -> None:
     """Remove archives that nobody used for long, and what a killed maker left."""
-    for file in folder.glob("*.jsa"):
-        if time.time() - file.stat().st_mtime > UNUSED_FOR:
-            file.unlink(missing_ok=True)
+    for pattern, limit in (("*.jsa", UNUSED_FOR), (".*.aside", ABANDONED_AFTER)):
+        for file in folder.glob(pattern):
+            if time.time() - file.stat().st_mtime > limit:
+                file.unlink(missing_ok=True)
 
 
 def main(order: str) -> None:

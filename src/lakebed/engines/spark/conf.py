@@ -30,9 +30,10 @@ def session_conf(
 ) -> dict[str, str]:
     """Everything Spark is told at its start; `settings.spark.conf` has the last word."""
     spark = settings.spark
-    conf = _everywhere(settings) | (_local(cores, python) if spark.is_local else _remote(jars))
+    conf = _everywhere(settings) | (_local(cores, python) if spark.is_local else {})
     conf |= {f"spark.hadoop.{key}": value for key, value in hadoop_conf(settings, root).items()}
-    return conf | catalog_conf(settings, root) | spark.conf
+    conf |= catalog_conf(settings, root) | spark.conf
+    return conf if spark.is_local else conf | _shipped(jars, spark.conf)
 
 
 def runtime_conf(settings: Settings, root: Root) -> dict[str, str]:
@@ -106,8 +107,10 @@ def _local(cores: int, python: str) -> dict[str, str]:
     return conf | ({"spark.pyspark.python": python} if python else {})
 
 
-def _remote(jars: Iterable[Path]) -> dict[str, str]:
-    return {"spark.jars": ",".join(str(jar) for jar in jars)}
+def _shipped(jars: Iterable[Path], told: Mapping[str, str]) -> dict[str, str]:
+    """A cluster's workers get our jars from the driver, beside those that the user ships."""
+    own = told.get("spark.jars")
+    return {"spark.jars": ",".join([*map(str, jars), *([own] if own else [])])}
 
 
 def _catalog(settings: Settings, root: Root) -> dict[str, str]:

@@ -37,6 +37,10 @@ class Jvm:
     log: Path
     how: Literal["directly", "ordinarily"]
 
+    @property
+    def runs(self) -> bool:
+        return self.process.poll() is None
+
     def stop(self, *, patience: float = 20.0) -> None:
         """End it and wait until it is gone."""
         _disconnect(self)
@@ -109,7 +113,8 @@ def _disconnect(jvm: Jvm) -> None:
                 SparkContext._active_spark_context.stop()
         SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
         SparkSession._instantiatedSession = SparkSession._activeSession = None
-    jvm.gateway.shutdown()
+    with suppress(Exception):
+        jvm.gateway.shutdown()
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class Launch:
     @property
     def brings_jars(self) -> bool:
         """Whether our jars go by the class path; a cluster gets them by `spark.jars`."""
-        return "spark.jars" not in self.conf
+        return self.conf.get("spark.master", "local").startswith("local")
 
     @property
     def own_options(self) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ import os
 import time
 from pathlib import Path
 
+from lakebed.errors import SparkFailed
+
 KEPT = 20  # logs of former starts
 
 _LOG4J = """\
@@ -21,11 +23,14 @@ appender.file.layout.pattern = %d{yyyy-MM-dd HH:mm:ss.SSS} %p %c{1}: %m%n%ex
 def new_log(logs: Path) -> Path:
     """A log file for one start of Spark, beside those of the last starts; older ones go."""
     folder = logs / "spark"
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in sorted(folder.glob("*.log"), reverse=True)[KEPT - 1 :]:
-        old.unlink(missing_ok=True)
     log = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    log.touch()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in sorted(folder.glob("*.log"), reverse=True)[KEPT - 1 :]:
+            old.unlink(missing_ok=True)
+        log.touch()
+    except OSError as error:
+        raise SparkFailed(f"its log cannot be written ({folder}: {error.strerror}).") from error
     return log
 
 

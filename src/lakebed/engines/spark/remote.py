@@ -9,7 +9,7 @@ from lakebed.engines.spark.conf import CATALOG, CATALOG_CLASS, EXTENSIONS, runti
 from lakebed.engines.spark.home import spark_version
 from lakebed.engines.spark.jars import needed_jars
 from lakebed.errors import CatalogUnreachable, MissingExtra, SparkFailed, UsageError
-from lakebed.settings import Root, Settings
+from lakebed.settings import Root, Settings, one_spelling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,9 +59,14 @@ def _refuse_without_extensions(session: "SparkSession", settings: Settings, root
 
 
 def _refuse_another_lake(there: dict[str, str], wanted: dict[str, str]) -> None:
-    """A session keeps the catalog it has loaded: writing on would reach the other lake."""
-    for key in (f"spark.sql.catalog.{CATALOG}{part}" for part in ("", ".type", ".uri", ".warehouse")):
-        if key in there and there[key].split("?")[0] != wanted.get(key, "").split("?")[0]:
+    """A session keeps the catalog it has loaded: writing on would reach the other lake.
+
+    The warehouse tells lakes apart; a server may know the same database under another address.
+    """
+    prefix = f"spark.sql.catalog.{CATALOG}"
+    identity = f"{prefix}.warehouse" if f"{prefix}.warehouse" in wanted else f"{prefix}.uri"
+    for key in (prefix, f"{prefix}.type", identity):
+        if key in there and one_spelling(there[key]) != one_spelling(wanted[key]):
             raise UsageError(
                 f"the catalog {CATALOG!r} of this Spark session is another one ({key} is {there[key]!r}).",
                 next="Give each lake a session of its own, session.newSession() for example.",

@@ -84,6 +84,9 @@ def _open_here(
     settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java | None, environment: Mapping[str, str], logs: Path
 ) -> "SparkSession":
     global _here
+    if _here and not _here.jvm.runs:
+        died, _here = _here, None
+        died.jvm.stop()
     if _here is None:
         _refuse_foreign_spark()
         launch = _launch(settings, root, jars=jars, java=java or find_java(environment))
@@ -111,6 +114,7 @@ def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, direct
         archive = archive_for(launch.java, launch.jars, environment=environment)
         quickly = replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
         try:
+            archive.mark_used()
             jvm = start_directly(quickly, environment=environment, log=log)
             return _Here(connect(jvm, environment=environment), jvm, quickly, environment)
         except Exception as error:

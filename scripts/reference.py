@@ -1,0 +1,107 @@
+"""Writes docs/reference.md from the code: settings, variables, commands, errors. `make docs` runs it; a test compares."""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from lakebed import errors
+from lakebed.cli.main import app
+from lakebed.errors import LakebedError
+from lakebed.settings import OTHER_VARIABLES, fields, secrets, variables
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
+HEAD = """\
+# Reference
+
+Written by `make docs` from the code: do not edit by hand.
+
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "\n".join((*settings(), *other_variables(), *commands(), *tree_of_errors()))
+
+
+def settings() -> Iterator[str]:
+    yield "## Settings\n"
+    yield "In `lakebed.yaml`, or by the variable, which wins. A secret is taken from its variable only.\n"
+    yield "| Setting | Variable | Default | Meaning |\n|---|---|---|---|"
+    names = {path: variable for variable, path in variables().items()}
+    hidden = set(secrets())
+    for path, field in fields():
+        default = "variable only" if path in hidden else _default(field)
+        yield f"| `{'.'.join(path)}` | `{names[path]}` | {default} | {_cell(field.description or '')} |"
+    yield ""
+
+
+def _default(field: Any) -> str:
+    if field.is_required():
+        return "required" if field.description else "by kind"
+    value = field.get_default(call_default_factory=True)
+    return "" if value in (None, "", (), {}) else f"`{value}`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def other_variables() -> Iterator[str]:
+    yield "## Other variables\n"
+    yield "| Variable | Meaning |\n|---|---|"
+    for name, meaning in OTHER_VARIABLES.items():
+        yield f"| `{name}` | {_cell(meaning)} |"
+    yield ""
+
+
+def commands() -> Iterator[str]:
+    yield "## Commands\n"
+    yield "Every command takes `--lake PATH`, `--json`, `-q` and `--debug`, before or after its name.\n"
+    yield "| Command | What it does | Its own options |\n|---|---|---|"
+    shared = {"lake", "json", "quiet", "debug", "help"}
+    for name, command in listed_commands():
+        own = [_option(parameter) for parameter in command.params if parameter.name not in shared]
+        what = (command.help or "").splitlines()[0]
+        yield f"| `lakebed {name}` | {what} | {', '.join(own)} |"
+    yield ""
+
+
+def listed_commands() -> list[tuple[str, Any]]:
+    """Every command with its words."""
+    return list(_walk(typer.main.get_command(app), ()))
+
+
+def _walk(group: Any, above: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    for name, command in sorted(group.commands.items()):
+        if hasattr(command, "commands"):
+            yield from _walk(command, (*above, name))
+        else:
+            yield " ".join((*above, name)), command
+
+
+def _option(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return f"`{(parameter.metavar or parameter.name).upper()}`"
+    return f"`{parameter.opts[-1]}`"
+
+
+def tree_of_errors() -> Iterator[str]:
+    yield "## Errors\n"
+    yield "| Error | Meaning | Exit code | May a retry help? |\n|---|---|---|---|"
+    for kind in kinds_of_errors():
+        meaning = (inspect.getdoc(kind) or "").splitlines()[0]
+        yield f"| `{kind.__name__}` | {_cell(meaning)} | {kind.exit_code} | {'yes' if kind.retryable else 'no'} |"
+    yield ""
+
+
+def kinds_of_errors() -> list[type[LakebedError]]:
+    """Every error there is, in the order of the tree."""
+    return [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, LakebedError)]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    print(f"wrote {PAGE.relative_to(PAGE.parent.parent)}")

@@ -1,0 +1,74 @@
+"""Docs are tested: what they list is complete, what they show runs."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scripts.reference import page
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+_BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """Fenced blocks: language and content."""
+    return _BLOCK.findall(text)
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    assert (ROOT / "docs" / "reference.md").read_text() == page(), "run: make docs"
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
+def test_every_make_target_that_docs_name_exists(file: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"`make ([a-z-]+)`|^make ([a-z-]+)", file.read_text(), re.MULTILINE))
+    assert {first or second for first, second in named} <= targets
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
+def test_every_link_leads_somewhere(file: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", file.read_text()):
+        assert (file.parent / target).exists(), target
+
+
+def test_the_glossary_has_no_word_twice() -> None:
+    words = re.findall(r"^\| ([^|]+?) \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    assert len(words) == len(set(words))
+
+
+def test_contributing_fits_one_page() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 50
+
+
+def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
+    commands = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith(("#", "set "))]
+    assert commands[-1].removeprefix("exec ") == "make test"
+    assert all(line.startswith(("cd ", "exec ", "make ")) for line in commands), commands
+    assert "make test " in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.spark
+def test_the_readmes_tour_runs(tmp_path: Path) -> None:
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    ran = 0
+    for language, content in blocks((ROOT / "README.md").read_text()):
+        for command in commands_of(language, content):
+            done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+            ran += 1
+    assert ran >= 6
+
+
+def commands_of(language: str, content: str) -> list[list[str]]:
+    """What a reader would run of a block."""
+    if language == "python":
+        return [[sys.executable, "-c", content]]
+    if language == "console":
+        return [shlex.split(line.removeprefix("$ ")) for line in content.splitlines() if line.startswith("$ ")]
+    return []

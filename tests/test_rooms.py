@@ -1,0 +1,70 @@
+"""The house: imports go down only, engines stay in their room, names explain themselves."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "src" / "lakebed").rglob("*.py"))
+ENGINES = {"pyspark", "pyiceberg", "duckdb", "obstore", "sqlalchemy"}
+EMPTY_WORDS = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+
+
+def imported(file: Path) -> set[str]:
+    """The packages a file imports, wherever in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def test_imports_go_down_only() -> None:
+    program = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_planted_upward_import_is_caught(tmp_path: Path) -> None:
+    planted = tmp_path / "src" / "lakebed"
+    for file in SOURCES:
+        copy = planted / file.relative_to(ROOT / "src" / "lakebed")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(file.read_text())
+    (planted / "names.py").write_text((planted / "names.py").read_text() + "\nimport lakebed.app\n")
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+    program = Path(sys.executable).with_name("lint-imports")
+    environment = {"PYTHONPATH": str(tmp_path / "src"), "PATH": "", "HOME": str(tmp_path)}
+    done = subprocess.run([program, "--no-cache"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "imports go down only BROKEN" in done.stdout
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(ROOT / "src")))
+def test_only_engines_import_engines(file: Path) -> None:
+    if "engines" not in file.parts:
+        assert not imported(file) & ENGINES
+
+
+def test_names_explain_themselves_and_files_stay_small() -> None:
+    for file in SOURCES:
+        assert file.stem not in EMPTY_WORDS
+        assert len(file.read_text().splitlines()) <= 400, file
+
+
+def test_opening_the_package_loads_no_engine() -> None:
+    script = "import sys, lakebed; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    loaded = set(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split())
+    assert not loaded & (ENGINES | {"pandas", "pyarrow"})
+
+
+def test_no_machine_path_is_in_the_tree() -> None:
+    found = subprocess.run(
+        ["git", "grep", "-nE", r"(^|[^a-z.])/(work|root|farm)/"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    assert [line for line in found if not line.startswith(("requirements.lock", "tests/test_rooms.py"))] == []
