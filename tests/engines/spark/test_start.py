@@ -112,7 +112,7 @@ def test_the_jvm_ends_when_python_is_killed(hidden: dict[str, Any]) -> None:
 
 
 FALLING_BACK = """
-import json, os, sys, time
+import json, os, sys
 from pathlib import Path
 import lakebed.engines.spark.launch as launch
 from lakebed.engines.spark import close_session
@@ -124,9 +124,9 @@ session = open_lake(folder / "one", conf={"spark.hadoop.fs.s3a.secret.key": "hus
 make_table(session)
 seen = {"fallen_back": run_once(session), "how": open_lake.__name__}
 seen["cmdline"] = "".join(Path(f"/proc/{jvm}/cmdline").read_text() for jvm in jvm_of(os.getpid()))
-os.kill(jvm_of(os.getpid())[0], 9)
-while jvm_of(os.getpid()) and "zombie" not in Path(f"/proc/{jvm_of(os.getpid())[0]}/status").read_text():
-    time.sleep(0.05)
+died, = jvm_of(os.getpid())
+os.kill(died, 9)
+os.waitid(os.P_PID, died, os.WEXITED | os.WNOWAIT)
 launch.MAIN = "org.apache.spark.deploy.SparkSubmit"
 session = open_lake(folder / "two")
 make_table(session)
