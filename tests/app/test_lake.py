@@ -3,17 +3,20 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pyarrow.parquet as pq
 import pytest
 
 import lakebed
+from lakebed.app import examine
 from lakebed.errors import LakeExists, LeaseHeld, LeaseLost, NameCollision, NoLake, UnknownName, UsageError
 from lakebed.names import AssetKey, TableName
 from lakebed.settings import Root
 from tests.contracts.benches import sqlite_bench
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.servers.seaweedfs import SeaweedServer
 from tests.spark_sessions import OpenSpark
 
 
@@ -62,7 +65,8 @@ def test_a_folder_that_was_used_is_never_used_again(lake: lakebed.Lake) -> None:
     assert first == lake.root.at("ecommerce/warehouse/silver/orders")
     lake.stores.files.write("ecommerce/warehouse/silver/orders/metadata/left-over", b"")
     second = lake.place_for("ecommerce.silver.orders")
-    assert second.startswith(first + "-")
+    assert second is not None
+    assert second.startswith(f"{first}-")
     assert lake.place_for("ecommerce.silver.orders") != second
 
 
@@ -172,6 +176,36 @@ def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, o
         settings_file = lake.stores.files.read("lakebed.yaml").decode()
         assert database.password not in settings_file
         assert bucket.server.secret_access_key not in settings_file
+
+
+@pytest.mark.spark
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_a_lake_on_a_rest_catalog_works_too(
+    seaweed: SeaweedServer, bucket: Bucket, database: Database, open_spark: OpenSpark
+) -> None:
+    namespace = f"n{uuid4().hex[:8]}"
+    environment = {
+        "LAKEBED_FILES_ENDPOINT": bucket.server.endpoint,
+        "LAKEBED_FILES_ACCESS_KEY_ID": bucket.server.access_key_id,
+        "LAKEBED_FILES_SECRET_ACCESS_KEY": bucket.server.secret_access_key,
+        "LAKEBED_CATALOG_PASSWORD": database.password,
+        "LAKEBED_CATALOG_CREDENTIAL": seaweed.rest_credential,
+    }
+    rest = {"url": seaweed.rest_uri, "warehouse": seaweed.rest_warehouse, "oauth2_server_uri": seaweed.rest_oauth2_server_uri}
+    values = {"catalog": {"kind": "rest", **rest, "state_url": database.url, "user": database.user}}
+    lakebed.create(bucket.root, values=values, template=None, environment=environment)
+    with lakebed.open(bucket.url, environment=environment) as lake:
+        spark = open_spark(lake.settings, lake.root)
+        tables = [TableName(namespace, "bronze", name) for name in ("a", "b")]
+        for table in tables:
+            spark.sql(lake.creation_of(table, "id BIGINT"))
+            spark.sql(f"ALTER TABLE {table.spark} CREATE BRANCH run_1")
+            spark.sql(f"INSERT INTO {table.spark}.branch_run_1 VALUES (1)")
+        lake.publish(tables, branch="run_1", run_id="r1")
+        assert [spark.table(table.spark).count() for table in tables] == [1, 1]
+        assert set(tables) <= set(lake.tables())
+        assert {found.state for found in examine(lake, {"PATH": os.environ["PATH"]})} <= {"ok", "warning"}
 
 
 @pytest.mark.spark

@@ -16,7 +16,7 @@ from lakebed.engines.files import open_files
 from lakebed.errors import FileMissing, NoLake
 from lakebed.names import AssetKey, TableName, refuse_collision, tables_of_assets
 from lakebed.ports import MAIN, Publication, Snapshot, TableMetadata
-from lakebed.settings import SETTINGS_FILE, Root, Settings, files_settings, find_root, load_settings, logs_folder
+from lakebed.settings import SETTINGS_FILE, RestCatalog, Root, Settings, files_settings, find_root, load_settings, logs_folder
 from lakebed.tables import Ask, Held, create_table, hold, publish, settle_divided, write_properties
 
 if TYPE_CHECKING:
@@ -69,11 +69,16 @@ class Lake:
 
     # -- making and publishing
 
-    def place_for(self, table: str | TableName) -> str:
-        """The location a new table is made at: its folder, or a fresh one where that was ever used."""
+    def place_for(self, table: str | TableName) -> str | None:
+        """The location a new table is made at: its folder, or a fresh one where that was ever used.
+
+        None on a REST catalog: it places tables itself.
+        """
         name = table if isinstance(table, TableName) else TableName.parse(table)
         refuse_collision(name, self.stores.catalog.pointers())
         self.stores.catalog.create_namespace(name.namespace, name.layer)
+        if isinstance(self.settings.catalog, RestCatalog):
+            return None
         used = next(iter(self.stores.files.list(name.folder)), None) is not None
         return self.root.at(name.fresh_folder(uuid4().hex) if used else name.folder)
 

@@ -17,14 +17,13 @@ def write_properties(write: WriteSettings) -> dict[str, str]:
 
 
 def create_table(
-    table: TableName, columns: str, *, location: str, properties: Mapping[str, str], partition_by: Sequence[str] = ()
+    table: TableName, columns: str, *, location: str | None, properties: Mapping[str, str], partition_by: Sequence[str] = ()
 ) -> str:
-    """CREATE TABLE for columns as Spark spells them (`id BIGINT, name STRING`), at an explicit place."""
+    """CREATE TABLE for columns as Spark spells them (`id BIGINT, name STRING`); without a location the catalog chooses it."""
     partitioned = f"PARTITIONED BY ({', '.join(partition_by)})\n" if partition_by else ""
+    placed = f"LOCATION {text(location)}\n" if location else ""
     listed = ", ".join(f"{text(key)} = {text(value)}" for key, value in {"format-version": "2", **properties}.items())
-    return (
-        f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n{partitioned}LOCATION {text(location)}\nTBLPROPERTIES ({listed})"
-    )
+    return f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n{partitioned}{placed}TBLPROPERTIES ({listed})"
 
 
 def create_branch(table: TableName, branch: str) -> str:
