@@ -8,19 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import which
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
+from lakebed.app import Lake, create_lake, open_lake
 from lakebed.cli import lakes, tables
-from lakebed.cli.command import command
 from lakebed.cli.screen import Screen
 from lakebed.errors import Diverged, LeaseHeld
 from lakebed.names import TableName
+from lakebed.settings import Root
 from lakebed.tables import create_branch, on_branch
-
-if TYPE_CHECKING:
-    from lakebed.app import Lake
 
 ORDERS = TableName("ecommerce", "bronze", "orders")
 CUSTOMERS = TableName("ecommerce", "bronze", "customers")
@@ -38,17 +34,12 @@ _LANDING = {
 }
 
 
-def add_to(app: typer.Typer) -> None:
-    """Give the app the command."""
-    command(app, "demo", examples="lakebed demo\nlakebed demo my-first-lake")(demo)
-
-
 @dataclass
 class Demo:
     """One showing: the lake it shows, and what it has seen."""
 
     screen: Screen
-    lake: "Lake"
+    lake: Lake
     started: float = field(default_factory=time.monotonic)
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -56,21 +47,15 @@ class Demo:
         return int(self.lake.spark.table(name).count())
 
 
-def demo(
-    screen: Screen,
-    path: Annotated[str | None, typer.Argument(help="Where to make the lake; a temporary folder unless given.")] = None,
-) -> None:
-    """Make a small shop lake and show what Lakebed can do with it."""
-    from lakebed.app import create_lake, open_lake
-    from lakebed.settings import Root
-
+def show(screen: Screen, path: str | None) -> None:
+    """Make the lake and go through the chapters."""
     root = Root.parse(path or Path(mkdtemp(prefix="lakebed-demo-")) / "shop-lake")
     create_lake(root, values={}, template="shop", environment=os.environ)
     with open_lake(str(root.folder), report=screen.progress) as lake:
         showing = Demo(screen, lake)
-        for number, (title, show) in enumerate(CHAPTERS, start=1):
+        for number, (title, chapter) in enumerate(CHAPTERS, start=1):
             _say(screen, f"\n[bold]{number}. {title}[/bold]")
-            show(showing)
+            chapter(showing)
         seconds = time.monotonic() - showing.started
     screen.show(
         showing.facts | {"root": str(root), "seconds": round(seconds, 1)}, lambda: _farewell(screen, root.folder, seconds)

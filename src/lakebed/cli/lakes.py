@@ -17,6 +17,7 @@ def add_to(app: typer.Typer) -> None:
     command(app, "init", examples=_INIT)(init)
     command(app, "doctor", examples=_DOCTOR)(doctor)
     command(app, "ls", examples=_LS)(ls)
+    command(app, "demo", examples=_DEMO)(demo)
 
 
 _INIT = """
@@ -131,3 +132,19 @@ def _listed(table: str, metadata: Any) -> dict[str, Any]:
         "branches": sum(ref.kind == "branch" for ref in metadata.refs.values()),
         "location": metadata.location,
     }
+
+
+_DEMO = """
+lakebed demo
+lakebed demo my-first-lake
+"""
+
+
+def demo(
+    screen: Screen,
+    path: Annotated[str | None, typer.Argument(help="Where to make the lake; a temporary folder unless given.")] = None,
+) -> None:
+    """Make a small shop lake and show what Lakebed can do with it."""
+    from lakebed.cli.demo import show
+
+    show(screen, path)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lakebed.cli import demo, lakes, tables
+from lakebed.cli import lakes, tables
 from lakebed.cli.command import DebugOption, JsonOption, LakeOption, QuietOption
 from lakebed.cli.screen import Screen
 
@@ -42,7 +42,6 @@ def root(
 
 lakes.add_to(app)
 tables.add_to(app)
-demo.add_to(app)
 
 
 def main() -> None:

@@ -86,7 +86,7 @@ def _rehearse(java: Java, jars: tuple[Path, ...], *, archive: Archive, aside: Pa
         (folder / ".data").mkdir()
         root, settings = Root.parse(folder), Settings()
         conf = session_conf(settings, root) | _catalog_without_server(jars, root)
-        launch = Launch(java, jars, conf, archive=writing_options(archive, aside))
+        launch = Launch(java, jars, conf, quick=True, archive=writing_options(archive, aside))
         jvm = start_directly(launch, environment=environment, log=folder / "log")
         try:
             _work(connect(jvm, environment=environment), folder)
