@@ -16,6 +16,7 @@
     ├── Unavailable             a store or server does not answer (a retry may help)
     │   ├── CatalogUnreachable
     │   └── FilesUnreachable
+    ├── FilesRefused            the file store answers, and says no: access, space, no such bucket
     ├── UnsafeStore             a store that breaks a promise we rely on
     ├── FileMissing             a file that should be there is not
     ├── FileExists              create-if-absent found the file there
@@ -192,6 +193,18 @@ class FilesUnreachable(Unavailable):
             f"the file store does not answer: {why}",
             where=store,
             next="Check that it runs and that LAKEBED_FILES_* are right, then: lakebed doctor",
+        )
+
+
+class FilesRefused(LakebedError):
+    """The file store answers, and says no: no access, no space, no such bucket."""
+
+    def __init__(self, store: str, why: str) -> None:
+        self.store = store
+        super().__init__(
+            f"the file store refuses: {why}",
+            where=store,
+            next="Check access, free space and LAKEBED_FILES_*, then: lakebed doctor",
         )
 
 

@@ -122,6 +122,12 @@ class Lake:
             )
         return self._own_session
 
+    def watch(self, on_progress: Callable[[int, int], None]) -> AbstractContextManager[None]:
+        """While inside, `on_progress` is told how many tasks of how many Spark has done."""
+        from lakebed.engines.spark import watch
+
+        return watch(self.spark, on_progress)
+
     def use(self, session: "SparkSession") -> "Lake":
         """Compute with the caller's own session, which is never stopped."""
         self._given_session = session

@@ -85,8 +85,9 @@ def _spark(showing: Demo) -> None:
 
 
 def _branches(showing: Demo) -> None:
-    for table in _COLUMNS:
-        _load(showing, table, _LANDING[table], branch="run_1")
+    with showing.screen.bar("reading landing files") as progress, showing.lake.watch(progress):
+        for table in _COLUMNS:
+            _load(showing, table, _LANDING[table], branch="run_1")
     seen = {table.name: showing.count(table.spark) for table in _COLUMNS}
     waiting = {table.name: showing.count(on_branch(table, "run_1")) for table in _COLUMNS}
     showing.facts["seen_before"], showing.facts["waiting"] = seen, waiting

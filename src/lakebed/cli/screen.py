@@ -56,6 +56,16 @@ class Screen:
         else:
             yield
 
+    @contextmanager
+    def bar(self, doing: str) -> Iterator[Callable[[int, int], None]]:
+        """A bar to be told how many of how many tasks are done; on a terminal only."""
+        from rich.progress import Progress
+
+        hidden = not self.errors.is_terminal or self.quiet or self.as_json
+        with Progress(console=self.errors, transient=True, disable=hidden) as progress:
+            task = progress.add_task(doing, total=None)
+            yield lambda done, total: progress.update(task, completed=done, total=total)
+
     def show(self, data: Any, text: Callable[[], None]) -> None:
         """The result: as JSON if asked, else as `text` prints it; with --quiet only JSON is printed."""
         if self.as_json:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.errors import BadName, FileMissing, FilesUnreachable
+from lakebed.errors import BadName, FileMissing, FilesRefused, FilesUnreachable
 
 WRITER = """
 import sys
@@ -158,5 +158,5 @@ def test_a_folder_that_may_not_be_written_is_reported_by_the_probe(tmp_path: Pat
     if os.geteuid() == 0:  # no mode stops root
         return
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    with pytest.raises(FilesUnreachable, match="Permission denied"):
+    with pytest.raises(FilesRefused, match="Permission denied"):
         FolderFiles(tmp_path).probe()

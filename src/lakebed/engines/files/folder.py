@@ -11,10 +11,11 @@ from pathlib import Path
 
 from lakebed.engines.files.paths import checked, checked_folder, checked_range, is_unfinished, unfinished_name
 from lakebed.engines.files.probe import PROBE_FOLDER, prove_atomic_create
-from lakebed.errors import BadName, FileExists, FileMissing, FilesUnreachable, UnsafeStore
+from lakebed.errors import BadName, FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
 from lakebed.ports.files import FileInfo
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
+_NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 _ABANDONED_AFTER = 24 * 3600.0
 
 
@@ -170,7 +171,8 @@ class FolderFiles:
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 raise BadName("path", path, "it is longer than the file system takes") from None
-            raise FilesUnreachable(self.where, f"{error.strerror} ({path}).") from error
+            refusal = FilesRefused if error.errno in _NOT_ALLOWED else FilesUnreachable
+            raise refusal(self.where, f"{error.strerror} ({path}).") from error
 
 
 def _etag(seen: os.stat_result) -> str:

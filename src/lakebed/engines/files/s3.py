@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import S3Store
 
 from lakebed.engines.files.paths import checked, checked_folder, checked_range
 from lakebed.engines.files.probe import prove_atomic_create
-from lakebed.errors import FileExists, FileMissing, FilesUnreachable, UnsafeStore
+from lakebed.errors import FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
 from lakebed.ports.files import FileInfo
 from lakebed.settings import FilesSettings, Root
 
@@ -145,14 +145,17 @@ class S3Files:
             yield
         except (FileNotFoundError, NotFoundError) as error:
             if _NO_BUCKET in str(error):
-                raise FilesUnreachable(self.where, _reason(error)) from error
+                raise FilesRefused(self.where, _reason(error)) from error
             raise FileMissing(path) from None
+        except (PermissionError, PermissionDeniedError, UnauthenticatedError) as error:
+            raise FilesRefused(self.where, _reason(error)) from error
         except AlreadyExistsError:
             raise FileExists(path) from None
         except BaseError as error:
             if "501 Not Implemented" in str(error):
                 raise UnsafeStore(self.where, f"it does not know a request Lakebed relies on: {_reason(error)}") from error
-            raise FilesUnreachable(self.where, _reason(error)) from error
+            answered = FilesRefused if _NO_BUCKET in str(error) else FilesUnreachable
+            raise answered(self.where, _reason(error)) from error
 
 
 def _store(root: Root, settings: FilesSettings, patience: Patience) -> S3Store:
