@@ -23,7 +23,6 @@ from lakebed.engines.spark.archive import archive_for, maker_command
 from lakebed.settings import Root, Settings
 
 TABLES = 200
-WARM_RUNS = 7
 ENVIRONMENT = {**os.environ, "LAKEBED_TEST_NO_ARCHIVE": "1"}
 LAKEBED = str(Path(sys.executable).parent / "lakebed")
 
@@ -135,7 +134,7 @@ def measure_commands(lake: Path, *, samples: int) -> dict[str, Any]:
     return {"seconds": seconds, "listed": listed, "pyspark_imported": any(loaded.values())}
 
 
-def measure_spark(folder: Path, *, samples: int) -> dict[str, list[float]]:
+def measure_spark(folder: Path, *, samples: int, warm_runs: int) -> dict[str, list[float]]:
     """Cold starts of both kinds in turn, then runs in a warm session."""
     tuned, untuned = make_lake(folder / "tuned", tables=1), make_lake(folder / "untuned", tables=1)
     jars = local_jars(Settings(), Root.parse(tuned), environment=ENVIRONMENT, report=print)
@@ -148,7 +147,7 @@ def measure_spark(folder: Path, *, samples: int) -> dict[str, list[float]]:
         )
         seconds["cold_tuned_s"].append(timed(sys.executable, "-c", WORK + TUNED, str(tuned), run, "0")[0])
         print(f"cold: untuned {seconds['cold_untuned_s'][-1]:.1f} s, tuned {seconds['cold_tuned_s'][-1]:.1f} s", flush=True)
-    _, warm = timed(sys.executable, "-c", WORK + TUNED, str(tuned), "run_warm", str(WARM_RUNS))
+    _, warm = timed(sys.executable, "-c", WORK + TUNED, str(tuned), "run_warm", str(warm_runs))
     return seconds | {"warm_s": json.loads(warm)}
 
 
@@ -166,7 +165,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         folder = Path(name)
         commands = measure_commands(make_lake(folder / "many", tables=TABLES), samples=2 + samples)
-        seconds = commands["seconds"] | measure_spark(folder, samples=samples)
+        seconds = commands["seconds"] | measure_spark(folder, samples=samples, warm_runs=2 + samples)
     medians = {name: round(median(values), 3) for name, values in seconds.items()}
     machine = {
         "cores": os.cpu_count(),

@@ -17,7 +17,7 @@ IN_BUCKET = "bucket"
 def cache_folder(environment: Mapping[str, str]) -> Path:
     """What this user's lakes share: jars and start-up archives."""
     chosen = environment.get("LAKEBED_CACHE")
-    return Path(chosen).expanduser() if chosen else user_cache_path("lakebed")
+    return Path(chosen).expanduser().absolute() if chosen else user_cache_path("lakebed")
 
 
 def logs_folder(settings: Settings, root: Root, environment: Mapping[str, str]) -> Path:

@@ -170,16 +170,26 @@ class Settings(_Part):
     def _checked_tables(cls, scopes: dict[str, ScopedSettings]) -> dict[str, ScopedSettings]:
         return {str(TableName.parse(name)): scope for name, scope in scopes.items()}
 
+    @property
+    def write_in_general(self) -> WriteSettings:
+        """How files of a table are written of which nothing is known."""
+        return _nearest(_WRITE_DEFAULTS, self.write)
+
     def write_for(self, table: TableName, *, is_sorted: bool = False) -> WriteSettings:
         """How this table's files are written: its own word, else its namespace's, else the lake's, else the default."""
-        defaults = WriteSettings(
-            target_file_size=ByteSize(512 * Mebibytes),
-            compression="snappy",
-            row_group_size=ByteSize((1 if is_sorted else 128) * Mebibytes),
-        )
-        scopes = [defaults, self.write]
-        scopes += [scope.write for scope in (self.namespaces.get(table.namespace), self.tables.get(str(table))) if scope]
-        merged: dict[str, object] = {}
-        for scope in scopes:
-            merged |= scope.model_dump(exclude_none=True)
-        return WriteSettings.model_validate(merged)
+        own = [scope.write for scope in (self.namespaces.get(table.namespace), self.tables.get(str(table))) if scope]
+        return _nearest(_WRITE_DEFAULTS, _WHERE_SORTED if is_sorted else WriteSettings(), self.write, *own)
+
+
+_WRITE_DEFAULTS = WriteSettings(
+    target_file_size=ByteSize(512 * Mebibytes), compression="snappy", row_group_size=ByteSize(128 * Mebibytes)
+)
+_WHERE_SORTED = WriteSettings(row_group_size=ByteSize(Mebibytes))
+
+
+def _nearest(*levels: WriteSettings) -> WriteSettings:
+    """Each setting from the last level that has it."""
+    merged: dict[str, object] = {}
+    for level in levels:
+        merged |= level.model_dump(exclude_none=True)
+    return WriteSettings.model_validate(merged)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.engines.spark.jars import ALL_JARS, Jar, absent, cache_folder, jars_folder, needed_jars
-from lakebed.settings import FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
+from lakebed.engines.spark.jars import ALL_JARS, Jar, absent, jars_folder, needed_jars
+from lakebed.settings import FilesSettings, PostgresCatalog, RestCatalog, Root, Settings, cache_folder
 
 FOLDER, BUCKET = Root.parse("/lake"), Root.parse("s3://bucket/lake")
 POSTGRES = PostgresCatalog(kind="postgres", url="postgresql://db:5432/lake")

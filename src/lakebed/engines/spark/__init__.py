@@ -2,7 +2,7 @@
 
 from lakebed.engines.spark.conf import redacted, session_conf
 from lakebed.engines.spark.fetch import local_jars
-from lakebed.engines.spark.jars import ALL_JARS, Jar, absent, cache_folder, needed_jars
+from lakebed.engines.spark.jars import ALL_JARS, Jar, absent, needed_jars
 from lakebed.engines.spark.java import Java, find_java
 from lakebed.engines.spark.progress import watch
 from lakebed.engines.spark.remote import adopt
@@ -14,7 +14,6 @@ __all__ = [
     "Java",
     "absent",
     "adopt",
-    "cache_folder",
     "close_session",
     "find_java",
     "local_jars",

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lakebed.engines.spark.home import spark_home, spark_version
-from lakebed.engines.spark.jars import cache_folder
 from lakebed.engines.spark.java import Java
+from lakebed.settings import cache_folder
 
 SWITCHED_OFF = "LAKEBED_TEST_NO_ARCHIVE"
 RETRY_AFTER = 3600.0  # seconds between attempts, should a Java never manage

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.archive import Archive, archive_for, finished_name, writing_options
-from lakebed.engines.spark.conf import CATALOG, session_conf
+from lakebed.engines.spark.conf import session_conf
 from lakebed.engines.spark.jars import SQLITE
 from lakebed.engines.spark.java import Java, major_of
 from lakebed.engines.spark.jvm import connect, start_directly
 from lakebed.engines.spark.launch import Launch
+from lakebed.names import CATALOG
 from lakebed.settings import Root, Settings
 
 if TYPE_CHECKING:

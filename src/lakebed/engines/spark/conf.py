@@ -7,12 +7,12 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from lakebed.engines.spark.jars import keeps_tables_in_s3
-from lakebed.settings import FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
+from lakebed.names import CATALOG
+from lakebed.settings import DATABASE_FILE, FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
+from lakebed.tables import write_properties
 
-CATALOG = "lake"
 CATALOG_CLASS = "org.apache.iceberg.spark.SparkCatalog"
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-DATABASE = ".data/lake.db"
 
 _SECRET_KEY = "(?i)secret|password|token|access[.-]?key|credential"  # noqa: S105  a pattern
 
@@ -47,7 +47,8 @@ def catalog_conf(settings: Settings, root: Root) -> dict[str, str]:
     properties = {"cache-enabled": "false"} | _catalog(settings, root)
     if keeps_tables_in_s3(settings, root):
         properties |= _s3_tables(settings.files)
-    properties |= {f"table-default.{key}": value for key, value in _TABLE_DEFAULTS.items()}
+    defaults = _TABLE_DEFAULTS | write_properties(settings.write_in_general)
+    properties |= {f"table-default.{key}": value for key, value in defaults.items()}
     prefix = f"spark.sql.catalog.{CATALOG}"
     conf = {prefix: CATALOG_CLASS} | {f"{prefix}.{key}": value for key, value in properties.items()}
     return conf | {"spark.sql.defaultCatalog": CATALOG, "spark.sql.session.timeZone": settings.timezone}
@@ -121,7 +122,7 @@ def _catalog(settings: Settings, root: Root) -> dict[str, str]:
     if isinstance(catalog, PostgresCatalog):
         access = {"uri": f"jdbc:{catalog.url}", "jdbc.user": catalog.user, "jdbc.password": _open(catalog.password)}
         return jdbc | {key: value for key, value in access.items() if value}
-    database = f"{root.folder}/{DATABASE}"
+    database = f"{root.folder}/{DATABASE_FILE}"
     # One connection: SQLite has one writer, and more of them only wait for each other.
     return jdbc | {"uri": f"jdbc:sqlite:{database}?journal_mode=WAL&busy_timeout=30000", "clients": "1"}
 

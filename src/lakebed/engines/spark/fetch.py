@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from xml.sax.saxutils import quoteattr
 
 from lakebed.engines.spark.home import spark_home
-from lakebed.engines.spark.jars import Jar, absent, cache_folder, jars_folder, needed_jars
+from lakebed.engines.spark.jars import Jar, absent, jars_folder, needed_jars
 from lakebed.engines.spark.java import Java, find_java
 from lakebed.engines.spark.truststore import write_truststore
 from lakebed.errors import BadSettings, MissingJars
-from lakebed.settings import Root, Settings
+from lakebed.settings import Root, Settings, cache_folder
 
 Report = Callable[[str], None]
 

@@ -1,10 +1,8 @@
 """Which jars a lake's Spark needs, pinned, and where they lie in the user's cache. Decides only; `fetch` gets them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-from platformdirs import user_cache_path
 
 from lakebed.settings import PostgresCatalog, RestCatalog, Root, Settings, SqliteCatalog
 
@@ -103,12 +101,6 @@ def keeps_tables_in_s3(settings: Settings, root: Root) -> bool:
     catalog = settings.catalog
     reaches_s3 = bool(settings.files.endpoint or settings.files.access_key_id)
     return root.is_bucket or (isinstance(catalog, RestCatalog) and (reaches_s3 or catalog.warehouse.startswith("s3")))
-
-
-def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where jars and start-up archives are kept, for all lakes of the user."""
-    chosen = environment.get("LAKEBED_CACHE")
-    return Path(chosen).expanduser().absolute() if chosen else user_cache_path("lakebed")
 
 
 def jars_folder(cache: Path) -> Path:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -93,6 +94,7 @@ def connect(jvm: Jvm, *, environment: Mapping[str, str]) -> "SparkSession":
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    threading.Thread(target=_load_ahead, daemon=True).start()
     try:
         with _lent({"PYSPARK_PYTHON": environment.get("PYSPARK_PYTHON", sys.executable)}):
             SparkContext._ensure_initialized(gateway=jvm.gateway)
@@ -100,6 +102,12 @@ def connect(jvm: Jvm, *, environment: Mapping[str, str]) -> "SparkSession":
     except Exception as error:
         jvm.stop()
         raise SparkFailed(_first_line(error), log=str(jvm.log)) from error
+
+
+def _load_ahead() -> None:
+    """Import what pyspark needs for its first argument, pandas among it, while the JVM still builds the context."""
+    with suppress(Exception):
+        import pyspark.testing.utils  # noqa: F401
 
 
 def _disconnect(jvm: Jvm) -> None:

@@ -5,10 +5,11 @@ import socket
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lakebed.engines.spark.conf import CATALOG, CATALOG_CLASS, EXTENSIONS, runtime_conf
+from lakebed.engines.spark.conf import CATALOG_CLASS, EXTENSIONS, runtime_conf
 from lakebed.engines.spark.home import spark_version
 from lakebed.engines.spark.jars import needed_jars
 from lakebed.errors import CatalogUnreachable, MissingExtra, SparkFailed, UsageError
+from lakebed.names import CATALOG
 from lakebed.settings import Root, Settings, one_spelling
 
 if TYPE_CHECKING:

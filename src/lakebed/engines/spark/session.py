@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.archive import archive_for, is_wanted, make_in_background, reading_options
-from lakebed.engines.spark.conf import CATALOG, cores_of, runtime_conf, session_conf
+from lakebed.engines.spark.conf import cores_of, runtime_conf, session_conf
 from lakebed.engines.spark.fetch import local_jars
 from lakebed.engines.spark.jars import Jar
 from lakebed.engines.spark.java import Java, find_java
@@ -19,6 +19,7 @@ from lakebed.engines.spark.launch import Launch
 from lakebed.engines.spark.logs import new_log, note, silence_pyspark
 from lakebed.engines.spark.remote import close_remote, open_remote
 from lakebed.errors import UsageError
+from lakebed.names import CATALOG
 from lakebed.settings import Root, Settings
 
 if TYPE_CHECKING:
