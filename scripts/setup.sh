@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly STAMP=.venv/lakebed-stamp
+export UV_COMPILE_BYTECODE=1      # once here, instead of in every first start of a command
 export UV_PYTHON_DOWNLOADS=never # the machine's Python, or a clear word about it
 
 say() { printf 'setup: %s\n' "$*" >&2; }

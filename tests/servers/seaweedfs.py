@@ -63,8 +63,8 @@ def seaweedfs() -> Iterator[SeaweedServer]:
         folder = Path(temporary)
         command = [program, f"-logdir={folder}", "mini", *_options(folder, ports, access_key, secret_key)]
         log = folder / "log"
-        # The limit keeps Go's garbage collector from letting the server grow beside Spark.
-        limit = {"GOMEMLIMIT": "256MiB"}
+        # The limit keeps the server from growing beside Spark; much lower, and it does little but collect garbage.
+        limit = {"GOMEMLIMIT": "1GiB"}
         try:
             with running(command, log=log, environment=limit, ready=lambda: _is_ready(ports, log)) as pid:
                 yield SeaweedServer(

@@ -20,7 +20,8 @@ def test_a_table_is_made_at_its_place() -> None:
         "CREATE TABLE lake.`shop`.`silver`.`clean-orders` (id BIGINT) USING iceberg\n"
         "PARTITIONED BY (days(at))\n"
         "LOCATION 'file:///it\\'s'\n"
-        "TBLPROPERTIES ('format-version' = '2', 'a' = 'b')"
+        "TBLPROPERTIES ('format-version' = '2', 'commit.retry.num-retries' = '30', 'commit.retry.min-wait-ms' = '50', "
+        "'commit.retry.max-wait-ms' = '2000', 'a' = 'b')"
     )
 
 

@@ -5,6 +5,13 @@ from collections.abc import Mapping, Sequence
 from lakebed.names import TableName, spark_identifier
 from lakebed.settings import WriteSettings
 
+# Spark's and PyIceberg's commits meet at one pointer: try often and soon, instead of Iceberg's few and ever longer waits.
+COMMIT_RETRIES = {
+    "commit.retry.num-retries": "30",
+    "commit.retry.min-wait-ms": "50",
+    "commit.retry.max-wait-ms": "2000",
+}
+
 
 def write_properties(write: WriteSettings) -> dict[str, str]:
     """How data files are written, in Iceberg's words."""
@@ -22,7 +29,9 @@ def create_table(
     """CREATE TABLE for columns as Spark spells them (`id BIGINT, name STRING`); without a location the catalog chooses it."""
     partitioned = f"PARTITIONED BY ({', '.join(partition_by)})\n" if partition_by else ""
     placed = f"LOCATION {text(location)}\n" if location else ""
-    listed = ", ".join(f"{text(key)} = {text(value)}" for key, value in {"format-version": "2", **properties}.items())
+    listed = ", ".join(
+        f"{text(key)} = {text(value)}" for key, value in {"format-version": "2", **COMMIT_RETRIES, **properties}.items()
+    )
     return f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n{partitioned}{placed}TBLPROPERTIES ({listed})"
 
 

@@ -1,5 +1,7 @@
 """The command line and the settings file of a start."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,13 @@ def test_what_the_user_adds_to_the_class_path_comes_last() -> None:
     )
 
 
+def test_options_with_spaces_stay_whole() -> None:
+    conf = {"spark.driver.extraJavaOptions": "-Dname='two words'"}
+    assert "-Dname=two words" in command(conf=conf)
+    told = ordinary_conf(Launch(JAVA, JARS, conf), options=("-Dlog=/my lake/log",))["spark.driver.extraJavaOptions"]
+    assert told == "'-Dlog=/my lake/log' '-Dname=two words'"
+
+
 def test_jars_of_a_cluster_are_not_on_the_class_path() -> None:
     launch = Launch(JAVA, JARS, {"spark.jars": "/cache/iceberg.jar", "spark.master": "spark://head:7077"})
     assert "iceberg" not in classpath(launch)
@@ -69,6 +78,11 @@ def test_jars_of_a_cluster_are_not_on_the_class_path() -> None:
 def test_a_users_jar_does_not_push_ours_out() -> None:
     launch = Launch(JAVA, JARS, {"spark.jars": "/own.jar", "spark.master": "local[2]"})
     assert classpath(launch).startswith("/cache/iceberg.jar")
+
+
+def test_importing_the_engine_does_not_import_pyspark() -> None:
+    code = "import sys, lakebed.engines.spark; print('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from lakebed.engines.spark import find_java
 from tests.engines.spark.lakes import ENVIRONMENT, python
 
 pytestmark = pytest.mark.spark
@@ -120,7 +121,7 @@ from tests.engines.spark.lakes import jvm_of, make_table, open_lake, run_once
 
 folder = Path(sys.argv[1])
 launch.MAIN = "org.apache.spark.deploy.NoSuchClass"
-session = open_lake(folder / "one", conf={"spark.hadoop.fs.s3a.secret.key": "hush-hush"})
+session = open_lake(folder / "one lake", conf={"spark.hadoop.fs.s3a.secret.key": "hush-hush"})
 make_table(session)
 seen = {"fallen_back": run_once(session), "how": open_lake.__name__}
 seen["cmdline"] = "".join(Path(f"/proc/{jvm}/cmdline").read_text() for jvm in jvm_of(os.getpid()))
@@ -128,7 +129,7 @@ died, = jvm_of(os.getpid())
 os.kill(died, 9)
 os.waitid(os.P_PID, died, os.WEXITED | os.WNOWAIT)
 launch.MAIN = "org.apache.spark.deploy.SparkSubmit"
-session = open_lake(folder / "two")
+session = open_lake(folder / "two lakes")
 make_table(session)
 seen["directly_again"] = run_once(session)
 seen["two_cmdline"] = "".join(Path(f"/proc/{jvm}/cmdline").read_text() for jvm in jvm_of(os.getpid()))
@@ -181,3 +182,43 @@ except SparkFailed as error:
     )
     assert "1x" in seen["said"]
     assert Path(seen["log"]).is_file()
+
+
+DYING_OF_ITS_ARCHIVE = """#!/bin/sh
+case "$*" in *SharedArchiveFile*) kill -BUS $$ ;; esac
+exec {java} "$@"
+"""
+
+WITH_A_DAMAGED_ARCHIVE = """
+import json, os, sys
+from pathlib import Path
+import lakebed.engines.spark.session as sessions
+from lakebed.engines.spark import find_java, local_jars
+from lakebed.engines.spark.archive import archive_for
+from lakebed.settings import Root, Settings
+from tests.engines.spark.lakes import open_lake
+
+jars = local_jars(Settings(), Root.parse(sys.argv[1]), environment=os.environ, report=print)
+os.environ["LAKEBED_CACHE"] = sys.argv[2]
+archive = archive_for(find_java(os.environ), jars, environment=os.environ)
+archive.folder.mkdir(parents=True)
+(archive.folder / f"{archive.key}.7.jsa").write_bytes(b"damaged")
+seen = {"before": archive.file is not None}
+session = open_lake(Path(sys.argv[1]), quick=True, jars=[str(jar) for jar in jars])
+print(json.dumps({**seen, "rows": session.range(3).count(), "how": sessions._here.jvm.how, "after": archive.file is not None}))
+"""
+
+
+def test_an_archive_that_kills_the_jvm_is_removed_and_spark_starts_without(tmp_path: Path) -> None:
+    real = find_java(ENVIRONMENT)
+    home = tmp_path / "jdk"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").write_text(DYING_OF_ITS_ARCHIVE.format(java=real.executable))
+    (home / "bin" / "java").chmod(0o755)
+    (home / "release").write_text(f'JAVA_VERSION="{real.version}"')
+    (home / "lib" / "server").mkdir(parents=True)
+    (home / "lib" / "server" / "classes.jsa").touch()
+    environment = {**ENVIRONMENT, "JAVA_HOME": str(home)}
+    seen = python(WITH_A_DAMAGED_ARCHIVE, tmp_path / "lake", tmp_path / "cache", environment=environment)
+    assert (seen["before"], seen["after"]) == (True, False)
+    assert (seen["rows"], seen["how"], seen["stderr"]) == (3, "directly", "")

@@ -90,7 +90,7 @@ def _rehearse(java: Java, jars: tuple[Path, ...], *, archive: Archive, aside: Pa
         launch = Launch(java, jars, conf, quick=True, archive=writing_options(archive, aside))
         jvm = start_directly(launch, environment=environment, log=folder / "log")
         try:
-            _work(connect(jvm, environment=environment), folder)
+            _work(connect(jvm, launch), folder)
         finally:
             jvm.stop(patience=300)
     finally:

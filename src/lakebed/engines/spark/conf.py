@@ -9,20 +9,14 @@ from pydantic import SecretStr
 from lakebed.engines.spark.jars import keeps_tables_in_s3
 from lakebed.names import CATALOG
 from lakebed.settings import DATABASE_FILE, FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
-from lakebed.tables import write_properties
+from lakebed.tables import COMMIT_RETRIES, write_properties
 
 CATALOG_CLASS = "org.apache.iceberg.spark.SparkCatalog"
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 _SECRET_KEY = "(?i)secret|password|token|access[.-]?key|credential"  # noqa: S105  a pattern
 
-# Spark's and PyIceberg's commits meet at one pointer: try often and soon, instead of the few, ever longer waits of Iceberg.
-_TABLE_DEFAULTS = {
-    "format-version": "2",
-    "commit.retry.num-retries": "30",
-    "commit.retry.min-wait-ms": "50",
-    "commit.retry.max-wait-ms": "2000",
-}
+_TABLE_DEFAULTS = {"format-version": "2", **COMMIT_RETRIES}
 
 
 def session_conf(

@@ -1,22 +1,20 @@
 """Starting Spark's JVM, directly or as spark-submit does, and connecting pyspark to it."""
 
-import os
+import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from warnings import catch_warnings
 
+from lakebed.engines.spark.gateway import attached, first_session, forget, lent
 from lakebed.engines.spark.home import spark_home
 from lakebed.engines.spark.launch import Launch, java_command, ordinary_conf, properties_text
-from lakebed.engines.spark.logs import log_options, tail
+from lakebed.engines.spark.logs import crash_report, log_options, tail
 from lakebed.errors import SparkFailed
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ PATIENCE = 120.0  # seconds until a JVM that does not answer counts as failed; a
 
 
 class JvmCrashed(SparkFailed):
-    """The JVM was ended by a signal, as a damaged class-data archive makes it."""
+    """The JVM broke down, as a damaged class-data archive makes it."""
 
 
 @dataclass
@@ -44,7 +42,7 @@ class Jvm:
 
     def stop(self, *, patience: float = 20.0) -> None:
         """End it and wait until it is gone."""
-        _disconnect(self)
+        forget(self.gateway)
         if self.process.stdin:
             self.process.stdin.close()
         try:
@@ -65,7 +63,7 @@ def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path)
             import pyspark.sql  # noqa: F401  the JVM boots meanwhile
 
             port, secret = _address(process, address, log)
-            return Jvm(process, _gateway(port, secret), log, "directly")
+            return Jvm(process, attached(port, secret), log, "directly")
         except BaseException:
             _kill(process)
             raise
@@ -80,49 +78,22 @@ def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Pat
         properties = folder / "spark.properties"
         _write_privately(properties, properties_text(ordinary_conf(launch, options=log_options(log, folder))))
         told = {"SPARK_HOME": str(spark_home()), "JAVA_HOME": str(launch.java.home), **_local_address(launch)}
-        told["PYSPARK_SUBMIT_ARGS"] = f"--load-spark-defaults --properties-file {properties} pyspark-shell"
+        told["PYSPARK_SUBMIT_ARGS"] = shlex.join(("--load-spark-defaults", "--properties-file", str(properties), "pyspark-shell"))
         try:
-            with _lent({**environment, **told}):
+            with lent({**environment, **told}):
                 gateway = launch_gateway(popen_kwargs={"stdout": console, "stderr": console})  # type: ignore[no-untyped-call]
         except (PySparkException, OSError) as error:
             raise SparkFailed(tail(log), log=str(log)) from error
         return Jvm(gateway.proc, gateway, log, "ordinarily")
 
 
-def connect(jvm: Jvm, *, environment: Mapping[str, str]) -> "SparkSession":
-    """The JVM's first session; Python workers run the same Python as we do, unless told otherwise."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    threading.Thread(target=_load_ahead, daemon=True).start()
+def connect(jvm: Jvm, launch: Launch) -> "SparkSession":
+    """The JVM's first session; a JVM that cannot give one is ended."""
     try:
-        with _lent({"PYSPARK_PYTHON": environment.get("PYSPARK_PYTHON", sys.executable)}):
-            SparkContext._ensure_initialized(gateway=jvm.gateway)
-            return SparkSession.builder.getOrCreate()
+        return first_session(jvm.gateway, python=launch.conf.get("spark.pyspark.python", ""))
     except Exception as error:
         jvm.stop()
         raise SparkFailed(_first_line(error), log=str(jvm.log)) from error
-
-
-def _load_ahead() -> None:
-    """Import what pyspark needs for its first argument, pandas among it, while the JVM still builds the context."""
-    with suppress(Exception):
-        import pyspark.testing.utils  # noqa: F401
-
-
-def _disconnect(jvm: Jvm) -> None:
-    """Let pyspark forget this JVM, so that another may follow in the same process."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    if SparkContext._gateway is jvm.gateway:
-        with suppress(Exception), catch_warnings(action="ignore"):  # it may have died before
-            if SparkContext._active_spark_context:
-                SparkContext._active_spark_context.stop()
-        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
-        SparkSession._instantiatedSession = SparkSession._activeSession = None
-    with suppress(Exception):
-        jvm.gateway.shutdown()
 
 
 @contextmanager
@@ -166,36 +137,15 @@ def _address(process: "subprocess.Popen[bytes]", address: Path, log: Path) -> tu
     deadline = time.monotonic() + PATIENCE
     while not address.is_file():
         if (code := process.poll()) is not None:
-            failure = JvmCrashed if code < 0 else SparkFailed
-            raise failure(f"its JVM ended with {code}: {tail(log)}", log=str(log))
+            if code < 0 or crash_report(log, process.pid).is_file():
+                raise JvmCrashed("its JVM crashed.", log=str(log))
+            raise SparkFailed(f"its JVM ended with {code}: {tail(log)}", log=str(log))
         if time.monotonic() > deadline:
             raise SparkFailed(f"its JVM did not answer within {PATIENCE:.0f} s.", log=str(log))
         time.sleep(0.01)
     told = address.read_bytes()
     length = int.from_bytes(told[4:8], "big")
     return int.from_bytes(told[:4], "big"), told[8 : 8 + length].decode()
-
-
-def _gateway(port: int, secret: str) -> Any:
-    from pyspark.java_gateway import launch_gateway
-
-    with _lent({"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}):
-        return launch_gateway()  # type: ignore[no-untyped-call]
-
-
-@contextmanager
-def _lent(variables: Mapping[str, str]) -> Iterator[None]:
-    """Further environment variables for a while: pyspark can be told some things in no other way."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _first_line(error: Exception) -> str:

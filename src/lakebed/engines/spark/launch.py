@@ -1,6 +1,7 @@
 """What a start of Spark's JVM looks like: its command line and its settings file. Decides only; `jvm` starts it."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ class Launch:
 
     @property
     def own_options(self) -> tuple[str, ...]:
-        return tuple(self.conf.get("spark.driver.extraJavaOptions", "").split())
+        return tuple(shlex.split(self.conf.get("spark.driver.extraJavaOptions", "")))
 
 
 def classpath(launch: Launch) -> str:
@@ -67,7 +68,7 @@ def java_command(launch: Launch, *, properties: Path, options: tuple[str, ...] =
 
 def ordinary_conf(launch: Launch, *, options: tuple[str, ...] = ()) -> dict[str, str]:
     """The settings for spark-submit, which builds the command line itself."""
-    conf = {**launch.conf, "spark.driver.extraJavaOptions": " ".join((*options, *launch.own_options))}
+    conf = {**launch.conf, "spark.driver.extraJavaOptions": shlex.join((*options, *launch.own_options))}
     if launch.brings_jars:
         added = launch.conf.get("spark.driver.extraClassPath")
         conf["spark.driver.extraClassPath"] = os.pathsep.join([*map(str, launch.jars), *([added] if added else [])])

@@ -38,7 +38,17 @@ def log_options(log: Path, folder: Path) -> tuple[str, ...]:
     """Write log4j's settings into `folder`; the options that make the JVM log into `log`, its crash reports included."""
     config = folder / "log4j2.properties"
     config.write_text(_LOG4J)
-    return (f"-Dlog4j2.configurationFile={config.as_uri()}", f"-Dlakebed.log={log}", f"-XX:ErrorFile={log.parent}/crash-%p.txt")
+    return (
+        f"-Dlog4j2.configurationFile={config.as_uri()}",
+        f"-Dlakebed.log={log}",
+        f"-XX:ErrorFile={log.parent}/crash-%p.txt",
+        "-XX:-CreateCoredumpOnCrash",
+    )
+
+
+def crash_report(log: Path, pid: int) -> Path:
+    """Where a JVM that breaks down writes what happened."""
+    return log.parent / f"crash-{pid}.txt"
 
 
 def silence_pyspark() -> None:

