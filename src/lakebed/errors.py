@@ -291,7 +291,7 @@ class LeaseHeld(Conflict):
     def __init__(self, name: str, holder: str, silent_for: float, limit: float) -> None:
         self.name, self.holder, self.silent_for, self.limit = name, holder, silent_for, limit
         super().__init__(
-            f"{name} is held by {holder} (silent for {silent_for:.0f} s; it passes on after {limit:.0f} s of it).",
+            f"{name} is held by {holder} (silent for {silent_for:.0f} s; after {limit:.0f} s of silence it passes on).",
             next="Wait for it, or stop that process.",
         )
 
