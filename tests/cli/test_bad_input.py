@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from lakebed.cli.main import app
+from tests.contracts.benches import sqlite_bench
 
 
 def refused(*arguments: str, **environment: str) -> str:
@@ -64,6 +65,13 @@ def test_a_bad_name(lake: Path, name: str) -> None:
 
 def test_an_unknown_table(lake: Path) -> None:
     assert "there is no table 'orders'" in refused("table", "history", "orders", "--lake", str(lake))
+
+
+def test_an_unknown_ref(lake: Path) -> None:
+    bench = sqlite_bench(lake)
+    bench.write(bench.table("orders"), [1])
+    bench.close()
+    assert "Did you mean main?" in refused("table", "history", "orders", "--ref", "mian", "--lake", str(lake))
 
 
 def test_colliding_asset_keys(lake: Path) -> None:
@@ -160,8 +168,6 @@ def test_a_fault_of_our_own_is_told_without_a_traceback(lake: Path, monkeypatch:
 
 
 def test_a_damaged_table_names_its_file(lake: Path) -> None:
-    from tests.contracts.benches import sqlite_bench
-
     bench = sqlite_bench(lake)
     table = bench.table("orders")
     (pointer,) = bench.catalog.pointers([table]).values()

@@ -7,7 +7,7 @@ from lakebed.names import TableName
 from lakebed.tables import Ask, publish, settle_divided
 from tests.conftest import SCALE
 from tests.contracts.benches import RealBench
-from tests.contracts.workers import answer, dying_rest_publisher, killed, one_publication, started
+from tests.contracts.workers import answer, dying_rest_publisher, killed, one_publication, started, until
 
 KILLS = 20 * SCALE
 
@@ -58,23 +58,24 @@ def test_a_publication_killed_at_a_random_point_is_whole_or_absent(atomic_bench:
     assert not all(outcomes), "no kill came in time: the test proved nothing"
 
 
-def _divided(bench: RealBench) -> list[TableName]:
+def _divided(bench: RealBench, *, after: int = 1) -> list[TableName]:
     tables = [bench.table(name) for name in ("a", "b")]
     for table in tables:
         bench.write(table, [0])
         bench.write(table, [1], branch="run_1")
-    process, pipe = started(dying_rest_publisher, bench, "r1", tables, "run_1")
+    process, pipe = started(dying_rest_publisher, bench, tables, after=after)
     pipe.send("go")
     process.join(30)
     assert process.exitcode == -9
-    assert [bench.rows(table) for table in tables] == [[0, 1], [0]]
+    assert [bench.rows(table) for table in tables] == [[0, 1] if number < after else [0] for number in range(2)]
     return tables
 
 
 def test_on_a_rest_catalog_the_next_run_completes_what_a_kill_divided(rest_only_bench: RealBench) -> None:
     tables = _divided(rest_only_bench)
-    settled = settle_divided(rest_only_bench.catalog)
-    assert [move.table.name for move in settled["r1"].complete] == ["b"]
+    other = rest_only_bench.table("other")
+    rest_only_bench.write(other, [5], branch="run_2")
+    publish(rest_only_bench.catalog, [Ask(other, "run_2")], run_id="r2")
     assert [rest_only_bench.rows(table) for table in tables] == [[0, 1], [0, 1]]
     assert rest_only_bench.catalog.unsettled() == ()
     assert rest_only_bench.catalog.published("r1") is not None
@@ -88,3 +89,28 @@ def test_on_a_rest_catalog_what_cannot_be_completed_is_undone(rest_only_bench: R
     assert [rest_only_bench.rows(table) for table in tables] == [[0], [0, 9]]
     assert rest_only_bench.catalog.published("r1") is None
     assert rest_only_bench.rows(tables[0], "run_1") == [0, 1]
+
+
+def test_on_a_rest_catalog_what_never_began_and_cannot_begin_is_forgotten(rest_only_bench: RealBench) -> None:
+    tables = _divided(rest_only_bench, after=0)
+    rest_only_bench.write(tables[1], [9])
+    assert not settle_divided(rest_only_bench.catalog)["r1"].whole
+    assert [rest_only_bench.rows(table) for table in tables] == [[0], [0, 9]]
+    assert rest_only_bench.catalog.published("r1") is None
+    assert rest_only_bench.catalog.unsettled() == ()
+
+
+def test_on_a_rest_catalog_nobody_settles_for_a_run_that_is_alive(rest_only_bench: RealBench) -> None:
+    bench, tables = rest_only_bench, [rest_only_bench.table(name) for name in ("a", "b")]
+    for table in tables:
+        bench.write(table, [0])
+        bench.write(table, [1], branch="run_1")
+    lease = bench.leases.acquire(str(tables[0]), holder="somebody at work", limit=2)
+    process, pipe = started(dying_rest_publisher, bench, tables, after=1, leases=[lease])
+    pipe.send("go")
+    process.join(30)
+    assert bench.catalog.unsettled() == ()
+    assert [publication.run_id for publication in bench.catalog.unsettled(own="r1")] == ["r1"]
+    until(lambda: bench.catalog.unsettled(), seconds=4)
+    settle_divided(bench.catalog)
+    assert [bench.rows(table) for table in tables] == [[0, 1], [0, 1]]

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
@@ -14,7 +15,7 @@ from pyiceberg.exceptions import CommitFailedException, RESTError
 
 from lakebed.errors import Diverged, LakebedError
 from lakebed.names import TableName
-from lakebed.ports import RUN_ID
+from lakebed.ports import RUN_ID, Lease
 from lakebed.tables import Ask, hold, publish
 from tests.contracts.benches import RealBench, ids
 
@@ -28,10 +29,10 @@ def context() -> ForkServerContext:
     return chosen
 
 
-def started(work: Any, *arguments: Any) -> tuple[BaseProcess, Connection]:
+def started(work: Any, *arguments: Any, **options: Any) -> tuple[BaseProcess, Connection]:
     """Start `work` in another process, with a pipe as its first argument; wait until it says it is ready."""
     here, there = context().Pipe()
-    process = context().Process(target=work, args=(there, *arguments), daemon=True)
+    process = context().Process(target=work, args=(there, *arguments), kwargs=options, daemon=True)
     process.start()
     there.close()
     assert here.recv() == "ready"
@@ -121,14 +122,16 @@ def holder(pipe: Connection, bench: RealBench, table: TableName, limit: float) -
             pipe.send(type(error).__name__)
 
 
-def dying_rest_publisher(pipe: Connection, bench: RealBench, run_id: str, tables: list[TableName], branch: str) -> None:
-    """Dies by SIGKILL after the first table of a publication on a REST catalog has moved."""
+def dying_rest_publisher(
+    pipe: Connection, bench: RealBench, tables: list[TableName], *, after: int, leases: Sequence[Lease] = ()
+) -> None:
+    """Publishes branch run_1 as run r1 on a REST catalog, and dies by SIGKILL after so many tables have moved."""
     catalog: Any = bench.catalog
     move = catalog._move
     moved: list[Any] = []
 
     def moving(one: Any) -> None:
-        if moved:
+        if len(moved) == after:
             os.kill(os.getpid(), signal.SIGKILL)
         move(one)
         moved.append(one)
@@ -136,7 +139,7 @@ def dying_rest_publisher(pipe: Connection, bench: RealBench, run_id: str, tables
     catalog._move = moving
     pipe.send("ready")
     pipe.recv()
-    publish(catalog, [Ask(table, branch) for table in tables], run_id=run_id)
+    publish(catalog, [Ask(table, "run_1") for table in tables], run_id="r1", leases=leases)
 
 
 def answer(pipe: Connection, *, seconds: float = 60) -> Any:

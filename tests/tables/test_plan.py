@@ -78,13 +78,13 @@ BUILT_UPON, LOST = table(LINE, main=3), table({1: None, 2: 1, 9: 1}, main=9, run
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        (DONE, DONE, Settlement()),
-        (DONE, WAITING, Settlement(complete=MOVES[1:])),
-        (WAITING, WAITING, Settlement(complete=MOVES)),
-        (BUILT_UPON, WAITING, Settlement(complete=MOVES[1:])),
-        (DONE, LOST, Settlement(undo=MOVES[:1])),
-        (WAITING, LOST, Settlement()),
-        (BUILT_UPON, LOST, Settlement(kept=MOVES[:1])),
+        (DONE, DONE, Settlement(whole=True)),
+        (DONE, WAITING, Settlement(whole=True, complete=MOVES[1:])),
+        (WAITING, WAITING, Settlement(whole=True, complete=MOVES)),
+        (BUILT_UPON, WAITING, Settlement(whole=True, complete=MOVES[1:])),
+        (DONE, LOST, Settlement(whole=False, undo=MOVES[:1])),
+        (WAITING, LOST, Settlement(whole=False)),
+        (BUILT_UPON, LOST, Settlement(whole=False, kept=MOVES[:1])),
     ],
 )
 def test_a_divided_publication_goes_forward_where_it_can_and_back_where_not(

@@ -13,11 +13,11 @@ from uuid import uuid4
 from lakebed.app.find import matching, resolve
 from lakebed.app.stores import Stores, open_stores
 from lakebed.engines.files import open_files
-from lakebed.errors import FileMissing, NoLake
+from lakebed.errors import FileMissing, NoLake, UnknownName
 from lakebed.names import AssetKey, TableName, refuse_collision, tables_of_assets
 from lakebed.ports import MAIN, Publication, Snapshot, TableMetadata
 from lakebed.settings import SETTINGS_FILE, RestCatalog, Root, Settings, files_settings, find_root, load_settings, logs_folder
-from lakebed.tables import Ask, Held, create_table, hold, publish, settle_divided, write_properties
+from lakebed.tables import Ask, Held, create_table, hold, publish, write_properties
 
 if TYPE_CHECKING:
     from lakebed.engines.types import IcebergCatalog, SparkSession
@@ -32,11 +32,18 @@ def _quiet(_: str) -> None:
 class Lake:
     """An opened lake. Nothing connects and no JVM starts before it is needed."""
 
-    def __init__(self, root: Root, settings: Settings, *, environment: Mapping[str, str], report: Report = _quiet) -> None:
+    def __init__(
+        self,
+        root: Root,
+        settings: Settings,
+        *,
+        environment: Mapping[str, str],
+        spark: "SparkSession | None" = None,
+        report: Report = _quiet,
+    ) -> None:
         self.root, self.settings = root, settings
         self._environment, self._report = environment, report
-        self._own_session: SparkSession | None = None
-        self._given_session: SparkSession | None = None
+        self._given_session = spark
 
     # -- what there is
 
@@ -64,6 +71,8 @@ class Lake:
     def history(self, name: str | TableName, *, ref: str = MAIN) -> tuple[Snapshot, ...]:
         """The snapshots that led to a ref, newest first."""
         metadata = self.describe(name)
+        if ref not in metadata.refs and ref != MAIN:
+            raise UnknownName(f"ref of {self.find(name)}", ref, metadata.refs)
         head = metadata.head(ref)
         return tuple(metadata.ancestry(head.id)) if head else ()
 
@@ -94,44 +103,36 @@ class Lake:
 
     def hold(self, table: str | TableName, *, holder: str | None = None) -> AbstractContextManager[Held]:
         """The lease on a table, for the length of a `with` block: a `Held` whose `still()` is what `publish` takes."""
-        return hold(self.stores.leases, str(table), holder=holder or this_process(), limit=self.settings.lease.limit_seconds)
+        name = table if isinstance(table, TableName) else TableName.parse(table)  # it need not exist yet
+        return hold(self.stores.leases, str(name), holder=holder or this_process(), limit=self.settings.lease.limit_seconds)
 
     def publish(self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[Held] = ()) -> Publication:
-        """Move `main` of every table to its branch, all or none. Without a lease given, one is taken for the moment."""
-        names = [self.find(table) for table in tables]
-        settle_divided(self.stores.catalog)
+        """Move `main` of every table to its branch, all or none. A lease that is not in `held` is taken for the moment."""
+        names = sorted(self.find(table) for table in tables)
         with ExitStack() as stack:
-            holds = list(held) or [stack.enter_context(self.hold(name)) for name in sorted(names)]
-            leases = [one.still() for one in holds]
+            leases = [one.still() for one in held]
+            covered = {lease.name for lease in leases}
+            leases += [stack.enter_context(self.hold(name)).still() for name in names if str(name) not in covered]
             return publish(self.stores.catalog, [Ask(name, branch) for name in names], run_id=run_id, leases=leases)
 
     # -- engines
 
-    @property
+    @cached_property
     def spark(self) -> "SparkSession":
         """The session that computes and writes; started at first use, or the one that was given."""
         from lakebed.engines.spark import adopt, open_session
 
+        _ = self.stores  # the catalog's tables are there before Spark looks for them
         if self._given_session is not None:
             return adopt(self._given_session, self.settings, self.root)
-        if self._own_session is None:
-            self.stores.database.prepare()
-            logs = logs_folder(self.settings, self.root, self._environment)
-            self._own_session = open_session(
-                self.settings, self.root, environment=self._environment, logs=logs, report=self._report
-            )
-        return self._own_session
+        logs = logs_folder(self.settings, self.root, self._environment)
+        return open_session(self.settings, self.root, environment=self._environment, logs=logs, report=self._report)
 
     def watch(self, on_progress: Callable[[int, int], None]) -> AbstractContextManager[None]:
         """While inside, `on_progress` is told how many tasks of how many Spark has done."""
         from lakebed.engines.spark import watch
 
         return watch(self.spark, on_progress)
-
-    def use(self, session: "SparkSession") -> "Lake":
-        """Compute with the caller's own session, which is never stopped."""
-        self._given_session = session
-        return self
 
     @cached_property
     def iceberg(self) -> "IcebergCatalog":
@@ -142,15 +143,14 @@ class Lake:
 
     def close(self) -> None:
         """Stop what was started here."""
-        if self._own_session is not None:
+        if "spark" in self.__dict__:
             from lakebed.engines.spark import close_session
 
-            close_session(self._own_session)
-            self._own_session = None
+            close_session(self.__dict__.pop("spark"))  # a session we did not open is left alone
         if "iceberg" in self.__dict__:
-            self.iceberg.close()
+            self.__dict__.pop("iceberg").close()
         if "stores" in self.__dict__:
-            self.stores.database.close()
+            self.__dict__.pop("stores").database.close()
 
     def __enter__(self) -> "Lake":
         return self
@@ -173,8 +173,7 @@ def open_lake(
     environment = os.environ if environment is None else environment
     root = locate(path or environment.get("LAKEBED_LAKE"))
     settings = load_settings(_settings_text(root, environment), environment, root=root)
-    lake = Lake(root, settings, environment=environment, report=report)
-    return lake.use(spark) if spark is not None else lake
+    return Lake(root, settings, environment=environment, spark=spark, report=report)
 
 
 def locate(path: str | Path | None) -> Root:

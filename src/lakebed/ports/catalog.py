@@ -65,10 +65,13 @@ class Catalog(Protocol):
         """The publication of a run, if it happened: what to ask when an answer was lost."""
         ...
 
-    def unsettled(self) -> tuple[Publication, ...]:
-        """Publications that a crash divided; always none where `atomic`."""
+    def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
+        """Publications that a crash may have divided: begun, not finished, and their runs hold their leases no more.
+
+        Those of the run `own` are among them whoever holds what. Always none where `atomic`.
+        """
         ...
 
-    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove]) -> None:
-        """Finish a divided publication: carry out the moves in `complete`, take back those in `undo`."""
+    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
+        """Finish a divided publication: carry out `complete`, take back `undo`, and record whether it is `whole` now."""
         ...

@@ -21,6 +21,7 @@ class Ask:
 class Settlement:
     """How a publication that a crash divided is finished: forward where possible, else back."""
 
+    whole: bool  # whether the publication will have happened
     complete: tuple[RefMove, ...] = ()
     undo: tuple[RefMove, ...] = ()
     kept: tuple[RefMove, ...] = ()  # moved, and built upon since: taking it back would lose later rows
@@ -52,9 +53,9 @@ def plan_settlement(publication: Publication, tables: Mapping[TableName, TableMe
     moved = tuple(move for move in publication.moves if _is_done(move, tables))
     waiting = tuple(move for move in publication.moves if move not in moved and _is_possible(move, tables))
     if len(moved) + len(waiting) == len(publication.moves):
-        return Settlement(complete=waiting)
+        return Settlement(whole=True, complete=waiting)
     undo = tuple(move for move in moved if tables[move.table].refs[move.ref].snapshot == move.to)
-    return Settlement(undo=undo, kept=tuple(move for move in moved if move not in undo))
+    return Settlement(whole=False, undo=undo, kept=tuple(move for move in moved if move not in undo))
 
 
 def _is_done(move: RefMove, tables: Mapping[TableName, TableMetadata]) -> bool:

@@ -17,9 +17,11 @@ def publish(
     """Move every asked ref to its branch, in one step, exactly once however often it is tried.
 
     A pointer that moved meanwhile (a commit to another branch, say) is looked at again; a ref that gained
-    snapshots raises `Diverged`. An answer lost on the way is resolved by looking for the run.
+    snapshots raises `Diverged`. An answer lost on the way is resolved by looking for the run. What a crash left half
+    published, this run or another, is settled first.
     """
     for attempt in range(attempts):
+        settle_divided(catalog, own=run_id)
         if done := catalog.published(run_id):
             return done
         seen = catalog.pointers([ask.table for ask in asked])
@@ -34,12 +36,20 @@ def publish(
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def settle_divided(catalog: Catalog) -> dict[str, Settlement]:
-    """Finish what a crash left half published, by run id. Whatever publishes calls this first."""
-    settled = {}
-    for publication in catalog.unsettled():
+def settle_divided(catalog: Catalog, *, own: str | None = None) -> dict[str, Settlement]:
+    """Finish what a crash left half published, by run id; what the run `own` left, also while it is alive."""
+    return {publication.run_id: _settle(catalog, publication) for publication in catalog.unsettled(own=own)}
+
+
+def _settle(catalog: Catalog, publication: Publication) -> Settlement:
+    """Looks again when a table moved meanwhile: its own publisher may be alive, and at it too."""
+    for attempt in range(ATTEMPTS):
         seen = catalog.pointers([move.table for move in publication.moves])
         settlement = plan_settlement(publication, catalog.metadata(seen.values()))
-        catalog.settle(publication, complete=settlement.complete, undo=settlement.undo)
-        settled[publication.run_id] = settlement
-    return settled
+        try:
+            catalog.settle(publication, complete=settlement.complete, undo=settlement.undo, whole=settlement.whole)
+            return settlement
+        except PointerMoved:
+            if attempt + 1 == ATTEMPTS:
+                raise
+    raise AssertionError("unreachable: the last attempt returns or raises")

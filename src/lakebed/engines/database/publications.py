@@ -1,23 +1,27 @@
 """Publications as rows: what a run published, or means to publish."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from lakebed.engines.database.connect import Database
+from lakebed.engines.database.leases import DatabaseLeases
 from lakebed.engines.database.schema import publications
 from lakebed.names import TableName
-from lakebed.ports import Publication, RefMove
+from lakebed.ports import Lease, Publication, RefMove
 
 INTENDED, PUBLISHED = "intended", "published"
 
 
-def record(connection: Connection, database: Database, publication: Publication, *, state: str) -> None:
+def record(
+    connection: Connection, database: Database, publication: Publication, *, state: str, leases: Sequence[Lease] = ()
+) -> None:
     """Write the publication down, as part of the caller's transaction."""
-    connection.execute(
-        insert(publications).values(run_id=publication.run_id, state=state, moves=_as_text(publication), at=database.now())
-    )
+    held = json.dumps([asdict(lease) for lease in leases])
+    values = {"run_id": publication.run_id, "state": state, "moves": _as_text(publication), "leases": held}
+    connection.execute(insert(publications).values(**values, at=database.now()))
 
 
 def mark_published(connection: Connection, publication: Publication) -> None:
@@ -30,13 +34,27 @@ def forget(connection: Connection, publication: Publication) -> None:
     connection.execute(delete(publications).where(publications.c.run_id == publication.run_id, publications.c.state == INTENDED))
 
 
-def recorded(database: Database, *, state: str, run_id: str | None = None) -> tuple[Publication, ...]:
-    """The publications in this state, oldest first; of one run if asked."""
-    query = select(publications).where(publications.c.state == state).order_by(publications.c.at)
-    if run_id is not None:
-        query = query.where(publications.c.run_id == run_id)
+def published(database: Database, run_id: str) -> Publication | None:
+    """What a run has published, if it has."""
+    query = select(publications).where(publications.c.run_id == run_id, publications.c.state == PUBLISHED)
     with database.reading() as connection:
-        return tuple(Publication(row.run_id, _moves(row.moves)) for row in connection.execute(query))
+        row = connection.execute(query).first()
+    return Publication(row.run_id, _moves(row.moves)) if row else None
+
+
+def abandoned(database: Database, *, own: str | None) -> tuple[Publication, ...]:
+    """What was begun and not finished, oldest first, by runs that no longer hold their leases, and by the `own` run."""
+    query = select(publications).where(publications.c.state == INTENDED).order_by(publications.c.at)
+    with database.reading() as connection:
+        rows = connection.execute(query).all()
+    store = DatabaseLeases(database)
+    return tuple(
+        Publication(row.run_id, _moves(row.moves)) for row in rows if row.run_id == own or not _is_alive(row.leases, store)
+    )
+
+
+def _is_alive(leases: str, store: DatabaseLeases) -> bool:
+    return any(store.holder(held["name"]) == Lease(**held) for held in json.loads(leases))
 
 
 def _as_text(publication: Publication) -> str:

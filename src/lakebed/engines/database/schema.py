@@ -42,8 +42,9 @@ publications = Table(
     "lakebed_publications",
     _METADATA,
     Column("run_id", String(255), primary_key=True),
-    Column("state", String(16), nullable=False),  # intended, published or undone
+    Column("state", String(16), nullable=False),  # intended or published
     Column("moves", Text, nullable=False),
+    Column("leases", Text, nullable=False),  # under which it was begun: while one is held, its run is alive
     Column("at", Float(53), nullable=False),
 )
 

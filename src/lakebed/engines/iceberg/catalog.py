@@ -6,7 +6,7 @@ from sqlalchemy import Connection, exists, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
-from lakebed.engines.database.publications import PUBLISHED, record, recorded
+from lakebed.engines.database.publications import PUBLISHED, published, record
 from lakebed.engines.database.schema import iceberg_namespaces, iceberg_tables
 from lakebed.engines.iceberg.reading import MetadataReader
 from lakebed.errors import BadName, LakebedError, PointerMoved
@@ -90,12 +90,12 @@ class DatabaseCatalog:
             discard(location, properties=self._file_properties)
 
     def published(self, run_id: str) -> Publication | None:
-        return next(iter(recorded(self._database, state=PUBLISHED, run_id=run_id)), None)
+        return published(self._database, run_id)
 
-    def unsettled(self) -> tuple[Publication, ...]:
+    def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()
 
-    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove]) -> None:
+    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
         """Nothing to do: a publication here is never divided."""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
-from lakebed.engines.database.publications import INTENDED, PUBLISHED, forget, mark_published, record, recorded
+from lakebed.engines.database.publications import INTENDED, abandoned, forget, mark_published, published, record
 from lakebed.engines.iceberg.metadata import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved
 from lakebed.names import CATALOG, TableName
@@ -95,24 +95,22 @@ class RestTables:
                 self._catalog.create_namespace_if_not_exists(name)
 
     def swap(self, publication: Publication, *, seen: Mapping[TableName, Pointer], leases: Sequence[Lease] = ()) -> None:
-        """As the port says, save that the tables move one by one; `seen` is not needed, for every move names its base."""
+        """As the port says, save that the tables move one by one; `seen` is not needed, for every move names its base.
+
+        A table that moved meanwhile leaves the intent as it is: settling decides what becomes of it, here as after a crash.
+        """
         del seen
         self._intend(publication, leases)
-        for number, move in enumerate(publication.moves):
-            try:
-                self._move(move)
-            except PointerMoved:
-                if number == 0:
-                    self._close(publication, published=False)
-                raise
-        self._close(publication, published=True)
+        for move in publication.moves:
+            self._move(move)
+        self._close(publication, whole=True)
 
     def _intend(self, publication: Publication, leases: Sequence[Lease]) -> None:
         try:
             with self._database.writing() as connection:
                 for lease in leases:
                     fence(connection, lease)
-                record(connection, self._database, publication, state=INTENDED)
+                record(connection, self._database, publication, state=INTENDED, leases=leases)
         except IntegrityError as error:  # a twin of this run is at it, or a crash left the intent
             raise PointerMoved(str(publication.moves[0].table)) from error
 
@@ -137,21 +135,21 @@ class RestTables:
             except CommitFailedException as error:
                 raise PointerMoved(str(move.table)) from error
 
-    def _close(self, publication: Publication, *, published: bool) -> None:
+    def _close(self, publication: Publication, *, whole: bool) -> None:
         with self._database.writing() as connection:
-            (mark_published if published else forget)(connection, publication)
+            (mark_published if whole else forget)(connection, publication)
 
     def published(self, run_id: str) -> Publication | None:
-        return next(iter(recorded(self._database, state=PUBLISHED, run_id=run_id)), None)
+        return published(self._database, run_id)
 
-    def unsettled(self) -> tuple[Publication, ...]:
-        return recorded(self._database, state=INTENDED)
+    def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
+        return abandoned(self._database, own=own)
 
-    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove]) -> None:
+    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
         from lakebed.engines.iceberg.staging import moves_back
 
         for move in complete:
             self._move(move)
         for move in undo:
             self._commit(move, moves_back, present=move.to)
-        self._close(publication, published=not undo)
+        self._close(publication, whole=whole)

@@ -130,8 +130,8 @@ class MemoryCatalog:
     def published(self, run_id: str) -> Publication | None:
         return self._published.get(run_id)
 
-    def unsettled(self) -> tuple[Publication, ...]:
+    def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()
 
-    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove]) -> None:
+    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
         """Nothing to do: a publication here is never divided."""
