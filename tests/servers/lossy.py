@@ -19,10 +19,15 @@ def lossy_way(port: int, *, loses: Callable[[bytes], bool]) -> Iterator[int]:
                 carry_back = Thread(target=_carry, args=(server, self.request), daemon=True)
                 started = False
                 while sent := self.request.recv(1 << 16):
-                    server.sendall(sent)
                     if loses(sent):
-                        server.recv(1 << 16)  # obeyed, and answered to nobody
+                        self.request.shutdown(socket.SHUT_RDWR)
+                        server.settimeout(2)
+                        server.sendall(sent)
+                        with suppress(OSError):
+                            server.recv(1 << 16)  # obeyed, and answered to nobody
+                        server.shutdown(socket.SHUT_RDWR)  # closing alone would wait for the other thread's recv
                         return
+                    server.sendall(sent)
                     if not started:
                         carry_back.start()
                         started = True

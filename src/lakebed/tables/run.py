@@ -21,19 +21,23 @@ def publish(
     published, this run or another, is settled first.
     """
     for attempt in range(attempts):
-        settle_divided(catalog, own=run_id)
-        if done := catalog.published(run_id):
-            return done
-        seen = catalog.pointers([ask.table for ask in asked])
-        publication = plan_publication(run_id, asked, catalog.metadata(seen.values()))
         try:
-            catalog.swap(publication, seen=seen, leases=leases)
-            return publication
+            return _attempt(catalog, asked, run_id=run_id, leases=leases)
         except (PointerMoved, Unavailable):
             if attempt + 1 == attempts:
                 raise
             time.sleep(uniform(0, min(0.02 * 2**attempt, 1.0)))  # noqa: S311 - spreads contenders out
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _attempt(catalog: Catalog, asked: Collection[Ask], *, run_id: str, leases: Sequence[Lease]) -> Publication:
+    settle_divided(catalog, own=run_id)
+    if done := catalog.published(run_id):
+        return done
+    seen = catalog.pointers([ask.table for ask in asked])
+    publication = plan_publication(run_id, asked, catalog.metadata(seen.values()))
+    catalog.swap(publication, seen=seen, leases=leases)
+    return publication
 
 
 def settle_divided(catalog: Catalog, *, own: str | None = None) -> dict[str, Settlement]:

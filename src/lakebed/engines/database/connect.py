@@ -56,7 +56,9 @@ class Database:
     def _connect_args(self) -> dict[str, Any]:
         if self.is_sqlite:
             return {"timeout": BUSY_SECONDS, "check_same_thread": False}
-        return {"connect_timeout": 5, "application_name": "lakebed"}
+        # A machine that vanishes in mid-transaction must not keep its rows locked for the others.
+        limits = f"-c lock_timeout={BUSY_SECONDS}s -c idle_in_transaction_session_timeout={2 * BUSY_SECONDS}s"
+        return {"connect_timeout": 5, "application_name": "lakebed", "options": limits}
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -1,0 +1,53 @@
+"""A publication whose answer is lost on the way: found by its run id, and never done twice."""
+
+from pathlib import Path
+
+import pytest
+
+from lakebed.settings import PostgresCatalog, Root, Settings
+from lakebed.tables import Ask, publish
+from tests.contracts.benches import RealBench
+from tests.servers.lossy import lossy_way
+from tests.servers.postgres import Database
+from tests.servers.processes import LOOPBACK
+
+pytestmark = pytest.mark.postgres
+
+
+def bench_at(port: int, database: Database, folder: Path) -> RealBench:
+    url = f"postgresql://{LOOPBACK}:{port}/{database.database}"
+    catalog = PostgresCatalog.model_validate(database.catalog.model_dump() | {"url": url})
+    return RealBench(Settings(catalog=catalog), Root.parse(folder), "shop")
+
+
+RECORD = b"INSERT INTO lakebed_publications"
+
+
+@pytest.mark.parametrize("lost", [b"COMMIT", b"UPDATE iceberg_tables", RECORD])
+def test_a_publication_whose_answer_is_lost_happens_exactly_once(database: Database, tmp_path: Path, lost: bytes) -> None:
+    direct = bench_at(database.port, database, tmp_path)
+    direct.stores.database.prepare()
+    tables = [direct.table(name) for name in ("a", "b")]
+    for table in tables:
+        direct.write(table, [0])
+        direct.write(table, [1], branch="run_1")
+    losses, recorded = 0, False
+
+    def loses_the_first(sent: bytes) -> bool:
+        """Of commits only the one after the record: reading ends with a commit too."""
+        nonlocal losses, recorded
+        recorded = recorded or RECORD in sent
+        loses = losses == 0 and lost in sent and (lost != b"COMMIT" or recorded)
+        losses += loses
+        return loses
+
+    with lossy_way(database.port, loses=loses_the_first) as port:
+        far = bench_at(port, database, tmp_path)
+        done = publish(far.catalog, [Ask(table, "run_1") for table in tables], run_id="r1")
+        far.close()
+    assert losses == 1, "nothing was lost: the test proved nothing"
+    assert direct.catalog.published("r1") == done
+    assert [direct.rows(table) for table in tables] == [[0, 1], [0, 1]]
+    metadata = direct.catalog.metadata(direct.catalog.pointers(tables).values())
+    assert [len(metadata[table].snapshots) for table in tables] == [2, 2]
+    direct.close()
