@@ -12,7 +12,7 @@ import lakebed
 from lakebed.app import examine
 from lakebed.errors import LakeExists, LeaseHeld, LeaseLost, NameCollision, NoLake, UnknownName, UsageError
 from lakebed.names import AssetKey, TableName
-from lakebed.settings import Root
+from lakebed.settings import Root, Settings, logs_folder
 from tests.contracts.benches import sqlite_bench
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
@@ -148,17 +148,21 @@ def test_spark_speaks_the_lakes_time_zone(tmp_path: Path, open_spark: OpenSpark)
 @pytest.mark.spark
 @pytest.mark.s3
 @pytest.mark.postgres
-def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, open_spark: OpenSpark) -> None:
+def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, open_spark: OpenSpark, tmp_path: Path) -> None:
     environment = {
         "LAKEBED_FILES_ENDPOINT": bucket.server.endpoint,
         "LAKEBED_FILES_ACCESS_KEY_ID": bucket.server.access_key_id,
         "LAKEBED_FILES_SECRET_ACCESS_KEY": bucket.server.secret_access_key,
         "LAKEBED_CATALOG_PASSWORD": database.password,
     }
-    values = {"catalog": {"kind": "postgres", "url": database.url, "user": database.user}}
+    environment |= {"LAKEBED_CACHE": str(tmp_path), "PATH": os.environ["PATH"]}
+    values = {"catalog": {"kind": "postgres", "url": database.url, "user": database.user}, "places": {"logs": "bucket"}}
     lakebed.create(bucket.root, values=values, template="shop", environment=environment)
-    with lakebed.open(bucket.url, environment=environment) as lake:
-        spark = open_spark(lake.settings, lake.root)
+    with lakebed.open(bucket.url, spark=open_spark(*_opened(bucket, environment)), environment=environment) as lake:
+        spark = lake.spark
+        log = logs_folder(lake.settings, lake.root, environment) / "spark" / "today.log"
+        log.parent.mkdir(parents=True)
+        log.write_text("what Spark had to say")
         orders = TableName.parse("ecommerce.bronze.orders")
         spark.sql(lake.creation_of(orders, "order_id BIGINT, amount DECIMAL(12,2)"))
         spark.sql(f"ALTER TABLE {orders.spark} CREATE BRANCH run_1")
@@ -176,6 +180,13 @@ def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, o
         settings_file = lake.stores.files.read("lakebed.yaml").decode()
         assert database.password not in settings_file
         assert bucket.server.secret_access_key not in settings_file
+        files = lake.stores.files
+    assert files.read(".data/logs/spark/today.log") == b"what Spark had to say"
+
+
+def _opened(bucket: Bucket, environment: dict[str, str]) -> tuple[Settings, Root]:
+    with lakebed.open(bucket.url, environment=environment) as lake:
+        return lake.settings, lake.root
 
 
 @pytest.mark.spark

@@ -3,7 +3,7 @@
 import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -13,10 +13,21 @@ from uuid import uuid4
 from lakebed.app.find import matching, resolve
 from lakebed.app.stores import Stores, open_stores
 from lakebed.engines.files import open_files
-from lakebed.errors import FileMissing, NoLake, UnknownName
+from lakebed.errors import FileMissing, LakebedError, NoLake, UnknownName
 from lakebed.names import AssetKey, TableName, refuse_collision, tables_of_assets
 from lakebed.ports import MAIN, Publication, Snapshot, TableMetadata
-from lakebed.settings import SETTINGS_FILE, RestCatalog, Root, Settings, files_settings, find_root, load_settings, logs_folder
+from lakebed.settings import (
+    DATA,
+    IN_BUCKET,
+    SETTINGS_FILE,
+    RestCatalog,
+    Root,
+    Settings,
+    files_settings,
+    find_root,
+    load_settings,
+    logs_folder,
+)
 from lakebed.tables import Ask, Held, create_table, hold, publish, write_properties
 
 if TYPE_CHECKING:
@@ -147,10 +158,19 @@ class Lake:
             from lakebed.engines.spark import close_session
 
             close_session(self.__dict__.pop("spark"))  # a session we did not open is left alone
+            if self.settings.places.logs == IN_BUCKET:
+                self._keep_logs()
         if "iceberg" in self.__dict__:
             self.__dict__.pop("iceberg").close()
         if "stores" in self.__dict__:
             self.__dict__.pop("stores").database.close()
+
+    def _keep_logs(self) -> None:
+        """Bring this machine's logs to the bucket; a failure leaves them where they are."""
+        folder = logs_folder(self.settings, self.root, self._environment)
+        with suppress(LakebedError):
+            for log in sorted(folder.rglob("*.log")):
+                self.stores.files.write(f"{DATA}/logs/{log.relative_to(folder).as_posix()}", log.read_bytes())
 
     def __enter__(self) -> "Lake":
         return self

@@ -10,7 +10,7 @@ from lakebed.settings.load import (
     settings_tree,
     variables,
 )
-from lakebed.settings.places import DATA, DATABASE_FILE, cache_folder, logs_folder, staging_place
+from lakebed.settings.places import DATA, DATABASE_FILE, IN_BUCKET, cache_folder, logs_folder, staging_place
 from lakebed.settings.root import SETTINGS_FILE, Root, find_root, one_spelling
 from lakebed.settings.spec import (
     AssetSettings,
@@ -30,6 +30,7 @@ from lakebed.settings.spec import (
 __all__ = [
     "DATA",
     "DATABASE_FILE",
+    "IN_BUCKET",
     "OTHER_VARIABLES",
     "SETTINGS_FILE",
     "AssetSettings",

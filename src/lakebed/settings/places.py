@@ -21,8 +21,9 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def logs_folder(settings: Settings, root: Root, environment: Mapping[str, str]) -> Path:
-    """Logs are always on the machine that writes them."""
-    return Path(settings.places.logs) if settings.places.logs else _own(root, environment) / "logs"
+    """Where this machine writes its logs; those kept in the bucket are brought there when the lake is closed."""
+    chosen = settings.places.logs
+    return Path(chosen) if chosen and chosen != IN_BUCKET else _own(root, environment) / "logs"
 
 
 def staging_place(settings: Settings, root: Root, environment: Mapping[str, str]) -> str:

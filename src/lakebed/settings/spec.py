@@ -71,7 +71,7 @@ class FilesSettings(_Part):
 class PlacesSettings(_Part):
     """Where the parts of `.data/` live when not below the root; a bucket lake keeps logs and staging on the machine."""
 
-    logs: str = Field(default="", description="folder of logs; empty: .data/logs, on a bucket lake the user's cache")
+    logs: str = Field(default="", description="folder of logs, or 'bucket'; empty: .data/logs, on a bucket lake the user's cache")
     staging: str = Field(default="", description="folder of staged payloads, or 'bucket'; empty: as for logs")
 
 
