@@ -29,7 +29,7 @@ def test_after_kill_9_of_its_holder_a_lease_passes_on_within_the_limit(real_benc
         except LeaseHeld:
             return False
 
-    until(taken, seconds=limit + 1.0)
+    until(taken, seconds=limit + 2.0)  # two seconds for a busy machine to ask again
 
 
 def test_a_holder_that_slept_through_its_limit_cannot_commit(real_bench: RealBench) -> None:
@@ -39,7 +39,7 @@ def test_a_holder_that_slept_through_its_limit_cannot_commit(real_bench: RealBen
     process, pipe = started(holder, real_bench, table, 1.0)
     assert process.pid is not None
     os.kill(process.pid, signal.SIGSTOP)
-    until(lambda: real_bench.leases.holder(str(table)) is None, seconds=3)
+    until(lambda: real_bench.leases.holder(str(table)) is None, seconds=6)
     mine = real_bench.leases.acquire(str(table), holder="me", limit=30)
     pipe.send(("r1", "run_1"))
     os.kill(process.pid, signal.SIGCONT)

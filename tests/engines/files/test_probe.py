@@ -43,8 +43,8 @@ def test_rclone_is_refused_because_every_racer_wins(rclone: S3Server) -> None:
     files = open_files(place.root, place.settings)
     with pytest.raises(UnsafeStore, match=r"not atomic: of 4 racing creators of one file [234] were told") as refused:
         files.probe()
+    # What is left there is rclone's affair: it may finish a racer's write after the probe has deleted the file.
     assert place.url in str(refused.value)
-    assert list(files.list()) == []
 
 
 def test_a_server_that_is_not_there_is_reported_in_time(bucket: Bucket) -> None:
