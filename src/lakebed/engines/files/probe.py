@@ -16,7 +16,7 @@ Create = Callable[[str, bytes], object]
 
 
 def prove_atomic_create(files: Files, *, create: Create) -> None:
-    """Race `create` on fresh paths; `UnsafeStore` says which promise was broken. A store that keeps its word is left as it was."""
+    """Race `create` on fresh paths; `UnsafeStore` says which promise was broken. A store that keeps its word stays as it was."""
     for _ in range(_ROUNDS):
         path = f"{PROBE_FOLDER}/{uuid4().hex}"
         broken = _broken_promise(files, path, create)
