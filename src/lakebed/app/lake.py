@@ -94,7 +94,7 @@ class Lake:
 
         None on a REST catalog: it places tables itself.
         """
-        name = table if isinstance(table, TableName) else TableName.parse(table)
+        name = _named(table)
         refuse_collision(name, self.stores.catalog.pointers())
         self.stores.catalog.create_namespace(name.namespace, name.layer)
         if isinstance(self.settings.catalog, RestCatalog):
@@ -104,7 +104,7 @@ class Lake:
 
     def creation_of(self, table: str | TableName, columns: str, *, partition_by: Sequence[str] = ()) -> str:
         """The CREATE TABLE for a new table: at its place, with this lake's write settings."""
-        name = table if isinstance(table, TableName) else TableName.parse(table)
+        name = _named(table)
         properties = write_properties(self.settings.write_for(name))
         return create_table(name, columns, location=self.place_for(name), properties=properties, partition_by=partition_by)
 
@@ -114,7 +114,7 @@ class Lake:
 
     def hold(self, table: str | TableName, *, holder: str | None = None) -> AbstractContextManager[Held]:
         """The lease on a table, for the length of a `with` block: a `Held` whose `still()` is what `publish` takes."""
-        name = table if isinstance(table, TableName) else TableName.parse(table)  # it need not exist yet
+        name = _named(table)  # it need not exist yet
         return hold(self.stores.leases, str(name), holder=holder or this_process(), limit=self.settings.lease.limit_seconds)
 
     def publish(self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[Held] = ()) -> Publication:
@@ -213,6 +213,11 @@ def _settings_text(root: Root, environment: Mapping[str, str]) -> str:
         return open_files(root, files_settings(environment)).read(SETTINGS_FILE).decode()
     except FileMissing:
         raise NoLake(str(root)) from None
+
+
+def _named(table: str | TableName) -> TableName:
+    """The table of this whole name, whether it exists or not."""
+    return table if isinstance(table, TableName) else TableName.parse(table)
 
 
 def this_process() -> str:

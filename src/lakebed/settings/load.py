@@ -38,7 +38,7 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
         raise
     except LakebedError as error:
         raise BadSettings(error.what, where=where, next=error.next) from None
-    refuse_unfit(settings, root, where)
+    _refuse_unfit(settings, root, where)
     return settings
 
 
@@ -48,7 +48,7 @@ def files_settings(environment: Mapping[str, str]) -> FilesSettings:
     return FilesSettings.model_validate(overrides(ours).get("files", {}))
 
 
-def refuse_unfit(settings: Settings, root: Root, where: str) -> None:
+def _refuse_unfit(settings: Settings, root: Root, where: str) -> None:
     """Refuse a catalog that cannot serve such a root or such a Spark."""
     needs_server = None
     if root.is_bucket:
