@@ -5,7 +5,9 @@
     │   ├── NoLake              there is no lake where one was expected
     │   ├── LakeExists          init found a lake already there
     │   ├── BadRoot             a root no engine can address safely
-    │   ├── BadSettings         lakebed.yaml or a LAKEBED_* variable is wrong
+    │   ├── BadText             a file that somebody wrote for Lakebed is wrong at some line
+    │   │   ├── BadSettings     lakebed.yaml or a LAKEBED_* variable
+    │   │   └── BadPipeline     a pipeline's files, a gate, a template or a zone.yaml
     │   ├── BadName             a name no table, zone or folder may have
     │   ├── NameCollision       two names that would share one table
     │   └── UnknownName         no such table, namespace, command ...; near ones are suggested
@@ -27,6 +29,11 @@
     │   ├── Diverged            the ref is no longer an ancestor of the branch: rebuild the branch
     │   ├── LeaseHeld           another holder works on the table (a later retry helps)
     │   └── LeaseLost           our lease passed to somebody else: we may not commit
+    ├── BadBatch                the rows of a batch cannot enter the table as asked
+    ├── BadFiles                landing files cannot be read
+    │   └── FilesChanged        they changed while they were read (a retry helps)
+    ├── GateFailed              a quality gate found bad rows; the table is as it was
+    ├── RunFailed               a pipeline's code, or the engine on its behalf, failed
     └── SparkFailed             Spark could not be started or died
 
 `what` happened, `where`, whether data is `safe`, and what to do `next` are attributes of every error; `retryable`
@@ -89,14 +96,22 @@ class BadRoot(UsageError):
         super().__init__(why, where=root, next="Choose another root.")
 
 
-class BadSettings(UsageError):
-    """A setting in `lakebed.yaml` or in a `LAKEBED_*` variable is wrong."""
+class BadText(UsageError):
+    """A file that somebody wrote for Lakebed is wrong at some line."""
 
     def __init__(self, what: str, *, where: str, line: int | None = None, excerpt: str = "", next: str = "") -> None:
         self.line, self.excerpt = line, excerpt
         place = f"{where}:{line}" if line else where
         shown = f"{what}\n  {line} | {excerpt}\n" if line and excerpt else what
         super().__init__(shown, where=place, next=next)
+
+
+class BadSettings(BadText):
+    """A setting in `lakebed.yaml` or in a `LAKEBED_*` variable is wrong."""
+
+
+class BadPipeline(BadText):
+    """A pipeline's files, a gate, a template or a zone's settings are wrong; refused before anything runs."""
 
 
 class BadName(UsageError):
@@ -308,6 +323,43 @@ class LeaseLost(Conflict):
         )
 
 
+class BadBatch(LakebedError):
+    """The rows of a batch cannot enter the table as asked: a NULL key, a repeated key, an unknown column."""
+
+    exit_code = 1
+
+
+class BadFiles(LakebedError):
+    """Landing files cannot be read."""
+
+    exit_code = 1
+
+
+class FilesChanged(BadFiles):
+    """Landing files were changed or removed while they were read: the run begins anew."""
+
+    retryable = True
+
+
+class GateFailed(LakebedError):
+    """A quality gate found bad rows; the table is as it was."""
+
+    exit_code = 1
+
+
+class RunFailed(LakebedError):
+    """A pipeline's own code, or the engine on its behalf, failed; the table is as it was."""
+
+    retryable = True
+    exit_code = 1
+
+    def __init__(
+        self, what: str, *, where: str = "", line: int | None = None, safe: str = "The table is as it was.", next: str = ""
+    ) -> None:
+        self.line = line  # of the statement that the engine was given
+        super().__init__(what, where=where, safe=safe, next=next)
+
+
 class SparkFailed(LakebedError):
     """Spark could not be started, or died."""
 
@@ -330,3 +382,4 @@ def suggestion(names: tuple[str, ...]) -> str:
         return ""
     *rest, last = names
     return f"Did you mean {', '.join(rest)} or {last}?" if rest else f"Did you mean {last}?"
+

@@ -5,9 +5,11 @@ have any name Dagster accepts (`[A-Za-z0-9_.-]+`); they are quoted wherever they
 """
 
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from uuid import uuid4
 
 from lakebed.errors import BadName, NameCollision
 
@@ -19,7 +21,7 @@ DEFAULT_SCHEMA = "main"
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_-]*")
 _ASSET = re.compile(r"[A-Za-z0-9_.-]+")
-_HIDDEN = re.compile(r"_(mv|run|stage)_[0-9a-f]{32}")
+_HIDDEN = re.compile(r"_?(mv|run|stage)_[0-9a-f]{32}")  # without the underscore where a catalog takes none
 _RESERVED = re.compile(r"_.*|branch_.*|tag_.*|system")
 _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
 
@@ -28,6 +30,8 @@ def plain(kind: str, name: str) -> str:
     """The name itself if it may name a `kind`; refused otherwise."""
     if _RESERVED.fullmatch(name):
         raise BadName(kind, name, "names beginning with '_', 'branch_' or 'tag_', and 'system', are reserved")
+    if _HIDDEN.fullmatch(name):
+        raise BadName(kind, name, "names of this form are Lakebed's own hidden tables")
     if not _PLAIN.fullmatch(name):
         raise BadName(kind, name, "a name begins with a-z and goes on with a-z, 0-9, '_' or '-'")
     if len(name) > LONGEST:
@@ -169,6 +173,11 @@ def tables_of_assets(
         if other != key:
             raise NameCollision(f"asset {other}", f"asset {key}", str(table))
     return tables
+
+
+def new_run_id() -> str:
+    """32 hexadecimal digits that nobody else has; later ones sort later."""
+    return f"{time.time_ns() // 1_000_000:012x}{uuid4().hex[:20]}"
 
 
 def refuse_collision(new: TableName, existing: Iterable[TableName]) -> None:

@@ -7,31 +7,33 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any
 
 from lakebed.app.find import matching, resolve
 from lakebed.app.stores import Stores, open_stores
 from lakebed.engines.files import open_files
 from lakebed.errors import FileMissing, LakebedError, NoLake, UnknownName
-from lakebed.names import AssetKey, TableName, refuse_collision, tables_of_assets
+from lakebed.names import AssetKey, TableName, tables_of_assets
 from lakebed.ports import MAIN, Publication, Snapshot, TableMetadata
 from lakebed.settings import (
     DATA,
     IN_BUCKET,
     SETTINGS_FILE,
-    RestCatalog,
     Root,
     Settings,
+    cache_folder,
     files_settings,
     find_root,
     load_settings,
     logs_folder,
 )
-from lakebed.tables import Ask, Held, create_table, hold, publish, write_properties
+from lakebed.tables import Ask, Ground, Held, hold, publish
 
 if TYPE_CHECKING:
+    from lakebed.app.pipelines import Pipelines, Result
     from lakebed.engines.types import IcebergCatalog, SparkSession
+    from lakebed.pipelines import Plan, Tools, Workbench
+    from lakebed.ports import Compute
 
 Report = Callable[[str], None]
 
@@ -90,23 +92,16 @@ class Lake:
     # -- making and publishing
 
     def place_for(self, table: str | TableName) -> str | None:
-        """The location a new table is made at: its folder, or a fresh one where that was ever used.
-
-        None on a REST catalog: it places tables itself.
-        """
-        name = _named(table)
-        refuse_collision(name, self.stores.catalog.pointers())
-        self.stores.catalog.create_namespace(name.namespace, name.layer)
-        if isinstance(self.settings.catalog, RestCatalog):
-            return None
-        used = next(iter(self.stores.files.list(name.folder)), None) is not None
-        return self.root.at(name.fresh_folder(uuid4().hex) if used else name.folder)
+        """The location a new table is made at; see `Ground.place_for`."""
+        return self._ground.place_for(_named(table))
 
     def creation_of(self, table: str | TableName, columns: str, *, partition_by: Sequence[str] = ()) -> str:
         """The CREATE TABLE for a new table: at its place, with this lake's write settings."""
-        name = _named(table)
-        properties = write_properties(self.settings.write_for(name))
-        return create_table(name, columns, location=self.place_for(name), properties=properties, partition_by=partition_by)
+        return self._ground.creation_of(_named(table), columns, partition_by=partition_by)
+
+    @cached_property
+    def _ground(self) -> Ground:
+        return Ground(self.root, self.settings, self.stores.catalog, self.stores.files)
 
     def assets(self, keys: Iterable[AssetKey]) -> dict[AssetKey, TableName]:
         """The tables these Dagster assets are; colliding keys are refused."""
@@ -125,6 +120,70 @@ class Lake:
             covered = {lease.name for lease in leases}
             leases += [stack.enter_context(self.hold(name)).still() for name in names if str(name) not in covered]
             return publish(self.stores.catalog, [Ask(name, branch) for name in names], run_id=run_id, leases=leases)
+
+    # -- pipelines
+
+    @cached_property
+    def pipelines(self) -> "Pipelines":
+        """The lake's pipelines: to be planned, run and looked at."""
+        from lakebed.app.pipelines import Pipelines
+
+        return Pipelines(self._tools)
+
+    def plan(self, *selectors: str, exclude: Sequence[str] = (), **options: Any) -> "tuple[Plan, ...]":
+        """What runs of the selected pipelines would do now; touches nothing. Options are those of `Request`."""
+        from lakebed.app.pipelines import Request
+
+        return self.pipelines.plan(Request(selectors, tuple(exclude), **options))
+
+    def run(
+        self,
+        *selectors: str,
+        exclude: Sequence[str] = (),
+        together: bool = False,
+        threads: int = 1,
+        fail_fast: bool = False,
+        **options: Any,
+    ) -> "Result":
+        """Run the selected pipelines, all without a selector. Further options are those of `Request`."""
+        from lakebed.app.pipelines import Request
+
+        request = Request(selectors, tuple(exclude), **options)
+        return self.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast)
+
+    def _tools(self) -> "Tools":
+        from lakebed.pipelines import Tools
+
+        logs = logs_folder(self.settings, self.root, self._environment)
+        return Tools(
+            self._ground,
+            self.stores.leases,
+            self.stores.records,
+            compute=self._compute,
+            workbench=self._workbench,
+            scratch=self._scratch,
+            log=lambda run_id: logs / "runs" / f"{run_id}.log",
+            holder=this_process(),
+        )
+
+    def _compute(self, run_id: str) -> "Compute":
+        from lakebed.engines.spark import SparkCompute, another_session, close_session
+
+        session = another_session(self.spark, self.settings, self.root, environment=self._environment)
+        return SparkCompute(session, run_id=run_id, close=lambda: close_session(session))
+
+    def _workbench(self) -> "Workbench":
+        from lakebed.engines.duckdb import DuckWorkbench
+        from lakebed.engines.iceberg import file_properties
+
+        properties = file_properties(self.settings.files)
+        return DuckWorkbench(self.stores.catalog, timezone=self.settings.timezone, properties=properties)
+
+    def _scratch(self, run_id: str) -> Path:
+        """On this machine, and on the lake's own disk where it has one: links do not cross disks."""
+        if self.root.is_bucket:
+            return cache_folder(self._environment) / "staging" / run_id
+        return self.root.folder / DATA / "staging" / run_id
 
     # -- engines
 

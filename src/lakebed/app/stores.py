@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakebed.engines.files import open_files
-from lakebed.ports import Catalog, Files, Leases
+from lakebed.ports import Catalog, Files, Leases, Records
 from lakebed.settings import DATABASE_FILE, PostgresCatalog, RestCatalog, Root, Settings
 
 if TYPE_CHECKING:
@@ -19,15 +19,17 @@ class Stores:
     database: "Database"
     catalog: Catalog
     leases: Leases
+    records: Records
 
 
 def open_stores(settings: Settings, root: Root) -> Stores:
     """Connects to nothing yet: each store does so when first asked."""
-    from lakebed.engines.database import DatabaseLeases
+    from lakebed.engines.database import DatabaseLeases, DatabaseRecords
 
     files = open_files(root, settings.files)
     database = _database(settings, root)
-    return Stores(files, database, _catalog(settings, root, files, database), DatabaseLeases(database))
+    catalog = _catalog(settings, root, files, database)
+    return Stores(files, database, catalog, DatabaseLeases(database), DatabaseRecords(database))
 
 
 def _database(settings: Settings, root: Root) -> "Database":

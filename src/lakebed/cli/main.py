@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lakebed.cli import lakes, tables
+from lakebed.cli import lakes, lineage, looking, pipelines, runs, tables
 from lakebed.cli.command import DebugOption, JsonOption, LakeOption, QuietOption
 from lakebed.cli.screen import Screen
 
@@ -40,8 +40,8 @@ def root(
     context.obj = Screen(lake, json, quiet, debug)
 
 
-lakes.add_to(app)
-tables.add_to(app)
+for commands in (lakes, pipelines, looking, runs, lineage, tables):
+    commands.add_to(app)
 
 
 def main() -> None:

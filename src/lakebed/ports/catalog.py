@@ -2,22 +2,35 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from lakebed.names import TableName
 from lakebed.ports.leases import Lease
+from lakebed.ports.records import Along
 from lakebed.ports.tables import MAIN, Pointer, TableMetadata
+
+NOTHING_ALONG = Along()
 
 
 @dataclass(frozen=True, order=True)
 class RefMove:
-    """One table's part of a publication: `ref` goes from `base` to `to`, and `branch`, which stood there, goes away."""
+    """One table's part of a publication: `ref` goes from `base` to `to`, and `branch` goes away.
+
+    A first run's hidden table `becomes` the table it was made for; `columns` are those the table has from then on.
+    """
 
     table: TableName
     branch: str
     to: int
     base: int | None
     ref: str = MAIN
+    becomes: TableName | None = None
+    columns: tuple[str, ...] | None = None
+
+    @property
+    def published(self) -> TableName:
+        """The name under which readers find it."""
+        return self.becomes or self.table
 
 
 @dataclass(frozen=True)
@@ -53,11 +66,18 @@ class Catalog(Protocol):
         """Make a place for tables; one that is there is no error."""
         ...
 
-    def swap(self, publication: Publication, *, seen: Mapping[TableName, Pointer], leases: Sequence[Lease] = ()) -> None:
+    def swap(
+        self,
+        publication: Publication,
+        *,
+        seen: Mapping[TableName, Pointer],
+        leases: Sequence[Lease] = (),
+        along: Along = NOTHING_ALONG,
+    ) -> None:
         """Carry out a publication that was planned on the pointers in `seen`.
 
-        `PointerMoved` if one of them moved since, `LeaseLost` if a lease is no longer ours: then nothing is changed.
-        The publication is recorded in the same step.
+        `PointerMoved` if one of them moved since, or a name is taken; `LeaseLost` if a lease is no longer ours: then
+        nothing is changed. The publication is recorded in the same step, and so is what goes `along`.
         """
         ...
 
@@ -70,6 +90,18 @@ class Catalog(Protocol):
 
         Those of the run `own` are among them whoever holds what. Always none where `atomic`.
         """
+        ...
+
+    def tidy(self, table: TableName, *, branches: Collection[str], schema: int | None, leases: Sequence[Lease] = ()) -> None:
+        """Remove branches that no run needs, and set a schema back that a failed run had changed; absent ones are no error."""
+        ...
+
+    def drop(self, table: TableName) -> None:
+        """Remove a hidden table and its files; one that is not there is no error."""
+        ...
+
+    def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
+        """The largest value of a column in a snapshot, None where all are NULL; read from file statistics where these say it."""
         ...
 
     def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:

@@ -44,8 +44,16 @@ class Files(Protocol):
         """All files below a folder, at any depth, in the order of their paths; an absent folder has none."""
         ...
 
+    def folders(self, folder: str = "") -> tuple[str, ...]:
+        """The names of the folders directly below a folder, in order; looks no deeper."""
+        ...
+
     def delete(self, path: str) -> None:
         """Remove a file; one that is not there is no error."""
+        ...
+
+    def clear(self, folder: str) -> None:
+        """Remove all files below a folder, and the folder where there is such a thing; never the root itself."""
         ...
 
     def move(self, path: str, to: str) -> FileInfo:

@@ -72,6 +72,7 @@ class TableMetadata:
     properties: Mapping[str, str]
     snapshots: Mapping[int, Snapshot]
     refs: Mapping[str, SnapshotRef]
+    schema: int = 0  # the id of the present one
 
     def head(self, ref: str = MAIN) -> Snapshot | None:
         """The snapshot a branch or tag stands at; None while it has none."""

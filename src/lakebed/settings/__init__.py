@@ -1,5 +1,6 @@
 """One frozen `Settings`, read once from `lakebed.yaml` and the environment."""
 
+from lakebed.settings.document import Document, reason
 from lakebed.settings.load import (
     OTHER_VARIABLES,
     fields,
@@ -34,6 +35,7 @@ __all__ = [
     "SETTINGS_FILE",
     "AssetSettings",
     "CatalogSettings",
+    "Document",
     "FilesSettings",
     "LeaseSettings",
     "PlacesSettings",
@@ -52,6 +54,7 @@ __all__ = [
     "load_settings",
     "logs_folder",
     "one_spelling",
+    "reason",
     "secrets",
     "settings_tree",
     "staging_place",

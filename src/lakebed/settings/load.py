@@ -1,6 +1,5 @@
 """From `lakebed.yaml` and the environment to one `Settings`, or to an error that shows the line."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -10,6 +9,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from lakebed.errors import BadSettings, LakebedError, near, suggestion
+from lakebed.settings.document import Document, Path, reason
 from lakebed.settings.root import SETTINGS_FILE, Root
 from lakebed.settings.spec import FilesSettings, RestCatalog, Settings, SqliteCatalog
 
@@ -21,14 +21,12 @@ OTHER_VARIABLES = {
 }
 _TESTS_ONLY = "LAKEBED_TEST_"
 
-Path = tuple[str, ...]
-
 
 def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> Settings:
     """The settings of the lake at `root`. Reads nothing but its arguments."""
     where = str(root).rstrip("/") + "/" + SETTINGS_FILE
-    tree = _parsed(text, where)
-    lines = _Lines(text)
+    lines = Document(text, where=where, refusal=BadSettings)
+    tree = lines.tree
     _refuse_secrets(tree, where, lines)
     try:
         settings = Settings.model_validate(_merged(tree, overrides(environment)))
@@ -139,43 +137,7 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _parsed(text: str, where: str) -> dict[str, Any]:
-    try:
-        tree = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        excerpt = text.splitlines()[line - 1] if line and line <= len(text.splitlines()) else ""
-        raise BadSettings(f"this is not valid YAML: {error.problem}.", where=where, line=line, excerpt=excerpt) from None
-    except yaml.YAMLError as error:
-        raise BadSettings(f"this is not valid YAML: {error}", where=where) from None
-    if not isinstance(tree, dict | None):
-        raise BadSettings("the settings are a mapping of names to values.", where=where, line=1)
-    return tree or {}
-
-
-class _Lines:
-    """Where each key stands in the file."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text.splitlines()
-        self._of = dict(self._walk(yaml.compose(text, Loader=yaml.SafeLoader), ()))
-
-    def _walk(self, node: Any, path: Path) -> Iterator[tuple[Path, int]]:
-        if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                here = (*path, str(key.value))
-                yield here, key.start_mark.line + 1
-                yield from self._walk(value, here)
-
-    def find(self, path: Path) -> tuple[int | None, str]:
-        """Line and text of the key, or of the nearest key above it."""
-        while path and path not in self._of:
-            path = path[:-1]
-        line = self._of.get(path)
-        return line, self._text[line - 1] if line else ""
-
-
-def _refuse_secrets(tree: Mapping[str, Any], where: str, lines: _Lines) -> None:
+def _refuse_secrets(tree: Mapping[str, Any], where: str, lines: Document) -> None:
     for path in secrets():
         node: Any = tree
         for name in path:
@@ -186,12 +148,12 @@ def _refuse_secrets(tree: Mapping[str, Any], where: str, lines: _Lines) -> None:
             raise BadSettings(f"{'.'.join(path)} is a secret.", where=where, line=line, next=f"Give it by {variable} instead.")
 
 
-def _as_bad_settings(error: ErrorDetails, where: str, lines: _Lines, environment: Mapping[str, str]) -> BadSettings:
+def _as_bad_settings(error: ErrorDetails, where: str, lines: Document, environment: Mapping[str, str]) -> BadSettings:
     path = tuple(str(part) for part in error["loc"])
     plain_path = tuple(part for part in path if part not in {"sqlite", "postgres", "rest"})
     variable = PREFIX + "_".join(plain_path).upper()
     if variable in environment:
-        return BadSettings(f"{_reason(error)}.", where=variable)
+        return BadSettings(f"{reason(error)}.", where=variable)
     line, excerpt = lines.find(plain_path)
     dotted = ".".join(plain_path)
     if error["type"] == "extra_forbidden":
@@ -203,17 +165,13 @@ def _as_bad_settings(error: ErrorDetails, where: str, lines: _Lines, environment
             excerpt=excerpt,
             next=suggestion(near(plain_path[-1], siblings)),
         )
-    return BadSettings(f"{dotted}: {_reason(error)}.", where=where, line=line, excerpt=excerpt)
+    return BadSettings(f"{dotted}: {reason(error)}.", where=where, line=line, excerpt=excerpt)
 
 
 def _known_paths() -> set[Path]:
     """All paths, those of groups included, as error messages name them."""
     paths = {path[:depth] for path, _ in fields() for depth in range(1, len(path) + 1)}
     return paths | {(scope, "*", "write") for scope in ("namespaces", "tables")}
-
-
-def _reason(error: ErrorDetails) -> str:
-    return re.sub(r"^Value error, ", "", error["msg"]).rstrip(".")
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:

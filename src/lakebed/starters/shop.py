@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
+from pathlib import Path
 from random import Random
 
 NAMESPACE = "ecommerce"
@@ -23,15 +24,26 @@ _DAYS, _ORDERS_A_DAY, _CUSTOMERS = 3, 200, 120
 
 
 def shop() -> dict[str, bytes]:
-    """Files by path below the lake's root: orders as one CSV a day, customers as CSV, products as NDJSON."""
+    """Files by path below the lake's root: pipelines; orders as one CSV a day, customers as CSV, products as NDJSON."""
     chance = Random(20261001)  # noqa: S311 - sample data
     landing = f"{NAMESPACE}/landing"
     days = [_FIRST_DAY + timedelta(days=number) for number in range(_DAYS)]
     orders = {f"{landing}/orders/orders_{day}.csv": _csv(_orders(day, chance)) for day in days}
-    return orders | {
-        f"{landing}/customers/customers.csv": _csv(_customers(chance)),
-        f"{landing}/products/products.ndjson": _ndjson(_products()),
-    }
+    return (
+        _written_files()
+        | orders
+        | {
+            f"{landing}/customers/customers.csv": _csv(_customers(chance)),
+            f"{landing}/products/products.ndjson": _ndjson(_products()),
+        }
+    )
+
+
+def _written_files() -> dict[str, bytes]:
+    """What people would write by hand: it lies beside this module as it will lie in the lake."""
+    top = Path(__file__).parent / "shop_files"
+    files = sorted(path for path in top.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
 
 
 def _orders(day: date, chance: Random) -> list[dict[str, object]]:

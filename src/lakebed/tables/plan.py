@@ -8,13 +8,24 @@ from lakebed.names import TableName
 from lakebed.ports import MAIN, Publication, RefMove, TableMetadata
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Ask:
-    """A table whose `ref` is to move to the head of `branch`."""
+    """A table whose `ref` is to move to the head of `branch`; `unchanged`: the ref stays, and the branch goes.
+
+    `becomes` and `columns` are as in `RefMove`.
+    """
 
     table: TableName
     branch: str
     ref: str = MAIN
+    becomes: TableName | None = None
+    columns: tuple[str, ...] | None = None
+    unchanged: bool = False
+
+    @property
+    def tables(self) -> tuple[TableName, ...]:
+        """The names whose pointers the decision needs."""
+        return (self.table, self.becomes) if self.becomes else (self.table,)
 
 
 @dataclass(frozen=True)
@@ -29,7 +40,8 @@ class Settlement:
 
 def plan_publication(run_id: str, asked: Iterable[Ask], tables: Mapping[TableName, TableMetadata]) -> Publication:
     """The moves of one publication, in the order of names, so that two publishers never wait for each other in a circle."""
-    return Publication(run_id, tuple(_move(ask, _found(ask.table, tables)) for ask in sorted(asked)))
+    moves = (_move(ask, _found(ask.table, tables), tables) for ask in asked)
+    return Publication(run_id, tuple(sorted(moves, key=lambda move: (move.published, move.table))))
 
 
 def _found(table: TableName, tables: Mapping[TableName, TableMetadata]) -> TableMetadata:
@@ -38,14 +50,21 @@ def _found(table: TableName, tables: Mapping[TableName, TableMetadata]) -> Table
     return tables[table]
 
 
-def _move(ask: Ask, metadata: TableMetadata) -> RefMove:
+def _move(ask: Ask, metadata: TableMetadata, tables: Mapping[TableName, TableMetadata]) -> RefMove:
     if ask.branch not in metadata.refs:
         raise UnknownName(f"branch of {ask.table}", ask.branch, metadata.refs)
     head = metadata.refs[ask.branch].snapshot
+    if ask.becomes:
+        if ask.becomes in tables:  # somebody else made the table meanwhile
+            raise Diverged(str(ask.becomes), ask.ref, ask.branch)
+        return RefMove(ask.table, ask.branch, to=head, base=None, ref=ask.ref, becomes=ask.becomes)
     present = metadata.refs.get(ask.ref)
+    if ask.unchanged and present:
+        return RefMove(ask.table, ask.branch, to=present.snapshot, base=present.snapshot, ref=ask.ref)
     if present and not metadata.descends(head, from_=present.snapshot):
         raise Diverged(str(ask.table), ask.ref, ask.branch)
-    return RefMove(ask.table, ask.branch, to=head, base=present.snapshot if present else None, ref=ask.ref)
+    base = present.snapshot if present else None
+    return RefMove(ask.table, ask.branch, to=head, base=base, ref=ask.ref, columns=ask.columns)
 
 
 def plan_settlement(publication: Publication, tables: Mapping[TableName, TableMetadata]) -> Settlement:
@@ -54,12 +73,12 @@ def plan_settlement(publication: Publication, tables: Mapping[TableName, TableMe
     waiting = tuple(move for move in publication.moves if move not in moved and _is_possible(move, tables))
     if len(moved) + len(waiting) == len(publication.moves):
         return Settlement(whole=True, complete=waiting)
-    undo = tuple(move for move in moved if tables[move.table].refs[move.ref].snapshot == move.to)
+    undo = tuple(move for move in moved if tables[move.published].refs[move.ref].snapshot == move.to)
     return Settlement(whole=False, undo=undo, kept=tuple(move for move in moved if move not in undo))
 
 
 def _is_done(move: RefMove, tables: Mapping[TableName, TableMetadata]) -> bool:
-    metadata = tables.get(move.table)
+    metadata = tables.get(move.published)
     ref = metadata.refs.get(move.ref) if metadata else None
     return metadata is not None and ref is not None and metadata.descends(ref.snapshot, from_=move.to)
 
@@ -68,5 +87,7 @@ def _is_possible(move: RefMove, tables: Mapping[TableName, TableMetadata]) -> bo
     metadata = tables.get(move.table)
     if metadata is None or move.to not in metadata.snapshots:
         return False
+    if move.becomes:
+        return move.becomes not in tables
     ref = metadata.refs.get(move.ref)
     return (ref.snapshot if ref else None) == move.base

@@ -45,6 +45,11 @@ def on_branch(table: TableName, branch: str) -> str:
     return f"{table.spark}.{spark_identifier(f'branch_{branch}')}"
 
 
+def pinned(table: TableName, snapshot: int | None) -> str:
+    """A table as it was at a snapshot, to stand after FROM; without one it had no row."""
+    return f"{table.spark} VERSION AS OF {snapshot}" if snapshot is not None else f"(SELECT * FROM {table.spark} LIMIT 0)"
+
+
 def text(value: str) -> str:
     """A string literal of Spark SQL."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

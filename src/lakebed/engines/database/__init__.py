@@ -2,5 +2,6 @@
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.leases import DatabaseLeases, fence
+from lakebed.engines.database.records import DatabaseRecords
 
-__all__ = ["Database", "DatabaseLeases", "fence"]
+__all__ = ["Database", "DatabaseLeases", "DatabaseRecords", "fence"]

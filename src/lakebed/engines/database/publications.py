@@ -3,35 +3,46 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.leases import DatabaseLeases
+from lakebed.engines.database.records import PUBLISHED, confirm_along, forget_along, put_along
 from lakebed.engines.database.schema import publications
 from lakebed.names import TableName
-from lakebed.ports import Lease, Publication, RefMove
+from lakebed.ports import NOTHING_ALONG, Along, Lease, Publication, RefMove
 
-INTENDED, PUBLISHED = "intended", "published"
+INTENDED = "intended"
 
 
 def record(
-    connection: Connection, database: Database, publication: Publication, *, state: str, leases: Sequence[Lease] = ()
+    connection: Connection,
+    database: Database,
+    publication: Publication,
+    *,
+    state: str,
+    leases: Sequence[Lease] = (),
+    along: Along = NOTHING_ALONG,
 ) -> None:
-    """Write the publication down, as part of the caller's transaction."""
+    """Write the publication and what goes along with it down, as part of the caller's transaction."""
     held = json.dumps([asdict(lease) for lease in leases])
     values = {"run_id": publication.run_id, "state": state, "moves": _as_text(publication), "leases": held}
     connection.execute(insert(publications).values(**values, at=database.now()))
+    put_along(connection, along, publication=publication.run_id, done=state == PUBLISHED)
 
 
 def mark_published(connection: Connection, publication: Publication) -> None:
     """An intended publication has happened."""
     connection.execute(update(publications).where(publications.c.run_id == publication.run_id).values(state=PUBLISHED))
+    confirm_along(connection, publication=publication.run_id)
 
 
 def forget(connection: Connection, publication: Publication) -> None:
     """An intended publication will not happen."""
     connection.execute(delete(publications).where(publications.c.run_id == publication.run_id, publications.c.state == INTENDED))
+    forget_along(connection, publication=publication.run_id)
 
 
 def published(database: Database, run_id: str) -> Publication | None:
@@ -58,8 +69,24 @@ def _is_alive(leases: str, store: DatabaseLeases) -> bool:
 
 
 def _as_text(publication: Publication) -> str:
-    return json.dumps([asdict(move) | {"table": str(move.table)} for move in publication.moves])
+    return json.dumps([asdict(move) | _names(move) for move in publication.moves])
+
+
+def _names(move: RefMove) -> dict[str, str | None]:
+    return {"table": str(move.table), "becomes": str(move.becomes) if move.becomes else None}
 
 
 def _moves(text: str) -> tuple[RefMove, ...]:
-    return tuple(RefMove(**(move | {"table": TableName.parse(move["table"])})) for move in json.loads(text))
+    return tuple(_move(move) for move in json.loads(text))
+
+
+def _move(move: dict[str, Any]) -> RefMove:
+    becomes, columns = move.get("becomes"), move.get("columns")
+    return RefMove(
+        **move
+        | {
+            "table": TableName.parse(move["table"]),
+            "becomes": TableName.parse(becomes) if becomes else None,
+            "columns": tuple(columns) if columns is not None else None,
+        }
+    )

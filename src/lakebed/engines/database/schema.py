@@ -47,6 +47,35 @@ publications = Table(
     Column("leases", Text, nullable=False),  # under which it was begun: while one is held, its run is alive
     Column("at", Float(53), nullable=False),
 )
+runs = Table(
+    "lakebed_runs",
+    _METADATA,
+    Column("run_id", String(255), primary_key=True),
+    Column("invocation", String(255), nullable=False),
+    Column("table_name", String(600), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("started", Float(53), nullable=False),
+    Column("publication", String(255)),  # the publication that makes it a success
+    Column("document", Text, nullable=False),
+)
+consumed = Table(
+    "lakebed_consumed",
+    _METADATA,
+    Column("table_name", String(600), primary_key=True),
+    Column("path", String(1024), primary_key=True),
+    Column("etag", String(255), primary_key=True),
+    Column("zone", String(600), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("run_id", String(255), nullable=False),
+    Column("publication", String(255), nullable=False),
+)
+pins = Table(
+    "lakebed_pins",
+    _METADATA,
+    Column("run_id", String(255), primary_key=True),
+    Column("table_name", String(600), primary_key=True),
+    Column("snapshot", BigInteger, primary_key=True, autoincrement=False),
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +86,10 @@ class Migration:
     creates: tuple[Table, ...]
 
 
-MIGRATIONS = (Migration(1, (iceberg_tables, iceberg_namespaces, versions, leases, publications)),)
+MIGRATIONS = (
+    Migration(1, (iceberg_tables, iceberg_namespaces, versions, leases, publications)),
+    Migration(2, (runs, consumed, pins)),
+)
 NEWEST = MIGRATIONS[-1].version
 
 

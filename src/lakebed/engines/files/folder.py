@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -65,11 +66,21 @@ class FolderFiles:
         top = checked_folder(folder)
         return self._walk(self._followed(top) if top else self._root, f"{top}/" if top else "")
 
+    def folders(self, folder: str = "") -> tuple[str, ...]:
+        top = checked_folder(folder)
+        entries = self._entries(self._followed(top) if top else self._root)
+        return tuple(sorted(name.removesuffix("/") for name, _ in entries if name.endswith("/")))
+
     def delete(self, path: str) -> None:
         place = self._place(path)
         with self._refusing(path), suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
             place.unlink()
             _sync(place.parent)
+
+    def clear(self, folder: str) -> None:
+        place = self._place(folder)
+        with self._refusing(folder), suppress(FileNotFoundError, NotADirectoryError):
+            shutil.rmtree(place)
 
     def move(self, path: str, to: str) -> FileInfo:
         """Of several movers of one file exactly one succeeds; a file that replaces the source meanwhile stays."""

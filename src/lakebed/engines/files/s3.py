@@ -19,6 +19,7 @@ from lakebed.settings import FilesSettings, Root
 
 _THROUGH_US = 32 * 1024 * 1024  # a file up to this size is moved by reading and creating it, a larger one by the server
 _NO_BUCKET = "NoSuchBucket"
+_AT_ONCE = 1000
 _MAKER = "lakebed-maker"  # metadata by which a creator knows its own file
 
 
@@ -90,9 +91,21 @@ class S3Files:
         """The whole listing is held and sorted here: not every server sorts by the path as a whole."""
         return iter(self._sorted(checked_folder(folder)))
 
+    def folders(self, folder: str = "") -> tuple[str, ...]:
+        top = checked_folder(folder)
+        with self._asking(folder):
+            listed = obstore.list_with_delimiter(self._store, f"{top}/" if top else None)
+        return tuple(sorted(prefix.rstrip("/").rsplit("/", 1)[-1] for prefix in listed["common_prefixes"]))
+
     def delete(self, path: str) -> None:
         with self._asking(path):
             obstore.delete(self._store, checked(path))
+
+    def clear(self, folder: str) -> None:
+        paths = [info.path for info in self._sorted(checked(folder))]
+        for start in range(0, len(paths), _AT_ONCE):
+            with self._asking(folder):
+                obstore.delete(self._store, paths[start : start + _AT_ONCE])
 
     def move(self, path: str, to: str) -> FileInfo:
         """A file that replaced the source meanwhile stays; see the class for what is atomic."""

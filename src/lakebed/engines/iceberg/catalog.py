@@ -1,17 +1,21 @@
 """The catalog kept in the lake's own database: Iceberg's JDBC tables, shared with Spark and PyIceberg."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, exists, insert, select, tuple_, update
+from sqlalchemy import Connection, delete, exists, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
-from lakebed.engines.database.publications import PUBLISHED, published, record
+from lakebed.engines.database.publications import published, record
+from lakebed.engines.database.records import PUBLISHED
 from lakebed.engines.database.schema import iceberg_namespaces, iceberg_tables
 from lakebed.engines.iceberg.reading import MetadataReader
 from lakebed.errors import BadName, LakebedError, PointerMoved
 from lakebed.names import CATALOG, TableName
-from lakebed.ports import Lease, Pointer, Publication, RefMove, TableMetadata
+from lakebed.ports import NOTHING_ALONG, Along, Lease, Pointer, Publication, RefMove, TableMetadata
 
 _T = iceberg_tables.c
 
@@ -50,33 +54,68 @@ class DatabaseCatalog:
                 if not connection.execute(known).scalar():
                     connection.execute(insert(iceberg_namespaces).values(**row, property_value="true"))
 
-    def swap(self, publication: Publication, *, seen: Mapping[TableName, Pointer], leases: Sequence[Lease] = ()) -> None:
+    def swap(
+        self,
+        publication: Publication,
+        *,
+        seen: Mapping[TableName, Pointer],
+        leases: Sequence[Lease] = (),
+        along: Along = NOTHING_ALONG,
+    ) -> None:
         staged = {move.table: self._stage(seen[move.table], move) for move in publication.moves}
+        with self._kept_only_if_used(staged, seen, publication.run_id), self._database.writing() as connection:
+            _fence(connection, leases)
+            for move in publication.moves:
+                swap = _Swap(move.table, seen[move.table].location, staged[move.table], becomes=move.becomes)
+                swap.within(connection)
+            record(connection, self._database, publication, state=PUBLISHED, along=along)
+
+    def tidy(self, table: TableName, *, branches: Collection[str], schema: int | None, leases: Sequence[Lease] = ()) -> None:
+        from lakebed.engines.iceberg.staging import stage_tidy
+
+        seen = self.pointers([table])
+        if table not in seen:
+            return
+        staged = {table: stage_tidy(seen[table].location, branches, schema, properties=self._file_properties)}
+        if staged[table] == seen[table].location:
+            return
+        with self._kept_only_if_used(staged, seen, str(table)), self._database.writing() as connection:
+            _fence(connection, leases)
+            _Swap(table, seen[table].location, staged[table]).within(connection)
+
+    def drop(self, table: TableName) -> None:
+        seen = self.pointers([table])
+        if table not in seen:
+            return
+        place = self._reader.folder_of(seen[table])
+        namespace, name = _key(table)
+        row = (_T.catalog_name == CATALOG, _T.table_namespace == namespace, _T.table_name == name)
+        with self._database.writing() as connection:
+            connection.execute(delete(iceberg_tables).where(*row))
+        if place:
+            self._reader.clear(place)
+
+    def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
+        from lakebed.engines.iceberg.newest import newest_value
+
+        location = self.pointers([table])[table].location
+        return newest_value(location, snapshot=snapshot, column=column, properties=self._file_properties)
+
+    @contextmanager
+    def _kept_only_if_used(self, staged: Mapping[TableName, str], seen: Mapping[TableName, Pointer], what: str) -> Iterator[None]:
+        """Staged metadata files go again if the transaction certainly did not happen."""
+        fresh = [location for table, location in staged.items() if location != seen[table].location]
         try:
-            self._commit(publication, seen, staged, leases)
+            yield
         except (PointerMoved, IntegrityError) as error:
-            self._discard(staged.values())
-            if isinstance(error, IntegrityError):  # a twin of this run published first: looking again will show it
-                raise PointerMoved(str(publication.moves[0].table)) from error
+            self._discard(fresh)
+            if isinstance(error, IntegrityError):  # a twin published first, or the name is taken: looking again will show it
+                raise PointerMoved(what) from error
             raise
         except LakebedError as error:
             if not error.retryable:  # otherwise the outcome may be unknown, and the files may be in use
-                self._discard(staged.values())
+                self._discard(fresh)
             raise
-
-    def _commit(
-        self,
-        publication: Publication,
-        seen: Mapping[TableName, Pointer],
-        staged: Mapping[TableName, str],
-        leases: Sequence[Lease],
-    ) -> None:
-        with self._database.writing() as connection:
-            for lease in sorted(leases, key=lambda lease: lease.name):
-                fence(connection, lease)
-            for move in publication.moves:
-                _point(connection, move.table, old=seen[move.table].location, new=staged[move.table])
-            record(connection, self._database, publication, state=PUBLISHED)
 
     def _stage(self, pointer: Pointer, move: RefMove) -> str:
         from lakebed.engines.iceberg.staging import stage_move
@@ -99,15 +138,30 @@ class DatabaseCatalog:
         """Nothing to do: a publication here is never divided."""
 
 
-def _point(connection: Connection, table: TableName, *, old: str, new: str) -> None:
-    namespace, name = _key(table)
-    swapped = connection.execute(
-        update(iceberg_tables)
-        .where(_T.catalog_name == CATALOG, _T.table_namespace == namespace, _T.table_name == name, _T.metadata_location == old)
-        .values(metadata_location=new, previous_metadata_location=old)
-    )
-    if swapped.rowcount != 1:
-        raise PointerMoved(str(table))
+@dataclass(frozen=True)
+class _Swap:
+    """A table's pointer from one metadata file to the next, under its name or a new one."""
+
+    table: TableName
+    old: str
+    new: str
+    becomes: TableName | None = None
+
+    def within(self, connection: Connection) -> None:
+        """As part of a transaction; `PointerMoved` if the pointer is not what it was."""
+        namespace, name = _key(self.table)
+        values = {"metadata_location": self.new, "table_name": (self.becomes or self.table).name}
+        if self.new != self.old:
+            values["previous_metadata_location"] = self.old
+        at = (_T.table_namespace == namespace, _T.table_name == name, _T.metadata_location == self.old)
+        swapped = connection.execute(update(iceberg_tables).where(_T.catalog_name == CATALOG, *at).values(**values))
+        if swapped.rowcount != 1:
+            raise PointerMoved(str(self.table))
+
+
+def _fence(connection: Connection, leases: Sequence[Lease]) -> None:
+    for lease in sorted(leases, key=lambda lease: lease.name):
+        fence(connection, lease)
 
 
 def _key(table: TableName) -> tuple[str, str]:

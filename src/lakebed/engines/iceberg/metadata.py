@@ -24,6 +24,7 @@ def read_metadata(document: Json) -> TableMetadata:
         properties=document.get("properties", {}),
         snapshots={snapshot["snapshot-id"]: _snapshot(snapshot) for snapshot in document.get("snapshots") or ()},
         refs=_refs(document),
+        schema=document["current-schema-id"],
     )
 
 

@@ -31,6 +31,17 @@ class MetadataReader:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return dict(zip((pointer.table for pointer in pointers), pool.map(self._one, pointers), strict=True))
 
+    def folder_of(self, pointer: Pointer) -> str | None:
+        """Where a table lies below the root; None for one that lies elsewhere, or cannot be read."""
+        try:
+            return self._root.relative(self._one(pointer).location)
+        except DamagedTable:
+            return None
+
+    def clear(self, folder: str) -> None:
+        """Remove what a table left in its folder."""
+        self._files.clear(folder)
+
     def _one(self, pointer: Pointer) -> TableMetadata:
         try:
             data = self._bytes(pointer.location)

@@ -5,9 +5,9 @@ crash the next publisher can finish it, or take it back, by its run id.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import IntegrityError
 
@@ -16,7 +16,7 @@ from lakebed.engines.database.publications import INTENDED, abandoned, forget, m
 from lakebed.engines.iceberg.metadata import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved
 from lakebed.names import CATALOG, TableName
-from lakebed.ports import Lease, Pointer, Publication, RefMove, TableMetadata
+from lakebed.ports import NOTHING_ALONG, Along, Lease, Pointer, Publication, RefMove, TableMetadata
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as IcebergCatalog
@@ -55,7 +55,7 @@ class RestTables:
 
     def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
         with self._answering():
-            found = {table: loaded for table in tables or self._all() if (loaded := self._load(table))}
+            found = {table: loaded for table in (self._all() if tables is None else tables) if (loaded := self._load(table))}
         self._read = {
             table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()
         }
@@ -94,33 +94,79 @@ class RestTables:
             for name in ((namespace,), (namespace, layer)):
                 self._catalog.create_namespace_if_not_exists(name)
 
-    def swap(self, publication: Publication, *, seen: Mapping[TableName, Pointer], leases: Sequence[Lease] = ()) -> None:
+    def swap(
+        self,
+        publication: Publication,
+        *,
+        seen: Mapping[TableName, Pointer],
+        leases: Sequence[Lease] = (),
+        along: Along = NOTHING_ALONG,
+    ) -> None:
         """As the port says, save that the tables move one by one; `seen` is not needed, for every move names its base.
 
         A table that moved meanwhile leaves the intent as it is: settling decides what becomes of it, here as after a crash.
         """
         del seen
-        self._intend(publication, leases)
+        self._intend(publication, leases, along)
         for move in publication.moves:
             self._move(move)
         self._close(publication, whole=True)
 
-    def _intend(self, publication: Publication, leases: Sequence[Lease]) -> None:
+    def _intend(self, publication: Publication, leases: Sequence[Lease], along: Along) -> None:
         try:
             with self._database.writing() as connection:
                 for lease in leases:
                     fence(connection, lease)
-                record(connection, self._database, publication, state=INTENDED, leases=leases)
+                record(connection, self._database, publication, state=INTENDED, leases=leases, along=along)
         except IntegrityError as error:  # a twin of this run is at it, or a crash left the intent
-            raise PointerMoved(str(publication.moves[0].table)) from error
+            raise PointerMoved(publication.run_id) from error
 
     def _move(self, move: RefMove) -> None:
         from lakebed.engines.iceberg.staging import moves_forward
 
-        self._commit(move, moves_forward, present=move.base)
+        present = move.to if move.becomes and move.branch == move.ref else move.base
+        self._commit(move, moves_forward, present=present)
+        if move.becomes:
+            self._rename(move.table, move.becomes)
+
+    def _rename(self, table: TableName, to: TableName) -> None:
+        from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
+
+        with self._answering():
+            try:
+                self._catalog.rename_table(table.parts, to.parts)
+            except (NoSuchTableError, TableAlreadyExistsError) as error:
+                raise PointerMoved(str(to)) from error
+
+    def tidy(self, table: TableName, *, branches: Collection[str], schema: int | None, leases: Sequence[Lease] = ()) -> None:
+        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.table.update import AssertTableUUID
+
+        from lakebed.engines.iceberg.staging import tidied
+
+        with self._answering():
+            found = self._load(table)
+            updates = tidied(branches, schema, found.metadata) if found else ()
+            if found is None or not updates:
+                return
+            try:
+                self._catalog.commit_table(found, (AssertTableUUID(uuid=found.metadata.table_uuid),), updates)
+            except CommitFailedException as error:
+                raise PointerMoved(str(table)) from error
+
+    def drop(self, table: TableName) -> None:
+        from pyiceberg.exceptions import NoSuchTableError
+
+        with self._answering(), suppress(NoSuchTableError):
+            self._catalog.purge_table(table.parts)
+
+    def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
+        from lakebed.engines.iceberg.newest import newest_value
+
+        return newest_value(self.pointers([table])[table].location, snapshot=snapshot, column=column, properties=self._properties)
 
     def _commit(self, move: RefMove, updates: "Updates", *, present: int | None) -> None:
-        """One table's commit, on condition that the ref still stands at `present`."""
+        """One table's commit, on condition that the ref still stands at `present`; nothing to change is no commit."""
         from pyiceberg.exceptions import CommitFailedException
         from pyiceberg.table.update import AssertRefSnapshotId, AssertTableUUID
 
@@ -130,8 +176,11 @@ class RestTables:
                 raise PointerMoved(str(move.table))
             uuid = AssertTableUUID(uuid=table.metadata.table_uuid)
             ref = AssertRefSnapshotId(ref=move.ref, snapshot_id=present)
+            wanted = updates(move, table.metadata)
+            if not wanted:
+                return
             try:
-                self._catalog.commit_table(table, (uuid, ref), updates(move, table.metadata))
+                self._catalog.commit_table(table, (uuid, ref), wanted)
             except CommitFailedException as error:
                 raise PointerMoved(str(move.table)) from error
 
@@ -151,5 +200,7 @@ class RestTables:
         for move in complete:
             self._move(move)
         for move in undo:
+            if move.becomes:
+                self._rename(move.becomes, move.table)
             self._commit(move, moves_back, present=move.to)
         self._close(publication, whole=whole)

@@ -6,10 +6,11 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from lakebed.errors import LeaseHeld, LeaseLost, PointerMoved
 from lakebed.names import TableName
-from lakebed.ports import MAIN, Lease, Pointer, Publication, RefMove, Snapshot, SnapshotRef, TableMetadata
+from lakebed.ports import MAIN, NOTHING_ALONG, Along, Lease, Pointer, Publication, RefMove, Snapshot, SnapshotRef, TableMetadata
 
 
 @dataclass
@@ -106,12 +107,19 @@ class MemoryCatalog:
         head = self._metadata[self._pointers[table].location].head(ref)
         return sorted(self._rows[head.id]) if head else []
 
-    def swap(self, publication: Publication, *, seen: Mapping[TableName, Pointer], leases: Sequence[Lease] = ()) -> None:
+    def swap(
+        self,
+        publication: Publication,
+        *,
+        seen: Mapping[TableName, Pointer],
+        leases: Sequence[Lease] = (),
+        along: Along = NOTHING_ALONG,
+    ) -> None:
         with self._lock:
             for lease in leases:
                 self.leases.fence(lease)
             for move in publication.moves:
-                if self._pointers.get(move.table) != seen[move.table]:
+                if self._pointers.get(move.table) != seen[move.table] or move.becomes in self._pointers:
                     raise PointerMoved(str(move.table))
             for move in publication.moves:
                 self._move(move)
@@ -120,7 +128,25 @@ class MemoryCatalog:
     def _move(self, move: RefMove) -> None:
         present = self._metadata[self._pointers[move.table].location]
         refs = {name: ref for name, ref in present.refs.items() if name != move.branch}
-        self._point(move.table, replace(present, refs={**refs, move.ref: SnapshotRef(move.ref, move.to, "branch")}))
+        refs[move.ref] = SnapshotRef(move.ref, move.to, "branch")
+        by_name = {column.name: column for column in present.columns}
+        columns = present.columns if move.columns is None else tuple(by_name[name] for name in move.columns)
+        del self._pointers[move.table]
+        self._point(move.published, replace(present, refs=refs, columns=columns))
+
+    def tidy(self, table: TableName, *, branches: Collection[str], schema: int | None, leases: Sequence[Lease] = ()) -> None:
+        with self._lock:
+            if pointer := self._pointers.get(table):
+                present = self._metadata[pointer.location]
+                refs = {name: ref for name, ref in present.refs.items() if name not in branches}
+                self._point(table, replace(present, refs=refs, schema=present.schema if schema is None else schema))
+
+    def drop(self, table: TableName) -> None:
+        with self._lock:
+            self._pointers.pop(table, None)
+
+    def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
+        return max(self._rows[snapshot], default=None)
 
     def _point(self, table: TableName, metadata: TableMetadata) -> None:
         location = f"memory/{table}/{next(self._numbers)}"

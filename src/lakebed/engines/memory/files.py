@@ -47,9 +47,18 @@ class MemoryFiles:
             infos = [info for path, (info, _) in sorted(self._files.items()) if not top or path.startswith(f"{top}/")]
         return iter(infos)
 
+    def folders(self, folder: str = "") -> tuple[str, ...]:
+        top = f"{checked_folder(folder)}/" if folder else ""
+        below = (info.path.removeprefix(top) for info in self.list(folder))
+        return tuple(sorted({path.split("/", 1)[0] for path in below if "/" in path}))
+
     def delete(self, path: str) -> None:
         with self._lock:
             self._files.pop(checked(path), None)
+
+    def clear(self, folder: str) -> None:
+        with self._lock:
+            self._files = {path: file for path, file in self._files.items() if not path.startswith(f"{checked(folder)}/")}
 
     def move(self, path: str, to: str) -> FileInfo:
         with self._lock:

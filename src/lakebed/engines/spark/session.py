@@ -17,7 +17,7 @@ from lakebed.engines.spark.java import Java, find_java
 from lakebed.engines.spark.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
 from lakebed.engines.spark.launch import Launch
 from lakebed.engines.spark.logs import new_log, note, silence_pyspark
-from lakebed.engines.spark.remote import close_remote, open_remote
+from lakebed.engines.spark.remote import adopt, close_remote, open_remote
 from lakebed.errors import UsageError
 from lakebed.names import CATALOG
 from lakebed.settings import Root, Settings
@@ -65,6 +65,21 @@ def open_session(
             return _remote[-1]
         jars = local_jars(settings, root, environment=environment, report=report, java=java, also=also)
         return _open_here(settings, root, jars=jars, java=java, environment=environment, logs=logs)
+
+
+def another_session(beside: "SparkSession", settings: Settings, root: Root, *, environment: Mapping[str, str]) -> "SparkSession":
+    """A session of its own for the same lake, as light as one can be had; end it with `close_session`.
+
+    Beside a session of the user's own on a Connect server there can be no other: that one is shared.
+    """
+    if is_ours(beside):
+        return open_session(settings, root, environment=environment, logs=Path())
+    return adopt(beside.newSession(), settings, root) if hasattr(beside, "_jsparkSession") else beside
+
+
+def is_ours(session: "SparkSession") -> bool:
+    """Whether the session was opened here, and not handed over by the user."""
+    return any(session is ours for ours in (*_remote, *(_here.opened if _here else ())))
 
 
 def close_session(session: "SparkSession") -> None:

@@ -1,0 +1,144 @@
+"""Looking at pipelines without running them: SQL, first rows, gates on what is published, where columns come from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lakebed.app.find import resolve
+from lakebed.errors import UnknownName, UsageError
+from lakebed.names import TableName, new_run_id
+from lakebed.pipelines import Order, PipelineSpec, Preview, compiled, judged, preview
+from lakebed.pipelines.lineage import ColumnLineage, Lineage, Schemas, columns_of, table_lineage
+from lakebed.pipelines.pin import read_zone
+from lakebed.ports import RunRecord, RunState, Verdict
+
+if TYPE_CHECKING:
+    from lakebed.app.pipelines import Loaded, Pipelines, Request
+
+_ALL = 10_000
+
+
+@dataclass(frozen=True)
+class Sql:
+    """What would run, as text: a pipeline's query, or one of its gates."""
+
+    table: TableName
+    file: str
+    text: str
+    gate: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A pipeline's gates, asked about what is published; `reason` says why none could be."""
+
+    table: TableName
+    verdicts: tuple[Verdict, ...] = ()
+    reason: str = ""
+
+
+OnJudged = Callable[[Judged, int], None]
+
+
+def compile_selected(pipelines: "Pipelines", request: "Request") -> tuple[Sql, ...]:
+    """The SQL of the selected pipelines and their gates. A Python pipeline has none, and is refused if nothing else is meant."""
+    loaded = pipelines.load()
+    specs = [loaded.specs[table] for table in loaded.selected(request.select, request.exclude)]
+    chosen = [spec for spec in specs if spec.kind == "sql"] or specs
+    return tuple(sql for spec in chosen for sql in _sql(pipelines, loaded, spec, request))
+
+
+def _sql(pipelines: "Pipelines", loaded: "Loaded", spec: PipelineSpec, request: "Request") -> list[Sql]:
+    query, *gates = compiled(spec, loaded.specs, pipelines.tools, order_of(request))
+    named = zip(spec.gates, gates, strict=True)
+    return [Sql(spec.table, query.where, query.text), *(Sql(spec.table, one.where, one.text, gate.name) for gate, one in named)]
+
+
+def preview_one(pipelines: "Pipelines", name: str, request: "Request", *, limit: int) -> Preview:
+    """The first rows that a run of one pipeline would come to."""
+    loaded = pipelines.load()
+    tables = loaded.selected((name,))
+    if len(tables) != 1:
+        raise UsageError(f"{name!r} fits {len(tables)} pipelines.", next="Give the whole name of one.")
+    return preview(loaded.specs[tables[0]], loaded.specs, pipelines.tools, order_of(request), limit=limit)
+
+
+def judge_selected(pipelines: "Pipelines", request: "Request", *, on_end: OnJudged) -> tuple[Judged, ...]:
+    """The gates of the selected pipelines that have some, asked about what is published. `on_end`: each, and of how many."""
+    loaded = pipelines.load()
+    tables = [table for table in loaded.selected(request.select, request.exclude) if loaded.specs[table].gates]
+    results = []
+    for table in tables:
+        results.append(_judged(pipelines, loaded, loaded.specs[table], request))
+        on_end(results[-1], len(tables))
+    return tuple(results)
+
+
+def _judged(pipelines: "Pipelines", loaded: "Loaded", spec: PipelineSpec, request: "Request") -> Judged:
+    tools = pipelines.tools
+    if not spec.is_view and spec.table not in tools.ground.catalog.pointers([spec.table]):
+        return Judged(spec.table, reason="it has not been run yet")
+    return Judged(spec.table, judged(spec, loaded.specs, tools, order_of(request)))
+
+
+def lineage_of(pipelines: "Pipelines", request: "Request") -> Lineage:
+    """What the selected pipelines read, and the snapshots their last successful runs saw."""
+    loaded = pipelines.load()
+    return table_lineage(loaded.specs, loaded.selected(request.select, request.exclude), _last(pipelines))
+
+
+def columns_selected(pipelines: "Pipelines", request: "Request") -> tuple[ColumnLineage, ...]:
+    """From which columns those of the selected pipelines come. Python cannot be traced: refused if nothing else is meant."""
+    loaded = pipelines.load()
+    specs = [loaded.specs[table] for table in loaded.selected(request.select, request.exclude)]
+    chosen = [spec for spec in specs if spec.kind == "sql"] or specs
+    last, schemas = _last(pipelines), _schemas(pipelines, chosen)
+    return tuple(columns_of(spec, schemas, vars=request.vars, run=last.get(spec.table)) for spec in chosen)
+
+
+def _schemas(pipelines: "Pipelines", specs: list[PipelineSpec]) -> Schemas:
+    """The columns of all tables and zones that are read, as far as they are known without reading files."""
+    tools = pipelines.tools
+    catalog = tools.ground.catalog
+    tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
+    found = catalog.metadata(catalog.pointers(tables).values())
+    zones = {zone: read_zone(zone, tools).expected_schema for spec in specs for zone in spec.zone_names}
+    known = {str(table): {column.name: column.type for column in metadata.columns} for table, metadata in found.items()}
+    return known | {str(zone): dict(columns) for zone, columns in zones.items() if columns}
+
+
+def _last(pipelines: "Pipelines") -> dict[TableName, RunRecord]:
+    """The newest successful run of each table that did something."""
+    runs = pipelines.tools.records.runs(state="success", limit=_ALL)
+    return {record.table: record for record in reversed(runs) if record.phases}
+
+
+def list_runs(pipelines: "Pipelines", *, table: str | None, state: RunState | None, limit: int) -> tuple[RunRecord, ...]:
+    """Records, newest first, of one table if asked; that table need not exist any more, nor yet."""
+    records = pipelines.tools.records
+    if table is None:
+        return records.runs(state=state, limit=limit)
+    known = {record.table for record in _some(records.runs(limit=_ALL))}
+    return records.runs(table=resolve(table, known), state=state, limit=limit)
+
+
+def _some(runs: tuple[RunRecord, ...]) -> tuple[RunRecord, ...]:
+    if not runs:
+        raise UsageError("nothing has run yet.", next="Run something: lakebed run")
+    return runs
+
+
+def find_run(pipelines: "Pipelines", text: str) -> RunRecord:
+    """The run whose id begins so; `last` is the newest one."""
+    runs = _some(pipelines.tools.records.runs(limit=_ALL))
+    found = list(runs[:1]) if text == "last" else [record for record in runs if record.run_id.startswith(text)]
+    if len(found) > 1:
+        raise UsageError(f"{text!r} fits {len(found)} runs.", next="Give more of the id.")
+    if not found:
+        raise UnknownName("run", text, [record.run_id[:12] for record in runs])
+    return found[0]
+
+
+def order_of(request: "Request") -> Order:
+    """A request as a run is told it."""
+    return Order(new_run_id(), vars=request.vars, full_refresh=request.full_refresh)

@@ -1,0 +1,195 @@
+"""A lake's pipelines: found, selected, planned, run and looked at. What `Lake` hands on to."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lakebed import errors
+from lakebed.app import look
+from lakebed.app.artifacts import args_of, keep_artifacts
+from lakebed.errors import RunFailed, UsageError
+from lakebed.names import TableName, new_run_id
+from lakebed.pipelines import (
+    Build,
+    Built,
+    Graph,
+    Node,
+    PipelineSpec,
+    Plan,
+    Preview,
+    Tools,
+    build_graph,
+    load_pipelines,
+    pin,
+    plan_run,
+    read_log,
+    run_each,
+    run_together,
+    select,
+)
+from lakebed.pipelines.lineage import ColumnLineage, Lineage
+from lakebed.ports import RunRecord, RunState
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """All pipelines of a lake, and how they hang together."""
+
+    specs: Mapping[TableName, PipelineSpec]
+    graph: Graph
+
+    def selected(self, selectors: Sequence[str], exclude: Sequence[str] = ()) -> tuple[TableName, ...]:
+        """The pipelines that are meant, in the order in which they run."""
+        return select(self.graph, selectors, exclude)
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which pipelines, and how they are to run."""
+
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    full_refresh: bool = False
+    vars: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a build came to: a record of every run, in the order of the graph."""
+
+    invocation: str
+    records: tuple[RunRecord, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(record.state == "success" for record in self.records)
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line returns: 0, or that of the worst error."""
+        kinds = [getattr(errors, record.error.get("kind", ""), RunFailed) for record in self.records if record.error]
+        return 0 if self.ok else max((kind.exit_code for kind in kinds), default=RunFailed.exit_code)
+
+
+@dataclass(frozen=True)
+class Onlooker:
+    """Who is told how a build goes on."""
+
+    on_select: Callable[[tuple[TableName, ...]], None] = lambda _: None
+    on_start: Callable[[TableName], None] = lambda _: None
+    on_end: Callable[[RunRecord], None] = lambda _: None
+
+
+class Pipelines:
+    """The pipelines of one lake."""
+
+    def __init__(self, tools: Callable[[], Tools]) -> None:
+        self._open = tools
+
+    @property
+    def tools(self) -> Tools:
+        return self._open()
+
+    def load(self) -> Loaded:
+        """Read all pipelines as they are now; anything wrong in one is refused, with its line."""
+        specs = load_pipelines(self.tools.ground.files)
+        releases = self.tools.records.releases()
+        return Loaded(specs, build_graph([_node(spec, releases) for spec in specs.values()]))
+
+    def plan(self, request: Request) -> tuple[Plan, ...]:
+        """What runs would do now. Touches nothing, starts no JVM."""
+        loaded = self.load()
+        tables = loaded.selected(request.select, request.exclude)
+        order = look.order_of(request)
+        absent: dict[TableName, Built] = {}
+        plans = []
+        for table in tables:
+            pins, target = pin(loaded.specs[table], loaded.specs, self.tools, order, run_id=new_run_id(), built=absent)
+            plans.append(plan_run(loaded.specs[table], pins, target))
+            if target.absent:
+                absent[table] = Built(table, None)
+        return tuple(plans)
+
+    def run(
+        self,
+        request: Request,
+        *,
+        together: bool = False,
+        threads: int = 1,
+        fail_fast: bool = False,
+        onlooker: Onlooker | None = None,
+        watch: Any = None,
+    ) -> Result:
+        """Run what is selected; each is published as its gates pass, or all `together`."""
+        loaded = self.load()
+        tables = loaded.selected(request.select, request.exclude)
+        order = look.order_of(request) if watch is None else replace(look.order_of(request), watch=watch)
+        told = onlooker or Onlooker()
+        told.on_select(tables)
+        build = Build(loaded.specs, self.tools, order, threads, fail_fast, on_start=told.on_start, on_end=told.on_end)
+        began = time.monotonic()
+        records = run_together(build, tables) if together else run_each(build, tables)
+        args = vars(request) | {"together": together, "threads": threads, "fail_fast": fail_fast}
+        seconds = time.monotonic() - began
+        keep_artifacts(self.tools, loaded.specs, records, invocation=order.invocation, elapsed=seconds, args=args)
+        return Result(order.invocation, records)
+
+    def retry(self, *, threads: int = 1, onlooker: Onlooker | None = None) -> Result:
+        """Run again what failed or was skipped in the last build, as it was asked for then."""
+        last = self.tools.records.runs(limit=1)
+        if not last:
+            raise UsageError("nothing has run yet, so there is nothing to try again.", next="Run something: lakebed run")
+        runs = self.tools.records.runs(invocation=last[0].invocation, limit=10_000)
+        newest = {record.table: record for record in reversed(runs)}
+        wanted = [table for table, record in newest.items() if record.state in {"failed", "skipped"}]
+        if not wanted:
+            raise UsageError("everything in the last build succeeded.")
+        asked = args_of(self.tools.ground.files, last[0].invocation)
+        request = Request(tuple(map(str, wanted)), (), asked.get("full_refresh", False), asked.get("vars", {}))
+        return self.run(request, together=asked.get("together", False), threads=threads, onlooker=onlooker)
+
+    def find_run(self, text: str) -> RunRecord:
+        """The run whose id begins so; `last` is the newest one."""
+        return look.find_run(self, text)
+
+    # -- looking; see `look`
+
+    def compile(self, request: Request) -> tuple[look.Sql, ...]:
+        """The SQL that would run. Starts no JVM."""
+        return look.compile_selected(self, request)
+
+    def preview(self, name: str, request: Request | None = None, *, limit: int = 20) -> Preview:
+        """The first rows of one pipeline; writes nothing."""
+        return look.preview_one(self, name, request or Request(), limit=limit)
+
+    def test(self, request: Request, *, on_end: look.OnJudged = lambda *_: None) -> tuple[look.Judged, ...]:
+        """Gates, asked about what is published."""
+        return look.judge_selected(self, request, on_end=on_end)
+
+    def lineage(self, request: Request) -> Lineage:
+        """What pipelines read."""
+        return look.lineage_of(self, request)
+
+    def columns(self, request: Request) -> tuple[ColumnLineage, ...]:
+        """From which columns those of pipelines come."""
+        return look.columns_selected(self, request)
+
+    def runs(self, *, table: str | None = None, state: RunState | None = None, limit: int = 50) -> tuple[RunRecord, ...]:
+        """What ran, newest first."""
+        return look.list_runs(self, table=table, state=state, limit=limit)
+
+    def log(self, run_id: str) -> str:
+        """What a run logged."""
+        return read_log(run_id, self.tools)
+
+
+def _node(spec: PipelineSpec, releases: Mapping[TableName, str]) -> Node:
+    return Node(
+        spec.table,
+        spec.inputs,
+        zones=spec.zone_names,
+        tags=frozenset(spec.config.tags),
+        path=spec.folder,
+        modified=releases.get(spec.table) != spec.release,
+    )

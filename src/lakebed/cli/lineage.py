@@ -1,0 +1,99 @@
+"""The command that says where tables and columns come from: lineage."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.selection import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, requested
+from lakebed.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from lakebed.pipelines.lineage import ColumnLineage, Edge, Lineage
+    from lakebed.sql import ColumnSource
+
+_FORMATS = ("text", "json", "mermaid")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app this command."""
+    command(app, "lineage", examples=_LINEAGE)(lineage)
+
+
+_LINEAGE = """
+lakebed lineage
+lakebed lineage +gold.revenue --format mermaid
+lakebed lineage silver.orders --columns
+"""
+
+
+def lineage(
+    screen: Screen,
+    selectors: SelectorsArgument = None,
+    select: SelectOption = None,
+    exclude: ExcludeOption = None,
+    columns: Annotated[bool, typer.Option("--columns", help="From which columns each column comes.")] = False,
+    format: Annotated[str, typer.Option("--format", help=f"{', '.join(_FORMATS)}.")] = "text",
+    vars: VarsOption = None,
+) -> None:
+    """Where tables come from, with the snapshots the last runs read; with --columns, where columns come from."""
+    if format not in _FORMATS:
+        raise UnknownName("format", format, _FORMATS)
+    if columns and format == "mermaid":
+        raise UsageError("mermaid draws tables, not columns.", next="Use --format text or json with --columns.")
+    shown = Screen(screen.lake_path, screen.as_json or format == "json", screen.quiet, screen.debug)
+    pipelines, request = screen.lake().pipelines, requested(selectors, select, exclude, vars=vars)
+    if columns:
+        traced = pipelines.columns(request)
+        shown.show([asdict(one) | {"table": str(one.table)} for one in traced], lambda: _print_columns(shown, traced))
+        return
+    found = pipelines.lineage(request)
+    shown.show(asdict(found), lambda: _print(shown, found, drawn=format == "mermaid"))
+
+
+def _print(screen: Screen, found: "Lineage", *, drawn: bool) -> None:
+    from rich.markup import escape
+
+    from lakebed.pipelines.lineage import mermaid
+
+    if drawn:
+        screen.say(escape(mermaid(found)))
+        return
+    for node in found.nodes:
+        edges = [edge for edge in found.edges if edge.target == node.name]
+        if edges or node.kind in {"table", "view"}:
+            at = f" at {node.snapshot}" if node.snapshot else ""
+            screen.say(f"[bold]{node.name}[/bold]{' (view)' if node.kind == 'view' else ''}{at}")
+        kinds = {other.name: other.kind for other in found.nodes}
+        for edge in edges:
+            screen.say(f"  ← {_edge(edge, kinds[edge.source])}")
+
+
+def _edge(edge: "Edge", kind: str) -> str:
+    if kind == "zone":
+        return f"zone {edge.source}" + (f", {edge.files} files in the last run" if edge.files is not None else "")
+    read = f" at {edge.snapshot}" if edge.snapshot else ""
+    return f"{edge.source}{read}{', in a gate' if edge.through == 'gate' else ''}"
+
+
+def _print_columns(screen: Screen, traced: "tuple[ColumnLineage, ...]") -> None:
+    for one in traced:
+        at = f" at {one.snapshot}, run {one.run}" if one.snapshot else ""
+        screen.say(f"[bold]{one.table}[/bold]{at}")
+        if not one.columns:
+            screen.say("  its columns cannot be traced")
+        for column, sources in one.columns.items():
+            screen.say(f"  {column} ← {_sources(sources, one)}")
+
+
+def _sources(sources: "tuple[ColumnSource, ...] | None", one: "ColumnLineage") -> str:
+    if sources is None:
+        return "not known"
+    if not sources:
+        return "no column"
+    pins = one.inputs or {}
+    return ", ".join(
+        f"{source.table}.{source.column}" + (f" at {pins[source.table]}" if pins.get(source.table) else "") for source in sources
+    )

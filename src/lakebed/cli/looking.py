@@ -1,0 +1,148 @@
+"""Commands that look at pipelines and write nothing: test, compile, preview."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lakebed.cli.building import Showing, amount, bad_rows, summary
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.selection import (
+    ExcludeOption,
+    FullRefreshOption,
+    SelectOption,
+    SelectorsArgument,
+    VarsOption,
+    known_pipelines,
+    requested,
+)
+
+if TYPE_CHECKING:
+    from lakebed.app.look import Judged
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app these commands."""
+    command(app, "test", examples=_TEST)(judge)
+    command(app, "compile", examples=_COMPILE)(compile)
+    command(app, "preview", examples=_PREVIEW)(preview)
+
+
+_TEST = """
+lakebed test
+lakebed test silver.orders
+lakebed test tag:finance --json
+"""
+
+
+def judge(
+    screen: Screen,
+    selectors: SelectorsArgument = None,
+    select: SelectOption = None,
+    exclude: ExcludeOption = None,
+    vars: VarsOption = None,
+) -> None:
+    """Ask the gates about what is published; ends with 1 if one fails that does not only warn."""
+    request = requested(selectors, select, exclude, vars=vars)
+    showing, began = Showing(screen), time.monotonic()
+
+    def show(judged: "Judged", total: int) -> None:
+        showing.total = total
+        showing.line(_label(judged), str(judged.table), _details(judged), _trouble(judged))
+
+    with screen.lake() as lake, screen.waiting("asking the gates"):
+        results = lake.pipelines.test(request, on_end=show)
+    labels = [_label(judged) for judged in results]
+    told = [asdict(judged) | {"table": str(judged.table), "label": _label(judged)} for judged in results]
+    took = time.monotonic() - began
+    screen.show(told, lambda: screen.say(summary(labels, took) if labels else "No gate is selected."))
+    if "FAIL" in labels:
+        raise typer.Exit(1)
+
+
+def _label(judged: "Judged") -> str:
+    if judged.reason:
+        return "SKIP"
+    if any(verdict.blocks for verdict in judged.verdicts):
+        return "FAIL"
+    return "PASS" if all(verdict.passed for verdict in judged.verdicts) else "WARN"
+
+
+def _details(judged: "Judged") -> str:
+    if judged.reason:
+        return judged.reason
+    passed, total = sum(verdict.passed for verdict in judged.verdicts), len(judged.verdicts)
+    took = sum(verdict.seconds for verdict in judged.verdicts)
+    return f"{amount(total, 'gate') if passed == total else f'{passed} of {total} gates'} passed in {took:.1f} s"
+
+
+def _trouble(judged: "Judged") -> Iterator[str]:
+    for verdict in judged.verdicts:
+        if not verdict.passed:
+            yield from bad_rows(verdict)
+
+
+_COMPILE = """
+lakebed compile silver.orders
+lakebed compile silver.orders --gates
+lakebed compile orders --full-refresh --vars day=2026-10-01
+"""
+
+
+def compile(
+    screen: Screen,
+    selectors: SelectorsArgument = None,
+    select: SelectOption = None,
+    exclude: ExcludeOption = None,
+    gates: Annotated[bool, typer.Option("--gates", help="The gates' queries too.")] = False,
+    full_refresh: FullRefreshOption = False,
+    vars: VarsOption = None,
+) -> None:
+    """Print the SQL that would run now, over pinned snapshots. Starts no JVM."""
+    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars)
+    found = [sql for sql in screen.lake().pipelines.compile(request) if gates or not sql.gate]
+
+    def text() -> None:
+        from rich.markup import escape
+
+        for sql in found:
+            if len(found) > 1:
+                screen.say(f"[dim]-- {escape(sql.file)}{f' ({sql.gate})' if sql.gate else ''}[/dim]")
+            screen.say(escape(sql.text.strip()))
+
+    screen.show([asdict(sql) | {"table": str(sql.table)} for sql in found], text)
+
+
+_PREVIEW = """
+lakebed preview silver.orders
+lakebed preview orders --limit 5 --json
+"""
+
+
+def preview(
+    screen: Screen,
+    name: Annotated[str, typer.Argument(metavar="PIPELINE", help="Which one.", autocompletion=known_pipelines)],
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many rows.")] = 20,
+    full_refresh: FullRefreshOption = False,
+    vars: VarsOption = None,
+) -> None:
+    """The first rows of a pipeline's result, from a zone's _samples/ where it has some. Writes nothing."""
+    request = requested((), full_refresh=full_refresh, vars=vars)
+    with screen.lake() as lake, screen.waiting(f"computing {limit} rows"):
+        found = lake.pipelines.preview(name, request, limit=limit)
+    names = [field.name for field in found.fields]
+
+    def text() -> None:
+        screen.table(names, [[_cell(row[name]) for name in names] for row in found.rows])
+        sampled = f", from samples of {', '.join(map(str, found.sampled))}" if found.sampled else ""
+        screen.say(f"{amount(len(found.rows), 'row')} of {found.table}{sampled}")
+
+    told = {"table": str(found.table), "columns": list(found.fields), "rows": list(found.rows)}
+    screen.show(told | {"sampled": list(map(str, found.sampled))}, text)
+
+
+def _cell(value: Any) -> str:
+    return "NULL" if value is None else str(value)

@@ -1,0 +1,147 @@
+"""Commands that run pipelines, and the one that says what would run: run and build, retry, plan."""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lakebed.cli.building import Showing, facts, label, summary
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.selection import (
+    ExcludeOption,
+    FullRefreshOption,
+    SelectOption,
+    SelectorsArgument,
+    ThreadsOption,
+    VarsOption,
+    requested,
+)
+
+if TYPE_CHECKING:
+    from lakebed.app import Lake
+    from lakebed.app.pipelines import Onlooker, Result
+    from lakebed.pipelines import Plan
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app these commands."""
+    command(app, "run", examples=_RUN)(run)
+    command(app, "build", examples=_RUN.replace("lakebed run", "lakebed build"))(run)
+    command(app, "retry", examples=_RETRY)(retry)
+    command(app, "plan", examples=_PLAN)(plan)
+
+
+_RUN = """
+lakebed run
+lakebed run silver.orders+ --exclude tag:slow
+lakebed run -s state:modified+ --together
+lakebed run orders --full-refresh --vars day=2026-10-01
+lakebed run --dry-run --json
+"""
+
+
+def run(
+    screen: Screen,
+    selectors: SelectorsArgument = None,
+    select: SelectOption = None,
+    exclude: ExcludeOption = None,
+    full_refresh: FullRefreshOption = False,
+    fail_fast: Annotated[bool, typer.Option("-x", "--fail-fast", help="Begin nothing more after the first failure.")] = False,
+    threads: ThreadsOption = 1,
+    vars: VarsOption = None,
+    together: Annotated[bool, typer.Option("--together", help="Publish all tables in one step, or none.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and do nothing.")] = False,
+) -> None:
+    """Run pipelines: each table is published once its gates have passed."""
+    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars)
+    lake = screen.lake()
+    if dry_run:
+        _show_plans(screen, lake.pipelines.plan(request))
+        return
+
+    def work(onlooker: "Onlooker") -> "Result":
+        return lake.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast, onlooker=onlooker)
+
+    _build(screen, lake, work)
+
+
+_RETRY = """
+lakebed retry
+lakebed retry --threads 4
+"""
+
+
+def retry(screen: Screen, threads: ThreadsOption = 1) -> None:
+    """Run again what failed or was skipped in the last build, with its variables and options."""
+    lake = screen.lake()
+    _build(screen, lake, lambda onlooker: lake.pipelines.retry(threads=threads, onlooker=onlooker))
+
+
+def _build(screen: Screen, lake: "Lake", work: "Callable[[Onlooker], Result]") -> None:
+    showing, began = Showing(screen), time.monotonic()
+    with lake, showing.live():
+        result = work(showing.onlooker)
+    took = time.monotonic() - began
+    labels = [label(record) for record in result.records]
+    told = {
+        "invocation": result.invocation,
+        "ok": result.ok,
+        "seconds": round(took, 3),
+        "runs": [facts(record) | {"label": label(record)} for record in result.records],
+    }
+    screen.show(told, lambda: screen.say(summary(labels, took) if labels else "Nothing is selected."))
+    if result.exit_code:
+        raise typer.Exit(result.exit_code)
+
+
+_PLAN = """
+lakebed plan
+lakebed plan +gold.revenue
+lakebed plan silver.orders --full-refresh --json
+"""
+
+
+def plan(
+    screen: Screen,
+    selectors: SelectorsArgument = None,
+    select: SelectOption = None,
+    exclude: ExcludeOption = None,
+    full_refresh: FullRefreshOption = False,
+    vars: VarsOption = None,
+) -> None:
+    """Say what runs would do now: steps, inputs with their snapshots, files that wait. Touches nothing, starts no JVM."""
+    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars)
+    _show_plans(screen, screen.lake().pipelines.plan(request))
+
+
+def _show_plans(screen: Screen, plans: "tuple[Plan, ...]") -> None:
+    from rich.markup import escape
+
+    from lakebed.pipelines.words import in_words, strategy_of
+
+    def text() -> None:
+        for plan in plans:
+            screen.say(f"[bold]{plan.table}[/bold] {escape(plan.reason or strategy_of(plan))}")
+            for number, step in enumerate(plan.steps, start=1):
+                screen.say(f"  {number:>2}. {escape(in_words(step))}")
+        if not plans:
+            screen.say("Nothing is selected.")
+
+    screen.show([_plan_facts(plan) for plan in plans], text)
+
+
+def _plan_facts(plan: "Plan") -> dict[str, Any]:
+    from lakebed.pipelines.plan import OpenZone
+    from lakebed.pipelines.words import in_words, inputs_of, strategy_of
+
+    zones = [step for step in plan.steps if isinstance(step, OpenZone)]
+    return {
+        "table": str(plan.table),
+        "strategy": strategy_of(plan),
+        "reason": plan.reason,
+        "inputs": [{"table": str(pin.table), "snapshot": pin.snapshot} for pin in inputs_of(plan)],
+        "files": [{"zone": str(step.zone), "pattern": step.pattern, "files": list(step.files)} for step in zones],
+        "steps": [{"step": type(step).__name__, "does": in_words(step)} for step in plan.steps],
+    }

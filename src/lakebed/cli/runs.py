@@ -1,0 +1,143 @@
+"""Commands about what ran: runs, and runs show."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from lakebed.cli.building import bad_rows, details, facts, label, seconds
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.selection import known_runs
+from lakebed.cli.wording import counted, timed
+from lakebed.errors import UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lakebed.ports import RunRecord
+
+_STATES = ("running", "success", "failed", "skipped")
+_SHORT = 16  # digits of an id: twelve are the time, and runs begin in the same millisecond
+
+
+class _ListsByDefault(TyperGroup):
+    """`lakebed runs --state failed` is `lakebed runs ls --state failed`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        asks = args and (not args[0].startswith("-") or args[0] in {"-h", "--help"})
+        return super().parse_args(ctx, args if asks else ["ls", *args])
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app the noun `runs`."""
+    nouns = typer.Typer(cls=_ListsByDefault, help="What ran: a list unless told otherwise; show.")
+    command(nouns, "ls", examples=_LS)(ls)
+    command(nouns, "show", examples=_SHOW)(show)
+    app.add_typer(nouns, name="runs")
+
+
+_LS = """
+lakebed runs
+lakebed runs --state failed --limit 5
+lakebed runs --table silver.orders --json
+"""
+
+
+def ls(
+    screen: Screen,
+    table: Annotated[str | None, typer.Option("--table", metavar="TABLE", help="Only runs of this table.")] = None,
+    state: Annotated[str | None, typer.Option("--state", help=f"Only those in this state: {', '.join(_STATES)}.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many.")] = 50,
+) -> None:
+    """What ran, newest first."""
+    if state is not None and state not in _STATES:
+        raise UnknownName("state of a run", state, _STATES)
+    records = screen.lake().pipelines.runs(table=table, state=state, limit=limit)  # type: ignore[arg-type]
+
+    def text() -> None:
+        if not records:
+            screen.say("nothing has run" + (" that fits" if table or state else " yet"))
+            return
+        rows = [
+            (
+                record.run_id[:_SHORT],
+                str(record.table),
+                record.state,
+                timed(record.started_at),
+                f"{seconds(record):.1f}",
+                counted(record.rows.get("result")),
+                _message(record),
+            )
+            for record in records
+        ]
+        screen.table(("run", "table", "state", "started (UTC)", "seconds", "rows", "message"), rows, right=("seconds", "rows"))
+
+    screen.show([facts(record) for record in records], text)
+
+
+def _message(record: "RunRecord") -> str:
+    said = record.error.get("what", "") or record.message
+    return said.splitlines()[0] if said else ""
+
+
+_SHOW = """
+lakebed runs show last
+lakebed runs show 019a5c3e2f10 --logs
+"""
+
+
+def show(
+    screen: Screen,
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="The id, or its beginning; last: the newest.", autocompletion=known_runs)
+    ] = "last",
+    logs: Annotated[bool, typer.Option("--logs", help="What the run logged, too.")] = False,
+) -> None:
+    """One run: its phases, rows, inputs and files, gates with bad rows, and the error."""
+    lake = screen.lake()
+    record = lake.pipelines.find_run(run)
+    log = lake.pipelines.log(record.run_id) if logs else None
+
+    def text() -> None:
+        from rich.markup import escape
+
+        screen.say(f"[bold]{record.table}[/bold] {escape(f'{label(record)} [{details(record)}]')}")
+        for line in (*_told(record), *_error(record), *_gates(record), *(log or "").splitlines()):
+            screen.say(f"  {escape(line)}")
+
+    screen.show(facts(record) | ({} if log is None else {"log": log}), text)
+
+
+def _told(record: "RunRecord") -> "Iterator[str]":
+    yield f"run {record.run_id}, attempt {record.attempt}, build {record.invocation}"
+    yield f"started {timed(record.started_at)} UTC" + (f", ended {timed(record.ended_at)}" if record.ended_at else "")
+    if record.release:
+        yield f"release {record.release[:12]}"
+    if record.rows:
+        yield "rows " + ", ".join(f"{name} {counted(count)}" for name, count in record.rows.items())
+    yield f"snapshot {record.snapshot} on {record.ref}" if record.snapshot else "no new snapshot"
+    for pin in record.inputs:
+        yield f"read {pin.table} at {pin.snapshot}" if pin.snapshot else f"read {pin.table} (no row yet)"
+    for zone, count in record.files.items():
+        yield f"read {count} {'file' if count == 1 else 'files'} of {zone}"
+    for file in record.set_aside:
+        yield f"set aside {file.path} as {file.moved_to}: {file.reason}"
+    for phase in record.phases:
+        yield f"{phase.seconds:8.2f} s  {phase.name}"
+
+
+def _error(record: "RunRecord") -> "Iterator[str]":
+    error = record.error
+    if error:
+        where = f"{error['where']}: " if error.get("where") else ""
+        yield from f"error: {where}{error.get('what', '')}".rstrip().splitlines()
+        yield from filter(None, (error.get("safe"), error.get("next")))
+
+
+def _gates(record: "RunRecord") -> "Iterator[str]":
+    for verdict in record.verdicts:
+        if verdict.passed:
+            yield f"gate {verdict.gate}, {verdict.severity}: passed in {verdict.seconds:.2f} s"
+        else:
+            yield from bad_rows(verdict, limit=len(verdict.sample))

@@ -1,0 +1,106 @@
+"""Which pipelines, and with which variables: options that several commands share."""
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lakebed.errors import UsageError
+
+if TYPE_CHECKING:
+    from lakebed.app.pipelines import Request
+
+_PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+
+
+def known_pipelines(incomplete: str) -> list[str]:
+    """Names for shell completion; silent where there is no lake, or a pipeline cannot be read."""
+    from lakebed.app import open_lake
+    from lakebed.errors import LakebedError
+
+    try:
+        with open_lake() as lake:
+            return [name for name in map(str, lake.pipelines.load().specs) if name.startswith(incomplete)]
+    except LakebedError:
+        return []
+
+
+def known_runs(incomplete: str) -> list[str]:
+    """Ids for shell completion; silent where there is no lake."""
+    from lakebed.app import open_lake
+    from lakebed.errors import LakebedError
+
+    try:
+        with open_lake() as lake:
+            return [record.run_id for record in lake.pipelines.runs() if record.run_id.startswith(incomplete)]
+    except LakebedError:
+        return []
+
+
+_HELP = "silver.orders, +a, a+, 2+a, @a, tag:x, path:x, state:modified, patterns with *; all unless given."
+SelectorsArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[SELECTORS]...", help=_HELP, autocompletion=known_pipelines)
+]
+SelectOption = Annotated[
+    list[str] | None,
+    typer.Option("-s", "--select", metavar="SELECTOR", help="Like SELECTORS; repeatable.", autocompletion=known_pipelines),
+]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option("--exclude", metavar="SELECTOR", help="All but these; repeatable.", autocompletion=known_pipelines),
+]
+VarsOption = Annotated[
+    list[str] | None, typer.Option("--vars", metavar="KEY=VALUE", help="A variable, or several as YAML or JSON; repeatable.")
+]
+FullRefreshOption = Annotated[
+    bool, typer.Option("-f", "--full-refresh", help="Build tables anew, from all there is; archived files too.")
+]
+ThreadsOption = Annotated[int, typer.Option("--threads", min=1, max=256, help="How many pipelines may run side by side.")]
+
+
+def requested(
+    selectors: Iterable[str] | None,
+    select: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    *,
+    full_refresh: bool = False,
+    vars: Iterable[str] | None = None,
+) -> "Request":
+    """What was asked for."""
+    from lakebed.app.pipelines import Request
+
+    chosen = (*(selectors or ()), *(select or ()))
+    return Request(chosen, tuple(exclude or ()), full_refresh=full_refresh, vars=variables(vars or ()))
+
+
+def variables(given: Iterable[str]) -> dict[str, Any]:
+    """`day=2026-10-01`, `n=3`, and `{day: 2026-10-01, n: 3}` as YAML or JSON; later ones win. Dates stay text."""
+    found: dict[str, Any] = {}
+    for text in given:
+        found |= _variables(text)
+    return found
+
+
+def _variables(text: str) -> dict[str, Any]:
+    if pair := _PAIR.fullmatch(text.strip()):
+        return {pair[1]: _plain(pair[2], text)}
+    tree = _plain(text, text)
+    if not isinstance(tree, dict) or not all(isinstance(name, str) for name in tree):
+        raise UsageError(
+            f"{text!r} is no variable.", where="--vars", next="Write --vars day=2026-10-01, or --vars '{a: 1, b: 2}'."
+        )
+    return tree
+
+
+def _plain(text: str, whole: str) -> Any:
+    """Numbers, truths, lists and mappings as YAML reads them; a date stays the text it is."""
+    import json
+
+    import yaml
+
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise UsageError(f"{whole!r} is not valid YAML.", where="--vars") from None
+    return text if hasattr(value, "isoformat") else json.loads(json.dumps(value, default=str))

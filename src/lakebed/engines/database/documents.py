@@ -1,0 +1,47 @@
+"""Records of runs as JSON, and back."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from lakebed.names import TableName
+from lakebed.ports import InputPin, Phase, RunRecord, SetAside, Verdict
+
+
+def to_text(record: RunRecord) -> str:
+    """Everything a record says."""
+    return json.dumps(asdict(record), default=_plain)
+
+
+def _plain(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def from_text(text: str, *, state: str) -> RunRecord:
+    """The record that was written; its state is what the database says by now."""
+    document: dict[str, Any] = json.loads(text)
+    ended = document.pop("ended_at")
+    return RunRecord(
+        **_listed(document)
+        | {
+            "state": state,
+            "started_at": datetime.fromisoformat(document["started_at"]),
+            "ended_at": datetime.fromisoformat(ended) if ended else None,
+        }
+    )
+
+
+def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **document,
+        "table": TableName(**document["table"]),
+        "phases": tuple(Phase(**phase) for phase in document["phases"]),
+        "inputs": tuple(InputPin(TableName(**pin["table"]), pin["snapshot"]) for pin in document["inputs"]),
+        "set_aside": tuple(SetAside(**file) for file in document["set_aside"]),
+        "verdicts": tuple(
+            Verdict(**verdict | {"sample": tuple(verdict["sample"]), "tags": tuple(verdict["tags"])})
+            for verdict in document["verdicts"]
+        ),
+    }

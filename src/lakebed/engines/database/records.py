@@ -1,0 +1,137 @@
+"""Records of runs, the ledger of landing files and the pins, as rows."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, update
+
+from lakebed.engines.database.connect import Database
+from lakebed.engines.database.documents import from_text, to_text
+from lakebed.engines.database.schema import consumed, pins, publications, runs
+from lakebed.names import TableName, ZoneName
+from lakebed.ports import Along, ConsumedFile, InputPin, RunRecord, RunState
+
+SUCCESS, RUNNING, PUBLISHED = "success", "running", "published"
+_AT_ONCE = 500
+
+
+class DatabaseRecords:
+    """The memory of a lake."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def write(self, record: RunRecord) -> None:
+        with self._database.writing() as connection:
+            _put(connection, record, state=record.state, publication=None)
+
+    def run(self, run_id: str) -> RunRecord | None:
+        with self._database.reading() as connection:
+            row = connection.execute(select(runs.c.document, runs.c.state).where(runs.c.run_id == run_id)).first()
+        return from_text(row.document, state=row.state) if row else None
+
+    def runs(
+        self, *, table: TableName | None = None, invocation: str | None = None, state: RunState | None = None, limit: int = 50
+    ) -> tuple[RunRecord, ...]:
+        query = select(runs.c.document, runs.c.state).order_by(runs.c.started.desc(), runs.c.run_id.desc()).limit(limit)
+        for column, value in ((runs.c.table_name, table and str(table)), (runs.c.invocation, invocation), (runs.c.state, state)):
+            query = query.where(column == value) if value else query
+        with self._database.reading() as connection:
+            return tuple(from_text(row.document, state=row.state) for row in connection.execute(query))
+
+    def releases(self) -> dict[TableName, str]:
+        succeeded = select(runs.c.table_name, func.max(runs.c.started).label("newest")).where(runs.c.state == SUCCESS)
+        last = succeeded.group_by(runs.c.table_name).subquery()
+        same = and_(last.c.table_name == runs.c.table_name, last.c.newest == runs.c.started, runs.c.state == SUCCESS)
+        with self._database.reading() as connection:
+            rows = connection.execute(select(runs.c.table_name, runs.c.document).join(last, same)).all()
+        return {TableName.parse(row.table_name): from_text(row.document, state=SUCCESS).release for row in rows}
+
+    def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
+        """What a publication that did not come about took, is not among them."""
+        query = (
+            select(consumed)
+            .join(publications, publications.c.run_id == consumed.c.publication)
+            .where(consumed.c.zone == str(zone), publications.c.state == PUBLISHED)
+        )
+        query = query.where(consumed.c.table_name == str(table)) if table else query
+        with self._database.reading() as connection:
+            rows = connection.execute(query.order_by(consumed.c.path)).all()
+        return tuple(
+            ConsumedFile(TableName.parse(row.table_name), zone, row.path, row.etag, row.size, row.run_id) for row in rows
+        )
+
+    def pin(self, run_id: str, pinned: Sequence[InputPin]) -> None:
+        rows = {(str(pin.table), pin.snapshot) for pin in pinned if pin.snapshot is not None}
+        with self._database.writing() as connection:
+            connection.execute(delete(pins).where(pins.c.run_id == run_id))
+            if rows:
+                named = [{"run_id": run_id, "table_name": table, "snapshot": snapshot} for table, snapshot in sorted(rows)]
+                connection.execute(insert(pins), named)
+
+    def unpin(self, run_ids: Collection[str]) -> None:
+        with self._database.writing() as connection:
+            connection.execute(delete(pins).where(pins.c.run_id.in_(run_ids)))
+
+    def pinned(self) -> dict[TableName, frozenset[int]]:
+        found: dict[TableName, frozenset[int]] = {}
+        with self._database.reading() as connection:
+            alive = select(pins).join(runs, runs.c.run_id == pins.c.run_id).where(runs.c.state == RUNNING)
+            for row in connection.execute(alive):
+                table = TableName.parse(row.table_name)
+                found[table] = found.get(table, frozenset()) | {row.snapshot}
+        return found
+
+
+def put_along(connection: Connection, along: Along, *, publication: str, done: bool) -> None:
+    """Write what goes along with a publication; not yet `done`, its runs are still running and its files not yet taken."""
+    for record in along.runs:
+        _put(connection, record, state=SUCCESS if done else RUNNING, publication=publication)
+    for chunk in _chunks(along.consumed):
+        keys = [(str(file.table), file.path, file.etag) for file in chunk]
+        same = tuple_(consumed.c.table_name, consumed.c.path, consumed.c.etag)
+        connection.execute(delete(consumed).where(same.in_(keys)))
+        connection.execute(insert(consumed), [_row(file, publication) for file in chunk])
+
+
+def confirm_along(connection: Connection, *, publication: str) -> None:
+    """The publication has happened: its runs succeeded."""
+    connection.execute(update(runs).where(runs.c.publication == publication).values(state=SUCCESS))
+
+
+def forget_along(connection: Connection, *, publication: str) -> None:
+    """The publication will not happen: its files wait again."""
+    connection.execute(delete(consumed).where(consumed.c.publication == publication))
+    connection.execute(update(runs).where(runs.c.publication == publication).values(publication=None))
+
+
+def _put(connection: Connection, record: RunRecord, *, state: str, publication: str | None) -> None:
+    values = {
+        "invocation": record.invocation,
+        "table_name": str(record.table),
+        "state": state,
+        "started": record.started_at.timestamp(),
+        "publication": publication,
+        "document": to_text(record),
+    }
+    known = connection.execute(select(runs.c.state).where(runs.c.run_id == record.run_id).with_for_update()).scalar()
+    if known is None:
+        connection.execute(insert(runs).values(run_id=record.run_id, **values))
+    elif known != SUCCESS or state == SUCCESS:
+        changed = {key: value for key, value in values.items() if value is not None}
+        connection.execute(update(runs).where(runs.c.run_id == record.run_id).values(**changed))
+
+
+def _row(file: ConsumedFile, publication: str) -> dict[str, str | int]:
+    return {
+        "table_name": str(file.table),
+        "path": file.path,
+        "etag": file.etag,
+        "zone": str(file.zone),
+        "size": file.size,
+        "run_id": file.run_id,
+        "publication": publication,
+    }
+
+
+def _chunks(files: Sequence[ConsumedFile]) -> Iterator[Sequence[ConsumedFile]]:
+    return (files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE))

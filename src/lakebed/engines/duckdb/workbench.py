@@ -1,0 +1,36 @@
+"""A DuckDB connection over pinned tables, for pipelines whose work is small."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+
+from lakebed.names import TableName, duckdb_identifier
+from lakebed.ports import Catalog
+
+
+class DuckWorkbench:
+    """A connection of its own; tables are read into it whole, as they were at their snapshots."""
+
+    def __init__(self, catalog: Catalog, *, timezone: str, properties: Mapping[str, str]) -> None:
+        self._catalog, self._properties = catalog, properties
+        # No extension may be fetched: a run works the same on a machine that reaches nothing.
+        config: dict[str, Any] = {"autoinstall_known_extensions": "false", "TimeZone": timezone}
+        self.connection: Any = duckdb.connect(config=config)
+
+    def table(self, table: TableName, *, snapshot: int | None) -> str:
+        name = f"{table.namespace}_{table.layer}_{table.name}_{snapshot or 0}"
+        self.connection.register(name, self._rows(table, snapshot))
+        return duckdb_identifier(name)
+
+    def _rows(self, table: TableName, snapshot: int | None) -> Any:
+        from pyiceberg.table import StaticTable
+
+        location = self._catalog.pointers([table])[table].location
+        static = StaticTable.from_metadata(location, dict(self._properties))
+        if snapshot is None:
+            return static.schema().as_arrow().empty_table()
+        return static.scan(snapshot_id=snapshot).to_arrow()
+
+    def close(self) -> None:
+        self.connection.close()

@@ -1,0 +1,109 @@
+"""One run's Spark session behind the port `Compute`. Only what Spark Connect offers is used."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from lakebed.engines.spark.failures import as_failure
+from lakebed.engines.spark.frames import as_frame
+from lakebed.engines.spark.types import ddl
+from lakebed.ports import RUN_ID, Field, FileGroup
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_STAMP = f"spark.sql.iceberg.snapshot-property.{RUN_ID}"
+
+
+class SparkCompute:
+    """A session whose snapshots carry a run's id."""
+
+    def __init__(self, session: "SparkSession", *, run_id: str, close: Callable[[], None] = lambda: None) -> None:
+        self.session: Any = session
+        self._spark, self._close = session, close
+        session.conf.set(_STAMP, run_id)
+        # With pruning on, Spark counts rows of a CSV file without noticing the broken ones.
+        session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            raise as_failure(error) from error
+
+    def query(self, text: str) -> "DataFrame":
+        with self._answering():
+            return self._spark.sql(text)
+
+    def frame(self, result: Any) -> "DataFrame":
+        with self._answering():
+            return as_frame(self._spark, result)
+
+    def fields(self, frame: "DataFrame") -> tuple[Field, ...]:
+        with self._answering():
+            return tuple(Field(field.name, ddl(field.dataType)) for field in frame.schema.fields)
+
+    def name(self, frame: "DataFrame", view: str) -> None:
+        with self._answering():
+            frame.createOrReplaceTempView(view)
+
+    def execute(self, statement: str) -> None:
+        with self._answering():
+            self._spark.sql(statement).collect()
+
+    def rows(self, query: "str | DataFrame", *, limit: int) -> list[dict[str, Any]]:
+        with self._answering():
+            frame = self._spark.sql(query) if isinstance(query, str) else query
+            return [dict(zip(frame.columns, row, strict=True)) for row in frame.limit(limit).collect()]
+
+    def create(self, frame: "DataFrame", table: str, *, location: str | None, properties: Mapping[str, str]) -> None:
+        writer = frame.writeTo(table).using("iceberg").tableProperty("format-version", "2")
+        for key, value in properties.items():
+            writer = writer.tableProperty(key, value)
+        if location:
+            writer = writer.tableProperty("location", location)
+        with self._answering():
+            writer.create()
+
+    def shape(self, frame: "DataFrame", fields: Sequence[Field]) -> "DataFrame":
+        from pyspark.sql import functions as f
+
+        there = {column.casefold(): column for column in frame.columns}
+
+        def column(field: Field) -> Any:
+            known = there.get(field.name.casefold())
+            found = frame[_quoted(known)] if known else f.lit(None)
+            return found.cast(field.type).alias(field.name)
+
+        with self._answering():
+            return frame.select(*(column(field) for field in fields))
+
+    def append(self, frame: "DataFrame", target: str) -> None:
+        with self._answering():
+            frame.writeTo(target).append()
+
+    def overwrite(self, frame: "DataFrame", target: str) -> None:
+        from pyspark.sql.functions import lit
+
+        with self._answering():
+            frame.writeTo(target).overwrite(lit(True))
+
+    def read_files(self, group: FileGroup) -> "DataFrame":
+        from lakebed.engines.spark.landing import read_group
+
+        with self._answering():
+            return read_group(self._spark, group)
+
+    def union(self, frames: "Sequence[DataFrame]") -> "DataFrame":
+        from lakebed.engines.spark.landing import union
+
+        with self._answering():
+            return union(frames)
+
+    def close(self) -> None:
+        self._close()
+
+
+def _quoted(column: str) -> str:
+    return "`" + column.replace("`", "``") + "`"

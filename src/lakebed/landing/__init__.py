@@ -1,0 +1,35 @@
+"""Landing zones: files arrive, are frozen for a run, read with every row accounted for, and archived or set aside."""
+
+from lakebed.landing.archive import archive, processed, samples
+from lakebed.landing.links import links
+from lakebed.landing.plan import Move, archivable, fits_pattern, fresh, waiting
+from lakebed.landing.put import checked_name, put, put_path
+from lakebed.landing.reader import FileRows, Reader, Unreadable
+from lakebed.landing.run import Frozen, Landed, freeze, open_zone, recheck
+from lakebed.landing.spec import ZONE_FILE, ZoneSpec, load_zone
+
+__all__ = [
+    "ZONE_FILE",
+    "FileRows",
+    "Frozen",
+    "Landed",
+    "Move",
+    "Reader",
+    "Unreadable",
+    "ZoneSpec",
+    "archivable",
+    "archive",
+    "checked_name",
+    "fits_pattern",
+    "freeze",
+    "fresh",
+    "links",
+    "load_zone",
+    "open_zone",
+    "processed",
+    "put",
+    "put_path",
+    "recheck",
+    "samples",
+    "waiting",
+]

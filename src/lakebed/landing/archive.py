@@ -1,0 +1,101 @@
+"""Files that leave the zone: taken by all their readers, or bad. Every move can be repeated after a crash, and replaces nothing."""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from hashlib import sha256
+from itertools import count
+
+from lakebed.errors import FileExists, FileMissing
+from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, fits_pattern, is_data
+from lakebed.landing.seen import Bad
+from lakebed.landing.spec import ZoneSpec
+from lakebed.landing.streams import opened
+from lakebed.names import ZoneName
+from lakebed.ports import FileInfo, Files, SetAside
+
+_CHANGED = "it was changed while it was read, so it waits for the next run"
+_PIECE = 4 * 1024 * 1024
+
+
+def archive(files: Files, moves: Iterable[Move]) -> tuple[Move, ...]:
+    """Carry out the moves whose files are still those that were read; returns what was moved, and where to."""
+    done = (_moved(files, move) for move in moves)
+    return tuple(move for move in done if move)
+
+
+def set_aside(files: Files, bad: Iterable[Bad], zone: ZoneName, *, run_id: str, at: datetime) -> tuple[SetAside, ...]:
+    """Move bad files to the quarantine of a run, each with its reason beside it."""
+    return tuple(_set_aside(files, one, zone, run_id, at) for one in bad)
+
+
+def processed(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
+    """Files that were read and archived before: what a full refresh reads too."""
+    return tuple(_below(files, f"{zone.folder}/{PROCESSED}", spec, pattern, skip=1))
+
+
+def samples(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
+    """Files for previews."""
+    return tuple(_below(files, f"{zone.folder}/{SAMPLES}", spec, pattern, skip=0))
+
+
+def _below(files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, skip: int) -> Iterator[FileInfo]:
+    """The data files of a folder; as many parts of their paths as `skip` say which run it was, and are no part of the name."""
+    globs = [glob for glob in (pattern, spec.pattern) if glob]
+    for file in files.list(folder):
+        name = "/".join(file.path.removeprefix(f"{folder}/").split("/")[skip:])
+        if file.size and name and is_data(name) and all(fits_pattern(name, glob) for glob in globs):
+            yield file
+
+
+def _set_aside(files: Files, one: Bad, zone: ZoneName, run_id: str, at: datetime) -> SetAside:
+    below = one.file.path.removeprefix(f"{zone.folder}/")
+    move = Move(one.file.path, one.file.etag, f"{zone.folder}/{QUARANTINE}/{run_id}/{below}")
+    told = {
+        "file": one.file.path, "size": one.file.size, "etag": one.file.etag, "rows": one.rows,
+        "reason": one.reason, "run_id": run_id, "at": at.isoformat(),
+    }  # fmt: skip
+    moved = _moved(files, move)
+    if moved is None:
+        return SetAside(one.file.path, "", _CHANGED)
+    files.write(f"{moved.to}.reason.json", json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+    return SetAside(one.file.path, moved.to, one.reason)
+
+
+def _moved(files: Files, move: Move) -> Move | None:
+    """The move as it was made; None if the file is not the one that was seen, or gone."""
+    for target in _places(move.to):
+        try:
+            if files.info(move.path).etag != move.etag:
+                return None
+            files.move(move.path, target)
+        except FileMissing:
+            return None
+        except FileExists:
+            if not _same(files, move.path, target):
+                continue
+            files.delete(move.path)  # an earlier attempt had brought it there, and did not come to this
+        return Move(move.path, move.etag, target)
+    return None
+
+
+def _places(path: str) -> Iterator[str]:
+    """The path itself, then others beside it that keep the extension."""
+    yield path
+    folder, slash, name = path.rpartition("/")
+    stem, dot, extension = name.partition(".")
+    for number in count(2):
+        yield f"{folder}{slash}{stem}~{number}{dot}{extension}"
+
+
+def _same(files: Files, one: str, other: str) -> bool:
+    first, second = files.info(one), files.info(other)
+    return first.etag == second.etag or (first.size == second.size and _digest(files, first) == _digest(files, second))
+
+
+def _digest(files: Files, file: FileInfo) -> str:
+    digest = sha256()
+    with opened(files, file, gzipped=False) as stream:
+        while piece := stream.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,0 +1,55 @@
+"""Which file is at fault where reading several failed."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from lakebed.landing.alike import Address, Alike
+from lakebed.landing.reader import Unreadable
+from lakebed.landing.seen import Bad
+from lakebed.ports import FileInfo
+
+Look = Callable[[FileInfo, bool], str]  # a close look at a file, which may span lines: its damage, or nothing
+
+
+@dataclass
+class Blame:
+    """The files found bad so far, and how to find more."""
+
+    address: Address
+    look: Look
+    bad: dict[str, Bad] = field(default_factory=dict)
+
+    def refuse(self, files: Iterable[FileInfo], reason: str, *, rows: int | None = None) -> None:
+        for file in files:
+            self.bad[file.path] = Bad(file, reason, rows)
+
+    def damage(self, file: FileInfo, member: Alike) -> str:
+        """What is wrong with the bytes of a file, by our own eyes."""
+        return self.look(file, member.multiline)
+
+    def narrow(self, groups: Sequence[Alike], answer: Unreadable) -> tuple[tuple[Alike, ...], ...]:
+        """Reading these groups failed: refuse the file that is surely at fault, and say in which parts to read the rest.
+
+        It is surely at fault if it was the only one, or if the engine named it and we see its damage too.
+        """
+        everyone = files_of(groups)
+        named = next((file for file in everyone if len(everyone) == 1 or self.address(file.path) == answer.path), None)
+        member = next((member for member in groups if named in member.files), None)
+        seen = self.damage(named, member) if named and member else ""
+        if named and (seen or len(everyone) == 1):
+            self.refuse([named], seen or answer.reason)
+            everyone, named = [file for file in everyone if file != named], None
+        middle = everyone[: len(everyone) // 2] if named is None else [named]
+        parts = (middle, [file for file in everyone if file not in set(middle)])
+        return tuple(among(groups, part) for part in parts if part)
+
+
+def files_of(groups: Iterable[Alike]) -> list[FileInfo]:
+    return [file for member in groups for file in member.files]
+
+
+def among(groups: Iterable[Alike], files: Collection[FileInfo]) -> tuple[Alike, ...]:
+    """The groups, with these files only."""
+    wanted = set(files)
+    smaller = (member.of(file for file in member.files if file in wanted) for member in groups)
+    return tuple(member for member in smaller if member.files)

@@ -1,0 +1,92 @@
+"""CSV as text: its header, and whether its quotes are closed. The rest is Spark's work."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_BLANK = "".join(map(chr, range(33)))  # what Spark strips before it calls a line empty
+LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What separates and surrounds fields."""
+
+    delimiter: str
+    quote: str
+    escape: str
+
+    def records(self, lines: Iterable[str]) -> Iterable[list[str]]:
+        """The fields of each record; `csv.Error` where quotes are left open."""
+        doubled = self.escape == self.quote
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            quotechar=self.quote,
+            doublequote=doubled,
+            escapechar=None if doubled else self.escape,
+            strict=True,
+        )
+
+
+def first_record(text: str, signs: Signs, *, multiline: bool) -> list[str] | None:
+    """The fields of the first record that is not blank; None if there is none. `csv.Error` if its quotes do not end."""
+    lines = list(io.StringIO(text, newline="")) if multiline else LINE_BREAK.split(text)
+    filled = next((place for place, line in enumerate(lines) if line.strip(_BLANK)), None)
+    if filled is None:
+        return None
+    return next(iter(signs.records(lines[filled:] if multiline else [lines[filled]])))
+
+
+def last_line(text: str) -> str:
+    """The last line that is not blank."""
+    return next((line for line in reversed(LINE_BREAK.split(text)) if line.strip(_BLANK)), "")
+
+
+def wrong_header(names: list[str]) -> str:
+    """Why these cannot be the names of columns; empty if they can."""
+    for place, name in enumerate(names, 1):
+        if not name.strip(_BLANK):
+            return f"column {place} of its header has no name"
+        if any(ord(sign) < 32 for sign in name):
+            return f"the name of column {place} in its header holds control characters: {name!r}"
+    if twice := repeated(names):
+        return f"its header has the column {twice[0]} twice" + (f" (also as {twice[1]})" if twice[0] != twice[1] else "")
+    other = next((sign for sign in ";\t|" if len(names) == 1 and sign in names[0]), None)
+    return f"its header has one column, {names[0]!r}: should zone.yaml set delimiter: {other!r}?" if other else ""
+
+
+def repeated(names: Iterable[str]) -> tuple[str, str] | None:
+    """Two names that differ in case at most: for Spark they are one."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if name.casefold() in seen:
+            return seen[name.casefold()], name
+        seen[name.casefold()] = name
+    return None
+
+
+class Quotes:
+    """Follows a CSV text line by line: whether we are inside quotes."""
+
+    def __init__(self, signs: Signs) -> None:
+        self._signs = signs
+        self._special = re.compile("[" + re.escape(f"{signs.delimiter}{signs.quote}{signs.escape}\r\n") + "]")
+        self.open = False
+
+    def feed(self, line: str) -> None:
+        """Read on; a line comes whole, with its line break."""
+        signs, field_at, at = self._signs, 0, 0
+        while found := self._special.search(line, at):
+            sign, place, at = found[0], found.start(), found.end()
+            if self.open and sign == signs.escape and self._escapes(line[at : at + 1]):
+                at += 1
+            elif sign == signs.quote:
+                self.open = not self.open and place == field_at
+            elif not self.open and sign != signs.escape:
+                field_at = at
+
+    def _escapes(self, following: str) -> bool:
+        return following == self._signs.quote or self._signs.escape != self._signs.quote

@@ -1,0 +1,58 @@
+"""What is wrong with a file, in words, from what the engine counted in it."""
+
+import csv
+import json
+from collections.abc import Sequence
+
+from lakebed.landing.alike import Alike
+from lakebed.landing.csvtext import Signs
+from lakebed.landing.reader import FileRows
+from lakebed.ports import Field
+
+_LONGEST = 120
+
+
+def fault_of(member: Alike, columns: Sequence[Field], found: FileRows, record: str) -> str:
+    """Why a file is bad; empty if it is not. One row that cannot be kept makes the whole file bad."""
+    if found.corrupt:
+        many = (
+            f"{found.corrupt} of its {found.rows} rows do not fit"
+            if found.corrupt > 1
+            else f"1 of its {found.rows} rows does not fit"
+        )
+        why = _csv_fault(member, columns, record) if member.format == "csv" else _json_fault(record)
+        return f"{many}: {_cut(record)!r} {why}"
+    if found.stray:
+        return f"{found.stray} of its lines hold more than one JSON value, or something after it: only the first would be read"
+    if found.rounded:
+        decimals = ", ".join(f"{column.name} {column.type}" for column in columns if column.type.startswith("decimal"))
+        return f"{found.rounded} of its {found.rows} rows have more digits than {decimals} can keep"
+    return ""
+
+
+def _csv_fault(member: Alike, columns: Sequence[Field], record: str) -> str:
+    options = dict(member.options)
+    signs = Signs(options["sep"], options["quote"], options["escape"])
+    try:
+        count = len(next(iter(signs.records([record])), []))
+    except csv.Error:
+        return "has quotes that do not end" + (
+            "" if options["multiLine"] == "true" else " (for line breaks in fields: multiline: true)"
+        )
+    if count != len(columns):
+        return f"has {count} field{'s' if count != 1 else ''}, the file {len(columns)} columns"
+    return f"has a value that is not of its column's type ({', '.join(f'{column.name} {column.type}' for column in columns)})"
+
+
+def _json_fault(record: str) -> str:
+    try:
+        value = json.loads(record)
+    except (ValueError, RecursionError) as error:
+        return f"is not JSON ({error})"
+    if not isinstance(value, dict | list):
+        return "is not an object"
+    return "has a value that is not of its column's type"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

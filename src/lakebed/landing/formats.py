@@ -1,0 +1,76 @@
+"""What a file is by its name, and how the zone wants it read."""
+
+from dataclasses import dataclass
+
+from lakebed.landing.spec import ENCODINGS, Format, ZoneSpec
+
+_BY_EXTENSION: dict[str, Format] = {
+    ".csv": "csv", ".tsv": "csv", ".json": "json", ".ndjson": "json", ".jsonl": "json", ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+_OTHER_COMPRESSION = (".bz2", ".zst", ".xz", ".lz4", ".snappy", ".deflate", ".zip", ".7z")
+_LINES_BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}  # in other encodings a line break is several bytes
+
+Options = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A format, and whether the file is gzipped."""
+
+    format: Format
+    gzipped: bool
+    tabbed: bool = False
+
+
+def kind_of(name: str, spec: ZoneSpec) -> Kind | str:
+    """The kind of a file, or why it has none."""
+    lower = name.casefold()
+    plain = lower.removesuffix(".gz")
+    if (codec := _extension(plain)) in _OTHER_COMPRESSION:
+        return f"it is compressed as {codec}: only .gz is read"
+    found = spec.format or _BY_EXTENSION.get(_extension(plain))
+    if found is None:
+        advice = (
+            f"; settings belong into zone.yaml, not {name}"
+            if plain == "zone.yml"
+            else "; set format in zone.yaml to have it read"
+        )
+        return f"its name says no known format ({', '.join(_BY_EXTENSION)}){advice}"
+    if found == "parquet" and plain != lower:
+        return "a Parquet file is compressed inside: .gz around it cannot be read"
+    return Kind(found, plain != lower, plain.endswith(".tsv"))
+
+
+def _extension(name: str) -> str:
+    stem, dot, last = name.rpartition(".")
+    return f".{last}" if dot and stem else ""
+
+
+def options_of(kind: Kind, spec: ZoneSpec, *, multiline: bool = False) -> Options:
+    """How Spark reads files of this kind; everything it might overlook silently is switched off."""
+    options = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
+    if kind.format == "parquet":
+        return tuple(options.items())
+    # Without the fallback a date with a time behind it is an error, not a date.
+    options |= {"dateFormat": spec.date_format or "yyyy-MM-dd", "enableDateTimeParsingFallback": "false"}
+    options |= {"timestampFormat": spec.timestamp_format} if spec.timestamp_format else {}
+    options |= {"multiLine": str(multiline or _needs_whole_file(kind, spec)).lower()}
+    if kind.format == "json":
+        return tuple((options | ({} if spec.infer_types else {"primitivesAsString": "true"})).items())
+    options |= {
+        "header": str(spec.header).lower(),
+        "sep": delimiter_of(kind, spec),
+        "quote": spec.quote,
+        "escape": spec.escape,
+        "encoding": ENCODINGS[spec.encoding],
+        "nullValue": spec.null_value,
+    }
+    return tuple(options.items())
+
+
+def delimiter_of(kind: Kind, spec: ZoneSpec) -> str:
+    return spec.delimiter or ("\t" if kind.tabbed else ",")
+
+
+def _needs_whole_file(kind: Kind, spec: ZoneSpec) -> bool:
+    return kind.format == "csv" and (spec.multiline or spec.encoding not in _LINES_BY_BYTES)

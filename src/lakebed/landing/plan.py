@@ -1,0 +1,102 @@
+"""Which files of a zone are read, and which may go to `_processed/`. Pure: listings and ledger rows in, files and moves out."""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lakebed.errors import BadName
+from lakebed.landing.spec import ZONE_FILE, ZoneSpec
+from lakebed.names import TableName, ZoneName
+from lakebed.ports import ConsumedFile, FileInfo
+
+PROCESSED, QUARANTINE, SAMPLES = "_processed", "_quarantine", "_samples"
+UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", "~")  # how other programs name what they are still writing
+
+
+@dataclass(frozen=True)
+class Move:
+    """A file on its way, if it is still the one that was seen."""
+
+    path: str
+    etag: str
+    to: str
+
+
+def waiting(
+    files: Iterable[FileInfo], zone: ZoneName, *, pattern: str | None = None, spec: ZoneSpec | None = None
+) -> tuple[FileInfo, ...]:
+    """The zone's files that are meant to be read, empty ones among them. Hidden, unfinished and reserved names do not count."""
+    patterns = [glob for glob in (pattern, spec.pattern if spec else None) if glob]
+    return tuple(
+        file
+        for file in files
+        if (below := below_zone(file.path, zone)) and is_data(below) and all(fits_pattern(below, glob) for glob in patterns)
+    )
+
+
+def fresh(files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]) -> tuple[FileInfo, ...]:
+    """The files that a table does not have yet, by its own rows of the ledger; one that was replaced is a new file."""
+    have = {(row.path, row.etag) for row in consumed}
+    return tuple(file for file in files if (file.path, file.etag) not in have)
+
+
+def archivable(
+    present: Iterable[FileInfo], consumed: Iterable[ConsumedFile], consumers: Collection[tuple[TableName, str | None]]
+) -> tuple[Move, ...]:
+    """Moves for the files that every declared reader has taken, each to the folder of the run that took it last."""
+    takers: dict[tuple[str, str], dict[TableName, ConsumedFile]] = {}
+    for row in consumed:
+        takers.setdefault((row.path, row.etag), {})[row.table] = row
+    moves = []
+    for file in present:
+        rows = takers.get((file.path, file.etag), {})
+        zone = next((row.zone for row in rows.values()), None)
+        if zone is None or not (below := below_zone(file.path, zone)) or not is_data(below):
+            continue
+        readers = {table for table, pattern in consumers if pattern is None or fits_pattern(below, pattern)}
+        if readers and readers <= rows.keys():
+            run_id = max(rows[table].run_id for table in readers)
+            moves.append(Move(file.path, file.etag, f"{zone.folder}/{PROCESSED}/{run_id}/{below}"))
+    return tuple(moves)
+
+
+def below_zone(path: str, zone: ZoneName) -> str:
+    """The path below the zone's folder; empty for what lies elsewhere."""
+    folder = f"{zone.folder}/"
+    return path.removeprefix(folder) if path.startswith(folder) else ""
+
+
+def is_data(below: str) -> bool:
+    """Whether a file at this path below its zone is meant to be read."""
+    hidden = any(part.startswith(("_", ".")) for part in below.split("/"))
+    return not hidden and below != ZONE_FILE and not below.casefold().endswith(UNFINISHED)
+
+
+def fits_pattern(below: str, pattern: str) -> bool:
+    """Whether a glob fits the path below the zone, or the bare name. `*` and `?` stay within a folder, `**` does not."""
+    glob = _compiled(pattern)
+    return bool(glob.fullmatch(below) or glob.fullmatch(below.rpartition("/")[2]))
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    words = re.findall(r"\*\*/|\*+|\?|\[[!^]?\]?[^\]]*\]|.", pattern, flags=re.DOTALL)
+    try:
+        return re.compile("".join(map(_word, words)), flags=re.DOTALL)
+    except re.error:
+        raise BadName("pattern", pattern, "what stands in its brackets is no set of characters") from None
+
+
+def _word(word: str) -> str:
+    """One part of a glob as a regular expression."""
+    simple = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+    if word in simple:
+        return simple[word]
+    if word.startswith("**"):
+        return ".*"
+    if len(word) > 2 and word.startswith("["):
+        inside = word[1:-1].replace("\\", "\\\\").replace("[", "\\[")
+        negated = inside[0] in "!^" and len(inside) > 1
+        return f"(?!/)[{'^' + inside[1:] if negated else inside}]"
+    return re.escape(word)

@@ -1,0 +1,45 @@
+"""Files put into a zone by us: under the name they were given, if that name stays in the zone and would be read."""
+
+from pathlib import Path
+
+from lakebed.errors import BadName, FileExists
+from lakebed.landing.plan import SAMPLES, is_data
+from lakebed.landing.spec import ZONE_FILE
+from lakebed.names import ZoneName
+from lakebed.ports import FileInfo, Files
+
+_UNPRINTABLE = {*map(chr, range(32)), "\x7f", "\\"}
+
+
+def put(files: Files, zone: ZoneName, name: str, data: bytes, *, replace: bool = False, sample: bool = False) -> FileInfo:
+    """Put a file into a zone, or among its samples; `FileExists` if there is one of that name, unless it may be replaced."""
+    folder = f"{zone.folder}/{SAMPLES}" if sample else zone.folder
+    path = f"{folder}/{checked_name(name)}"
+    try:
+        return files.write(path, data) if replace else files.create(path, data)
+    except FileExists as error:
+        error.next = "Choose another name, or replace it: --replace."
+        raise
+
+
+def put_path(
+    files: Files, zone: ZoneName, path: Path, *, name: str | None = None, replace: bool = False, sample: bool = False
+) -> FileInfo:
+    """Put a file of this machine into a zone, by default under its own name."""
+    return put(files, zone, name or path.name, path.read_bytes(), replace=replace, sample=sample)
+
+
+def checked_name(name: str) -> str:
+    """The name itself if a file of that name would be read; refused with the reason otherwise. Folders may stand in it."""
+    parts = name.split("/")
+    if not all(part not in {"", ".", ".."} for part in parts):
+        raise BadName("file in a zone", name, "'.', '..', empty parts and a slash at its start would lead out of the zone")
+    if sign := next((sign for sign in name if sign in _UNPRINTABLE), None):
+        raise BadName("file in a zone", name, f"the character {sign!r} may not stand in it")
+    if any(part.startswith(("_", ".")) for part in parts):
+        raise BadName("file in a zone", name, "names that begin with '_' or '.' are not read")
+    if name == ZONE_FILE:
+        raise BadName("file in a zone", name, "that is where the zone's settings are")
+    if not is_data(name):
+        raise BadName("file in a zone", name, "names like this one are taken for files still being written")
+    return name

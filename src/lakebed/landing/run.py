@@ -1,0 +1,169 @@
+"""A run's dealings with a zone: freeze what is there, read it with every row accounted for, look again before publishing."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from lakebed.errors import BadFiles, FileMissing
+from lakebed.landing.alike import Address, reading_columns
+from lakebed.landing.archive import set_aside
+from lakebed.landing.check import Checked, check
+from lakebed.landing.plan import fresh, waiting
+from lakebed.landing.reader import Reader
+from lakebed.landing.seen import Bad, Sniffed
+from lakebed.landing.sniff import sniff_all
+from lakebed.landing.spec import ZoneSpec
+from lakebed.names import ZoneName, spark_identifier
+from lakebed.ports import ConsumedFile, Field, FileInfo, Files, Frame, SetAside
+
+_AT_ONCE = 8
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """The files of a zone at one moment: those a run may read, and those that must wait (empty, or still being written)."""
+
+    zone: ZoneName
+    files: tuple[FileInfo, ...]
+    waiting: tuple[FileInfo, ...] = ()
+
+
+@dataclass(frozen=True)
+class Landed:
+    """The rows of a zone's good files, as a frame not yet computed; None if no file tells of any column."""
+
+    frame: Frame | None
+    files: tuple[FileInfo, ...]
+    rows_by_file: Mapping[str, int] = field(default_factory=dict)
+    set_aside: tuple[SetAside, ...] = ()
+    rejected: Mapping[str, int | None] = field(default_factory=dict)  # rows of the files set aside, where they could be counted
+
+
+def freeze(
+    files: Files,
+    zone: ZoneName,
+    spec: ZoneSpec,
+    *,
+    pattern: str | None = None,
+    consumed: Iterable[ConsumedFile] = (),
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    sleep: Callable[[float], None] = time.sleep,
+) -> Frozen:
+    """List a zone once. While files are younger than `settle_seconds`, wait and list again: what changes meanwhile waits."""
+
+    def listed() -> tuple[FileInfo, ...]:
+        return waiting(files.list(zone.folder), zone, pattern=pattern, spec=spec)
+
+    taken = tuple(consumed)
+    seen = fresh(listed(), taken)
+    settled = now() - timedelta(seconds=spec.settle_seconds)
+    young = [file for file in seen if file.size and file.modified > settled]
+    if young:
+        oldest = min(spec.settle_seconds, max((file.modified - settled).total_seconds() for file in young))
+        sleep(oldest)
+        later = {(file.path, file.etag, file.size) for file in listed()}
+    changing = {file.path for file in young if (file.path, file.etag, file.size) not in later}
+    held = tuple(file for file in seen if file.path in changing or not file.size)
+    return Frozen(zone, tuple(file for file in seen if file not in held), held)
+
+
+def open_zone(
+    reader: Reader,
+    files: Files,
+    zone: ZoneName,
+    chosen: Sequence[FileInfo],
+    spec: ZoneSpec,
+    *,
+    address: Address,
+    run_id: str,
+    keep: bool = False,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Landed:
+    """The rows of the chosen files. Every file is read once to see that it can be; one bad row makes its file bad.
+
+    Bad files go to `_quarantine/{run_id}/` with their reasons, or fail the run with `BadFiles` if the zone says so; with
+    `keep` they always do, and nothing is moved.
+    """
+    sniffed = _sniffed(files, zone, chosen, spec)
+    good = [one for one in sniffed if isinstance(one, Sniffed)]
+    checked = check(reader, files, good, spec, address=address)
+    bad = (*(one for one in sniffed if isinstance(one, Bad)), *checked.bad)
+    if bad and (keep or spec.on_bad_file == "fail"):
+        raise _refusal(bad, zone, spec)
+    aside = set_aside(files, bad, zone, run_id=run_id, at=now())
+    names = set(checked.rows)
+    return Landed(
+        _frame(reader, checked, spec, address),
+        tuple(file for file in chosen if file.path in names),
+        checked.rows,
+        aside,
+        {one.file.path: one.rows for one in bad},
+    )
+
+
+def recheck(files: Files, frozen: Iterable[FileInfo]) -> None:
+    """Before publishing: every file is still the one that was read; `BadFiles` names those that are not."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        other = [path for path in pool.map(lambda file: _changed(files, file), frozen) if path]
+    if other:
+        raise BadFiles(
+            f"{_listed(other)} changed or vanished after {'it was' if len(other) == 1 else 'they were'} read.",
+            safe="Nothing was published.",
+            next="Run it again: the files will be read as they are then.",
+        )
+
+
+def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec) -> tuple[Sniffed | Bad, ...]:
+    try:
+        sniffed = sniff_all(files, chosen, spec)
+    except FileMissing as error:
+        raise BadFiles(
+            "the file vanished before it was read.", where=error.path, safe="Nothing was published.", next="Run it again."
+        ) from error
+    formats = {one.format: one.file.path for one in sniffed if isinstance(one, Sniffed)}
+    if spec.mixed_formats == "refuse" and len(formats) > 1:
+        found = ", ".join(f"{kind} ({path})" for kind, path in formats.items())
+        raise BadFiles(
+            f"the zone has files of several formats: {found}.",
+            where=str(zone),
+            next="Take them apart into several zones, or set mixed_formats: union in zone.yaml.",
+        )
+    return sniffed
+
+
+def _frame(reader: Reader, checked: Checked, spec: ZoneSpec, address: Address) -> Frame | None:
+    """All groups under the same columns; without a good file, the expected columns and no row."""
+    fields = [Field(name, str(type_)) for name, type_ in checked.target.items()]
+    if checked.groups:
+        groups = [member.to_read(reading_columns(member, checked.target), address) for member in checked.groups]
+        return reader.union([reader.shape(reader.read_files(group), fields) for group in groups])
+    if not spec.expected:
+        return None
+    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {spark_identifier(column.name)}" for column in fields)
+    return reader.query(f"SELECT {columns} WHERE 1 = 0")
+
+
+def _changed(files: Files, file: FileInfo) -> str:
+    try:
+        return "" if files.info(file.path).etag == file.etag else file.path
+    except FileMissing:
+        return file.path
+
+
+def _refusal(bad: Sequence[Bad], zone: ZoneName, spec: ZoneSpec) -> BadFiles:
+    told = "; ".join(f"{one.file.path}: {one.reason}" for one in bad[:_SHOWN])
+    more = f"; and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
+    advice = ", or set on_bad_file: quarantine in zone.yaml" if spec.on_bad_file == "fail" else ""
+    return BadFiles(
+        f"{len(bad)} file{'s' if len(bad) > 1 else ''} cannot be read: {told}{more}.",
+        where=str(zone),
+        safe="Nothing was published, and no file was moved.",
+        next=f"Mend the file or take it away{advice}.",
+    )
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")

@@ -1,0 +1,30 @@
+"""What a small look into a file found."""
+
+from dataclasses import dataclass
+
+from lakebed.landing.formats import Options
+from lakebed.landing.spec import Format
+from lakebed.ports import FileInfo
+
+
+@dataclass(frozen=True)
+class Sniffed:
+    """A file that looks readable."""
+
+    file: FileInfo
+    format: Format
+    options: Options
+    gzipped: bool = False
+    columns: tuple[str, ...] = ()  # as they stand in the file; a JSON file has none before it is read
+    layout: str = ""  # the schema of a Parquet file, as text
+    nanos: tuple[tuple[str, str], ...] = ()  # its columns that count nanoseconds, and their types
+    rows: int | None = None  # where the file says so
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A file that cannot be read as it should, and why; `rows` where they could be counted."""
+
+    file: FileInfo
+    reason: str
+    rows: int | None = None

@@ -1,0 +1,125 @@
+"""What a zone may be told in its `zone.yaml`."""
+
+import codecs
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+
+from lakebed.errors import BadPipeline
+from lakebed.landing.type_text import known_type
+from lakebed.landing.types import Type
+from lakebed.settings import Document
+
+ZONE_FILE = "zone.yaml"
+
+Format = Literal["csv", "json", "parquet"]
+
+# Python's name of each encoding that Spark reads too, and Spark's.
+ENCODINGS = {
+    "utf-8": "UTF-8", "ascii": "US-ASCII", "iso8859-1": "ISO-8859-1", "cp1252": "windows-1252",
+    "utf-16": "UTF-16", "utf-16-le": "UTF-16LE", "utf-16-be": "UTF-16BE", "utf-32": "UTF-32",
+}  # fmt: skip
+
+
+def _encoding(given: Any) -> str:
+    """Any spelling Python knows: `latin-1`, `UTF8`, `windows-1252`."""
+    try:
+        name = codecs.lookup(str(given).strip()).name.replace("utf-8-sig", "utf-8")
+    except LookupError:
+        raise ValueError(f"there is no encoding {given!r}; known are {', '.join(ENCODINGS)}") from None
+    if name not in ENCODINGS:
+        raise ValueError(f"files in {given} cannot be read; known are {', '.join(ENCODINGS)}")
+    return name
+
+
+def _sign(given: Any) -> Any:
+    """One character; a tab may be written `\\t`."""
+    sign = {"\\t": "\t", "tab": "\t"}.get(given, given) if isinstance(given, str) else given
+    if isinstance(sign, str) and (len(sign) != 1 or sign in "\r\n\0" or ord(sign) > 127):
+        raise ValueError("it is one ASCII character, and no line break")
+    return sign
+
+
+_Sign = Annotated[str, BeforeValidator(_sign)]
+_TypeText = Annotated[str, AfterValidator(lambda text: str(known_type(text)))]
+
+
+class ZoneSpec(BaseModel):
+    """All settings of a zone."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    description: str = Field(default="", max_length=5000, description="what lands here")
+    owner: str = Field(default="", description="whom to ask about it")
+    pattern: str | None = Field(default=None, description="glob below the zone: only files that fit count")
+    format: Format | None = Field(default=None, description="csv, json or parquet; unset: by each file's extension")
+    mixed_formats: Literal["union", "refuse"] = Field(
+        default="union", description="files of several formats: union by column name, or refuse to read the zone"
+    )
+    expected_schema: dict[str, _TypeText] | None = Field(
+        default=None, description="column: type; a file with another column, without one, or with other values is bad"
+    )
+    header: bool = Field(default=True, description="the first line of a CSV file names its columns")
+    quote: _Sign = Field(default='"', description="around a CSV field that holds a delimiter")
+    escape: _Sign = Field(default='"', description='before a quote inside quotes; `""` is a quote by default, as RFC 4180 says')
+    delimiter: _Sign | None = Field(default=None, description="between the fields of a CSV file; unset: `,`, and a tab in .tsv")
+    encoding: Annotated[str, BeforeValidator(_encoding)] = Field(
+        default="utf-8", description="of CSV files; JSON is UTF-8 by its standard"
+    )
+    null_value: str = Field(default="", description="text of a CSV field that means NULL")
+    date_format: str | None = Field(default=None, description="Spark's pattern; unset: `yyyy-MM-dd`")
+    timestamp_format: str | None = Field(default=None, description="Spark's pattern; unset: ISO 8601, or a space for the T")
+    multiline: bool = Field(default=False, description="fields of CSV files may hold line breaks (in quotes)")
+    infer_types: bool = Field(default=True, description="look at all values for their types; off: everything is text")
+    on_bad_file: Literal["quarantine", "fail"] = Field(
+        default="quarantine", description="move a file that cannot be read to `_quarantine/`, or fail the run"
+    )
+    settle_seconds: float = Field(
+        default=1.0, ge=0, le=600, description="a younger file is watched for so long before it is read"
+    )
+    auto_purge: bool = Field(default=False, description="care removes processed files when they are old")
+    processed_max_age_days: int = Field(default=30, ge=1, description="how old")
+
+    @field_validator("expected_schema")
+    @classmethod
+    def _each_once(cls, given: dict[str, str] | None) -> dict[str, str] | None:
+        if given is None:
+            return None
+        folded = [name.casefold() for name in given]
+        if twice := next((name for name in given if folded.count(name.casefold()) > 1), None):
+            raise ValueError(f"the column {twice} is there twice (case does not count)")
+        if not given:
+            raise ValueError("it names no column")
+        return given
+
+    @field_validator("delimiter")
+    @classmethod
+    def _told_apart(cls, given: str | None, info: ValidationInfo) -> str | None:
+        if given in {info.data.get("quote"), info.data.get("escape")} - {None}:
+            raise ValueError("it is the quote or the escape, too")
+        return given
+
+    @property
+    def expected(self) -> dict[str, Type] | None:
+        """The expected columns in their order."""
+        return {name: known_type(text) for name, text in self.expected_schema.items()} if self.expected_schema else None
+
+
+def load_zone(text: str | None, *, where: str) -> ZoneSpec:
+    """The settings in the text of a zone.yaml; without one, the defaults. Anything wrong is refused at its line."""
+    if text is None:
+        return ZoneSpec()
+    document = Document(text, where=where, refusal=BadPipeline)
+    try:
+        return ZoneSpec.model_validate(document.tree)
+    except ValidationError as error:
+        raise document.refuse(error.errors()[0], known=tuple(ZoneSpec.model_fields)) from None

@@ -1,0 +1,91 @@
+"""A landing file as a stream, read by ranges: no more of it is fetched than is asked for."""
+
+import codecs
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from gzip import BadGzipFile, GzipFile
+from typing import IO, TYPE_CHECKING, cast
+
+from lakebed.ports import FileInfo, Files
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+WINDOW = 64 * 1024
+_GZIP = b"\x1f\x8b"
+_AHEAD = 4 * 1024 * 1024  # when a file is read to its end
+
+
+class Damaged(Exception):
+    """The bytes are not what the file's name promises."""
+
+
+class Ranges(io.RawIOBase):
+    """A file of a store, seekable. Its size is the one that was seen when it was frozen."""
+
+    def __init__(self, files: Files, file: FileInfo) -> None:
+        super().__init__()
+        self._files, self._file, self._at = files, file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.size}[whence]
+        self._at = max(0, start + offset)
+        return self._at
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer).cast("B")
+        wanted = min(len(view), self._file.size - self._at)
+        data = self._files.read(self._file.path, start=self._at, length=wanted) if wanted > 0 else b""
+        view[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+@contextmanager
+def opened(files: Files, file: FileInfo, *, gzipped: bool, ahead: int = _AHEAD) -> Iterator[IO[bytes]]:
+    """The bytes inside a file; `Damaged` where its gzip is."""
+    with io.BufferedReader(Ranges(files, file), ahead) as whole:
+        try:
+            yield cast("IO[bytes]", GzipFile(fileobj=whole)) if gzipped else whole
+        except EOFError:
+            raise Damaged("its gzip data ends too early") from None
+        except (BadGzipFile, zlib.error) as error:
+            raise Damaged(f"its gzip data is damaged: {error}") from None
+
+
+def head(files: Files, file: FileInfo, *, gzipped: bool, size: int = WINDOW) -> tuple[bytes, bool]:
+    """The first bytes inside a file, and whether that is all of it."""
+    with opened(files, file, gzipped=gzipped, ahead=WINDOW) as stream:
+        data = stream.read(size + 1)
+    return data[:size], len(data) <= size
+
+
+def tail(files: Files, file: FileInfo, *, size: int = WINDOW) -> bytes:
+    """The last bytes of a file."""
+    start = max(0, file.size - size)
+    return files.read(file.path, start=start, length=file.size - start)
+
+
+def text_head(files: Files, file: FileInfo, *, gzipped: bool, encoding: str, size: int = WINDOW) -> tuple[str, bool]:
+    """The first characters inside a text file, and whether they are all; `Damaged` if they are not in this encoding."""
+    data, whole = head(files, file, gzipped=gzipped, size=size)
+    if not gzipped and data.startswith(_GZIP):
+        raise Damaged("it holds gzip data, so its name must end in .gz")
+    try:
+        text = codecs.getincrementaldecoder(encoding)("strict").decode(data, final=whole)
+    except UnicodeDecodeError as error:
+        raise Damaged(f"it is not {encoding}: byte 0x{data[error.start]:02x} at {error.start}") from None
+    if "\0" in text:
+        raise Damaged("it holds NUL characters: it is torn, no text, or in another encoding than zone.yaml says")
+    return text.removeprefix("\ufeff"), whole

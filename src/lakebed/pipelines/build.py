@@ -1,0 +1,184 @@
+"""Runs of several pipelines, in the order of the graph: each published as it passes, or all together."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+
+from lakebed.errors import Conflict, Diverged, FilesChanged, LakebedError, PointerMoved, RunFailed, SparkFailed, Unavailable
+from lakebed.names import TableName, new_run_id
+from lakebed.pipelines.pin import Specs
+from lakebed.pipelines.run import along, ask, begin, closing, fail, finish, prepare, publish_view, publishing, told
+from lakebed.pipelines.spec import PipelineSpec
+from lakebed.pipelines.tools import Order, Tools
+from lakebed.pipelines.walk import walk
+from lakebed.pipelines.work import Work
+from lakebed.ports import Along, RunRecord
+from lakebed.tables import Held, hold, publish
+
+REBUILDS = 3  # how often a run begins anew because somebody else's commit came in between
+LONGEST_DELAY = 3600.0
+_TRY_AGAIN = (RunFailed, SparkFailed, Unavailable, Conflict)
+_BEGIN_ANEW = (Diverged, PointerMoved, FilesChanged)
+
+
+@dataclass(frozen=True)
+class Build:
+    """Several runs asked for at once."""
+
+    specs: Specs
+    tools: Tools
+    order: Order
+    threads: int = 1
+    fail_fast: bool = False
+    on_start: Callable[[TableName], None] = lambda _: None
+    on_end: Callable[[RunRecord], None] = lambda _: None
+    sleep: Callable[[float], None] = time.sleep
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt went."""
+
+    record: RunRecord
+    error: LakebedError | None = None
+
+
+def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
+    """Run these pipelines; each is published as soon as its gates pass, and what reads a failed one is skipped."""
+
+    def work(table: TableName) -> RunRecord:
+        build.on_start(table)
+        record = run_one(build, build.specs[table])
+        build.on_end(record)
+        return record
+
+    def skip(table: TableName, because: TableName) -> RunRecord:
+        record = skipped(build, table, f"{because} failed")
+        build.on_end(record)
+        return record
+
+    return walk(tables, depends(build.specs, tables), work, skip, threads=build.threads, fail_fast=build.fail_fast)
+
+
+def depends(specs: Specs, tables: Sequence[TableName]) -> dict[TableName, frozenset[TableName]]:
+    """For each table the others among them that it reads."""
+    return {table: frozenset(specs[table].inputs) & frozenset(tables) for table in tables}
+
+
+def skipped(build: Build, table: TableName, why: str) -> RunRecord:
+    """The record of a run that was not begun."""
+    now = build.tools.now()
+    record = RunRecord(new_run_id(), build.order.invocation, table, "skipped", now, ended_at=now, message=why)
+    build.tools.records.write(record)
+    return record
+
+
+def run_one(build: Build, spec: PipelineSpec) -> RunRecord:
+    """Run a pipeline, again if that may help: as often as it asks for, and where only somebody else's commit was in the way."""
+    retries = rebuilds = 0
+    while True:
+        outcome = _attempt(build, spec, attempt=retries + rebuilds + 1)
+        error = outcome.error
+        if isinstance(error, _BEGIN_ANEW) and rebuilds < REBUILDS:
+            rebuilds += 1
+        elif isinstance(error, _TRY_AGAIN) and retries < spec.config.max_retries:
+            build.sleep(min(spec.config.retry_delay_seconds * 2**retries, LONGEST_DELAY))
+            retries += 1
+        else:
+            return outcome.record
+
+
+def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
+    run_id = new_run_id()
+    try:
+        with held_table(build, spec.table, run_id) as held:
+            return _under_lease(build, spec, held, run_id=run_id, attempt=attempt)
+    except LakebedError as error:  # no lease, or the books themselves cannot be written
+        return Outcome(not_begun(build, spec, error, run_id=run_id, attempt=attempt), error)
+
+
+def held_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[Held]:
+    """The lease under which a run works."""
+    tools = build.tools
+    limit = tools.ground.settings.lease.limit_seconds
+    return hold(tools.leases, str(table), holder=f"run {run_id[:12]} of {tools.holder}", limit=limit)
+
+
+def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int) -> RunRecord:
+    """The record of a run that found the table taken, its files wrong, or the books closed."""
+    now = build.tools.now()
+    record = RunRecord(
+        run_id,
+        build.order.invocation,
+        spec.table,
+        "failed",
+        now,
+        attempt,
+        ended_at=now,
+        strategy=spec.strategy.strategy,
+        error=told(error),
+    )
+    with suppress(LakebedError):
+        build.tools.records.write(record)
+        build.tools.records.unpin([run_id])
+    return record
+
+
+def _under_lease(build: Build, spec: PipelineSpec, held: Held, *, run_id: str, attempt: int) -> Outcome:
+    work = begin(spec, build.specs, build.tools, build.order, held=held, run_id=run_id, attempt=attempt, built={})
+    with closing(work), failing([work], publication=run_id) as trouble:
+        prepare(work)
+        if work.plan.steps:
+            publish_all([work], publication=run_id)
+        finish(work)
+    return Outcome(work.record, trouble.error)
+
+
+def publish_all(works: Sequence[Work], *, publication: str) -> None:
+    """Publish what these runs have made, in one step, with their records and the files they took."""
+    asked = [one for work in works for one in ask(work)]
+    books = [along(work) for work in works]
+    for work in works:
+        publish_view(work)
+    together = Along(
+        tuple(record for book in books for record in book.runs), tuple(file for book in books for file in book.consumed)
+    )
+    leases = [work.held.still() for work in works]
+    with publishing(works):
+        publish(works[0].tools.ground.catalog, asked, run_id=publication, leases=leases, along=together)
+
+
+@dataclass
+class Trouble:
+    """What went wrong, if anything did."""
+
+    error: LakebedError | None = None
+
+
+@contextmanager
+def failing(works: Sequence[Work], *, publication: str) -> Iterator[Trouble]:
+    """An error inside makes every one of these runs a failed one, unless they turn out to be published after all."""
+    trouble = Trouble()
+    try:
+        yield trouble
+    except BaseException as raised:
+        error = as_error(raised)
+        if works and works[0].tools.ground.catalog.published(publication):
+            for work in works:
+                finish(work)
+        else:
+            trouble.error = error
+            for work in works:
+                fail(work, error)
+        if not isinstance(raised, Exception):
+            raise
+
+
+def as_error(raised: BaseException) -> LakebedError:
+    """A surprise is an error like others: the run fails, the table stays."""
+    if isinstance(raised, LakebedError):
+        return raised
+    if isinstance(raised, KeyboardInterrupt):
+        return RunFailed("it was interrupted.")
+    return RunFailed(f"Lakebed itself failed: {type(raised).__name__}: {raised}", next="Run it again with --debug and report it.")

@@ -1,0 +1,140 @@
+"""The steps that come to a result: zones opened, the query or the code run over pinned inputs."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lakebed.errors import RunFailed, UnknownName
+from lakebed.landing import links, open_zone
+from lakebed.names import TableName
+from lakebed.pipelines.code import wants_duckdb
+from lakebed.pipelines.compile import Compiled, compile_query, relation, zone_view
+from lakebed.pipelines.load import ref_table
+from lakebed.pipelines.pin import read_zone
+from lakebed.pipelines.plan import OpenZone
+from lakebed.pipelines.python import Answer, Context, run_code
+from lakebed.pipelines.tools import Workbench
+from lakebed.pipelines.work import Work
+from lakebed.ports import Frame
+
+
+def take_files(work: Work, step: OpenZone, *, keep: bool = False) -> None:
+    """Read a zone's frozen files under their name; files that cannot be read are set aside, or refused where all are kept."""
+    tools = work.tools
+    landed = open_zone(
+        work.compute,
+        tools.ground.files,
+        step.zone,
+        step.files,
+        read_zone(step.zone, tools),
+        address=tools.ground.root.at,
+        run_id=work.run_id,
+    )
+    work.landed[step.zone, step.pattern] = landed
+    if landed.frame is not None:
+        work.compute.name(landed.frame, zone_view(step.zone, step.pattern))
+
+
+def calculate(work: Work) -> None:
+    """The result, as a frame not yet computed."""
+    work.frame = _from_code(work) if work.spec.kind == "python" else _from_query(work)
+    work.fields = work.compute.fields(work.frame)
+
+
+def _from_query(work: Work) -> Frame:
+    work.compiled = compile_query(work.setting)
+    work.log.info("query:\n%s", work.compiled.text)
+    return at_source(work.compiled, lambda: work.compute.query(work.compiled.text if work.compiled else ""))
+
+
+def at_source(compiled: Compiled | None, ask: Callable[[], Any]) -> Any:
+    """Ask the engine; what it says of a line of the query is said of the line of the source."""
+    try:
+        return ask()
+    except RunFailed as error:
+        if compiled is None or error.line is None:
+            raise
+        line = compiled.rendered.source_line(error.line)
+        raise RunFailed(error.what, where=f"{compiled.where}:{line}", line=line) from error
+
+
+def _from_code(work: Work) -> Frame:
+    spec = work.spec
+    small = spec.style == "duckdb" or (spec.style == "flat" and wants_duckdb(spec.source))
+    bench = work.tools.workbench() if small else None
+    if bench:
+        work.resources.callback(bench.close)
+    context = _context(work, bench)
+    result = run_code(spec, context, spark=work.compute.session, conn=bench.connection if bench else None)
+    try:
+        return work.compute.frame(result)
+    except RunFailed as error:
+        raise RunFailed(error.what, where=spec.file, next=error.next) from error
+
+
+def _context(work: Work, bench: Workbench | None) -> Context:
+    setting = work.setting
+    mark = setting.watermark if setting.is_incremental else None
+    return Context(
+        run_id=work.run_id,
+        ref=_refs(work, bench),
+        landing_zone=_zones(work, bench),
+        landing_files=lambda name, pattern=None: _files(work, name, pattern),
+        this=_this(work, bench),
+        is_incremental=Answer(setting.is_incremental),
+        watermark=mark.value if mark else None,
+        watermark_value=mark.text if mark else None,
+        run_started_at=work.record.started_at,
+        vars=work.vars,
+        config=work.spec.config.model_dump(mode="json"),
+        logger=work.log,
+    )
+
+
+def _refs(work: Work, bench: Workbench | None) -> Callable[[str], Any]:
+    known = {ref.table for ref in work.spec.refs}
+
+    def ref(name: str) -> Any:
+        table = ref_table(name, work.table.namespace, where=work.spec.file)
+        if table not in known:
+            raise UnknownName("ref in this pipeline", name, (ref.text for ref in work.spec.refs))
+        return _read(work, table, bench)
+
+    return ref
+
+
+def _read(work: Work, table: TableName, bench: Workbench | None) -> Any:
+    if bench is None:
+        return work.compute.query(f"SELECT * FROM {relation(table, work.setting)}")
+    built = work.setting.built.get(table)
+    if table == work.table:
+        return bench.table(table, snapshot=work.setting.target.base(work.setting.pins.ref))
+    pin = work.setting.pins.inputs[table]
+    return bench.table(built.source if built else table, snapshot=pin.snapshot)
+
+
+def _this(work: Work, bench: Workbench | None) -> Any:
+    return None if work.setting.target.absent else _read(work, work.table, bench)
+
+
+def _zones(work: Work, bench: Workbench | None) -> Callable[..., Any]:
+    def landing_zone(name: str, pattern: str | None = None) -> Any:
+        zone = _asked(work, name, pattern)
+        landed = work.landed[zone.zone, zone.pattern]
+        if bench is None:
+            return landed.frame
+        folder = work.tools.scratch(work.run_id) / zone_view(zone.zone, zone.pattern)
+        return links(work.tools.ground.files, landed.files, folder)
+
+    return landing_zone
+
+
+def _files(work: Work, name: str, pattern: str | None) -> list[str]:
+    zone = _asked(work, name, pattern)
+    return [work.tools.ground.root.at(file.path) for file in work.landed[zone.zone, zone.pattern].files]
+
+
+def _asked(work: Work, name: str, pattern: str | None) -> Any:
+    for zone in work.spec.zones:
+        if zone.text == name and zone.pattern == pattern:
+            return zone
+    raise UnknownName("landing zone in this pipeline", name, (zone.text for zone in work.spec.zones))

@@ -1,0 +1,124 @@
+"""From a pipeline's template and pins to the SQL that runs. Pure but for the template's own process."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from zlib import crc32
+
+from lakebed.names import TableName, ZoneName, spark_identifier
+from lakebed.pipelines.pin import Built, Specs
+from lakebed.pipelines.plan import Pins, Target
+from lakebed.pipelines.spec import PipelineSpec, Ref
+from lakebed.pipelines.watermark import Watermark
+from lakebed.quality import Gate
+from lakebed.sql import Query, check_query, refuse_bare_count
+from lakebed.tables import pinned
+from lakebed.templates import Rendered, TemplateValues, render
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A query ready to run, and the way back from its lines to the source's."""
+
+    query: Query
+    rendered: Rendered
+    where: str
+
+    @property
+    def text(self) -> str:
+        return self.query.text
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All that the templates of one run can see."""
+
+    spec: PipelineSpec
+    specs: Specs
+    pins: Pins
+    target: Target
+    built: Mapping[TableName, Built]
+    watermark: Watermark | None
+    started_at: datetime
+    vars: Mapping[str, Any]
+
+    @property
+    def is_incremental(self) -> bool:
+        """Whether there is something to compare with: rows, and a newest one where the strategy goes by that."""
+        if self.pins.full_refresh or self.spec.strategy.strategy == "full_refresh" or not self.target.rows(self.pins.ref):
+            return False
+        return self.spec.config.watermark_column is None or self.watermark is not None
+
+    @property
+    def this(self) -> str | None:
+        base = self.target.base(self.pins.ref)
+        return None if self.target.absent else pinned(self.spec.table, base)
+
+
+def zone_view(zone: ZoneName, pattern: str | None) -> str:
+    """The name under which the session reads a zone's frozen files."""
+    part = "" if pattern is None else f"_{crc32(pattern.encode()):08x}"
+    return f"zone_{zone.namespace}_{zone.name}{part}"
+
+
+def compile_query(setting: Setting, *, of: PipelineSpec | None = None) -> Compiled:
+    """The pipeline's query over its pins; `of` another pipeline: a view that it reads."""
+    spec = of or setting.spec
+    values = _values(setting, spec, spec.refs, this=setting.this if of is None else None)
+    return _compiled(setting, spec, spec.source, values, where=spec.file)
+
+
+def compile_gate(setting: Setting, gate: Gate, *, this: str) -> Compiled:
+    """A gate's query, about `this`."""
+    values = _values(setting, setting.spec, setting.spec.gate_refs, this=this)
+    compiled = _compiled(setting, setting.spec, gate.source, values, where=gate.where)
+    refuse_bare_count(compiled.query, where=gate.where)
+    return compiled
+
+
+def compile_view(setting: Setting) -> Compiled:
+    """The query of a catalog view: it reads what is published whenever it is read."""
+    spec = setting.spec
+    refs = {ref.text: ref.table.spark for ref in spec.refs}
+    return _compiled(setting, spec, spec.source, replace(_values(setting, spec, (), this=None), refs=refs), where=spec.file)
+
+
+def _compiled(setting: Setting, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str) -> Compiled:
+    rendered = render(source, values, where=where)
+    tables = (_source(table, setting).spark for table in (*setting.pins.inputs, *(ref.table for ref in spec.refs)))
+    allowed = [*tables, *values.zones.values(), *([values.this] if values.this else [])]
+    query = check_query(rendered.text, where=where, allowed=allowed, line_of=rendered.source_line)
+    return Compiled(query, rendered, where)
+
+
+def _values(setting: Setting, spec: PipelineSpec, refs: Iterable[Ref], *, this: str | None) -> TemplateValues:
+    incremental = setting.is_incremental and spec is setting.spec
+    mark = setting.watermark if incremental else None
+    return TemplateValues(
+        refs={ref.text: relation(ref.table, setting) for ref in refs},
+        zones={(ref.text, ref.pattern): spark_identifier(zone_view(ref.zone, ref.pattern)) for ref in spec.zones},
+        this=this,
+        is_incremental=incremental,
+        strategy=spec.strategy.strategy,
+        watermark_value=mark.text if mark else None,
+        watermark=mark.literal if mark else None,
+        run_started_at=setting.started_at.replace(tzinfo=None).isoformat(" "),
+        vars=setting.vars,
+        config=spec.config.model_dump(mode="json"),
+    )
+
+
+def relation(table: TableName, setting: Setting) -> str:
+    """What stands after FROM for a ref: the pinned table, or a view's query over the same pins."""
+    view = setting.specs.get(table)
+    if view and view.is_view:
+        return f"({compile_query(setting, of=view).text}\n)"
+    if table == setting.spec.table:
+        return setting.this or table.spark
+    return pinned(_source(table, setting), setting.pins.inputs[table].snapshot)
+
+
+def _source(table: TableName, setting: Setting) -> TableName:
+    """The table that holds the rows: another one while it is being built."""
+    return setting.built[table].source if table in setting.built else table

@@ -1,0 +1,53 @@
+"""Taking up after runs that died: whoever holds a table's lease knows that no other run of it is alive."""
+
+import re
+from dataclasses import replace
+
+from lakebed.errors import FileMissing
+from lakebed.names import TableName
+from lakebed.pipelines.plan import hidden_table, staged_table
+from lakebed.pipelines.tools import Tools
+from lakebed.ports import Lease, RunRecord
+from lakebed.tables import settle_divided, tidy
+
+_RUN_BRANCH = re.compile(r"run_[0-9a-f]{32}")
+_DIED = {"what": "the process that ran it died.", "safe": "The table is as it was.", "next": "The next run takes its place."}
+
+
+def heal(table: TableName, tools: Tools, *, lease: Lease) -> tuple[RunRecord, ...]:
+    """Remove what dead runs of a table left, set its schema back, and close their records; returns those."""
+    catalog, records = tools.ground.catalog, tools.records
+    settle_divided(catalog)
+    dead = records.runs(table=table, state="running", limit=1000)
+    found = catalog.metadata(catalog.pointers([table]).values()).get(table)
+    branches = [name for name in found.refs if _RUN_BRANCH.fullmatch(name)] if found else []
+    schema = next((record.schema for record in reversed(dead) if record.schema is not None), None)
+    if branches or schema is not None:
+        tidy(catalog, table, branches=branches, schema=schema, leases=[lease])
+    for record in dead:
+        drop_leftovers(record, tools)
+        records.write(replace(record, state="failed", ended_at=tools.now(), error=_DIED))
+    if dead:
+        records.unpin([record.run_id for record in dead])
+    return dead
+
+
+def drop_leftovers(record: RunRecord, tools: Tools) -> None:
+    """The hidden tables of a run that will not be published."""
+    for hidden in (staged_table(record.table, record.run_id), hidden_table(record.table, record.run_id)):
+        tools.ground.catalog.drop(hidden)
+
+
+def set_back(record: RunRecord, tools: Tools, *, lease: Lease | None) -> None:
+    """What a failed run leaves: its branch, for whoever wants to look; the former schema; no hidden table."""
+    drop_leftovers(record, tools)
+    if record.schema is not None:
+        tidy(tools.ground.catalog, record.table, branches=(), schema=record.schema, leases=[lease] if lease else [])
+
+
+def read_log(run_id: str, tools: Tools) -> str:
+    """What a run logged."""
+    log = tools.log(run_id)
+    if not log.exists():
+        raise FileMissing(str(log))
+    return log.read_text()

@@ -1,0 +1,171 @@
+"""From a pipeline's folder to a `PipelineSpec`, or to an error that shows the line."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+from lakebed.errors import BadName, BadPipeline, near, suggestion
+from lakebed.names import TableName, ZoneName, split_identifier
+from lakebed.pipelines.code import read_code
+from lakebed.pipelines.config import Configured, configure
+from lakebed.pipelines.spec import Kind, PipelineSpec, Ref, Style, ZoneRef
+from lakebed.ports import Files
+from lakebed.quality import Gate, column_gates, read_gate
+from lakebed.settings import DATA, Document
+from lakebed.templates import Call, declared, read_annotations
+
+_SOURCES: dict[str, Kind] = {"pipeline.sql": "sql", "pipeline.py": "python"}
+_CONFIG = "config.yaml"
+_GATES = "tests/quality/"
+
+
+def load_pipelines(files: Files) -> dict[TableName, PipelineSpec]:
+    """Every pipeline of the lake, by its table; two that would make one table are refused."""
+    specs: dict[TableName, PipelineSpec] = {}
+    for namespace in files.folders():
+        if namespace == DATA or namespace.startswith((".", "_")):
+            continue
+        for folder, contents in _folders(files, f"{namespace}/pipelines").items():
+            spec = read_pipeline(folder, contents)
+            specs[spec.table] = spec
+    return specs
+
+
+def _folders(files: Files, top: str) -> dict[str, dict[str, str]]:
+    """The pipelines below a namespace: folder → file → text."""
+    found: dict[str, dict[str, str]] = {}
+    for info in files.list(top):
+        layer, name, *rest = [*info.path.removeprefix(f"{top}/").split("/"), "", ""][:3]
+        inside = info.path.removeprefix(f"{top}/{layer}/{name}/")
+        if not any(rest) or any(part.startswith((".", "__")) for part in inside.split("/")):
+            continue
+        found.setdefault(f"{top}/{layer}/{name}", {})[inside] = _text(files.read(info.path), info.path)
+    return found
+
+
+def _text(data: bytes, where: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        if where.endswith((".sql", ".py", ".yaml", ".yml")):
+            raise BadPipeline(f"this is not UTF-8 text: {error.reason} at byte {error.start}.", where=where) from None
+        return hashlib.sha256(data).hexdigest()  # only its identity matters
+
+
+def read_pipeline(folder: str, contents: Mapping[str, str]) -> PipelineSpec:
+    """The pipeline in a folder `{namespace}/pipelines/{layer}/{name}`."""
+    namespace, _, layer, name = folder.split("/")
+    try:
+        table = TableName.of_pipeline(namespace, layer, name)
+    except BadName as error:
+        raise BadPipeline(error.what, where=folder, next=error.next) from None
+    file = _source_file(folder, contents)
+    kind, source, where = _SOURCES[file], contents[file], f"{folder}/{file}"
+    configured = _configured(contents, kind, folder, where)
+    gates = _gates(folder, contents, configured)
+    style, reads, zones, names = _reads(kind, source, where)
+    gate_refs = tuple(ref for gate in gates for ref in _refs(declared(gate.source, where=gate.where).refs, gate.where, namespace))
+    spec = PipelineSpec(
+        table=table,
+        folder=folder,
+        file=where,
+        kind=kind,
+        style=style,
+        source=source,
+        config=configured.config,
+        strategy=configured.strategy,
+        gates=gates,
+        refs=_refs(reads, where, namespace),
+        gate_refs=gate_refs,
+        zones=tuple(map(partial(_zone, where=where, namespace=namespace), zones)),
+        names=names,
+        release=digest(contents),
+    )
+    _refuse_unfit(spec)
+    return spec
+
+
+def _source_file(folder: str, contents: Iterable[str]) -> str:
+    there = [file for file in _SOURCES if file in contents]
+    if len(there) == 2:
+        raise BadPipeline("there are both pipeline.sql and pipeline.py.", where=folder, next="Remove one of them.")
+    if not there:
+        close = near("pipeline.sql", contents) + near("pipeline.py", contents)
+        raise BadPipeline(
+            "there is neither pipeline.sql nor pipeline.py.",
+            where=folder,
+            next=f"Rename {close[0]}?" if close else "Write one of them.",
+        )
+    return there[0]
+
+
+def _configured(contents: Mapping[str, str], kind: Kind, folder: str, where: str) -> Configured:
+    for wrong in ("config.yml", "pipeline.yaml", "pipeline.yml"):
+        if wrong in contents:
+            raise BadPipeline(f"settings are in {_CONFIG}, not in {wrong}.", where=f"{folder}/{wrong}", next="Rename the file.")
+    document = Document(contents.get(_CONFIG, ""), where=f"{folder}/{_CONFIG}", refusal=BadPipeline)
+    file = "pipeline.sql" if kind == "sql" else "pipeline.py"
+    annotations = read_annotations(contents[file], comment="--" if kind == "sql" else "#", where=where)
+    return configure(document, annotations, source=where)
+
+
+def _gates(folder: str, contents: Mapping[str, str], configured: Configured) -> tuple[Gate, ...]:
+    written = [
+        read_gate(path.removeprefix(_GATES).removesuffix(".sql"), text, where=f"{folder}/{path}")
+        for path, text in sorted(contents.items())
+        if path.startswith(_GATES) and path.endswith(".sql")
+    ]
+    return (*written, *column_gates(configured.config.columns, where=f"{folder}/{_CONFIG}"))
+
+
+def _reads(kind: Kind, source: str, where: str) -> tuple[Style, tuple[Call, ...], tuple[Call, ...], frozenset[str]]:
+    if kind == "python":
+        code = read_code(source, where=where)
+        return code.style, code.refs, code.zones, frozenset({"watermark"})
+    template = declared(source, where=where)
+    return "sql", template.refs, template.zones, template.names
+
+
+def _refs(calls: Iterable[Call], where: str, namespace: str) -> tuple[Ref, ...]:
+    return tuple(Ref(call.name, ref_table(call.name, namespace, where=where, line=call.line), where, call.line) for call in calls)
+
+
+def ref_table(text: str, namespace: str, *, where: str = "", line: int | None = None) -> TableName:
+    """The table that `ref('layer.name')` or `ref('namespace.layer.name')` means."""
+    try:
+        parts = split_identifier(text)
+        if len(parts) not in {2, 3}:
+            raise BadName("table", text, "a ref is 'layer.name' or 'namespace.layer.name'")
+        return TableName(*((namespace, *parts) if len(parts) == 2 else parts))
+    except BadName as error:
+        raise BadPipeline(error.what, where=where, line=line, next=error.next) from None
+
+
+def _zone(call: Call, *, where: str, namespace: str) -> ZoneRef:
+    parts = call.name.split(".")
+    try:
+        zone = ZoneName(*parts) if len(parts) == 2 else ZoneName(namespace, call.name)
+    except BadName as error:
+        raise BadPipeline(error.what, where=where, line=call.line, next=error.next) from None
+    return ZoneRef(call.name, zone, call.pattern, where, call.line)
+
+
+def _refuse_unfit(spec: PipelineSpec) -> None:
+    if spec.is_view and (spec.kind == "python" or spec.zones):
+        what = "a view is a query over tables: it is made by pipeline.sql and reads no landing zone."
+        raise BadPipeline(what, where=spec.file, next="Set materialized: table.")
+    known = spec.config.columns
+    for key in spec.strategy.keys if known and all(column.type for column in known.values()) else ():
+        if key not in known:
+            raise BadPipeline(
+                f"unique_key names {key!r}, which is not among columns.", where=spec.file, next=suggestion(near(key, known))
+            )
+
+
+def digest(contents: Mapping[str, str]) -> str:
+    """The identity of a pipeline's files."""
+    whole = hashlib.sha256()
+    for path, text in sorted(contents.items()):
+        for part in (path, text):
+            whole.update(len(part.encode()).to_bytes(8, "big") + part.encode())
+    return whole.hexdigest()

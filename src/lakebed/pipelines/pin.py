@@ -1,0 +1,98 @@
+"""Pinning: one look at the catalog and one at each zone decide everything a run reads."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from lakebed.errors import BadPipeline, FileMissing, near, suggestion
+from lakebed.landing import ZoneSpec, freeze, load_zone, processed
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.plan import Pins, Target, ZonePin
+from lakebed.pipelines.spec import PipelineSpec, Ref, ZoneRef
+from lakebed.pipelines.tools import Order, Tools
+from lakebed.ports import InputPin, TableMetadata
+
+Specs = Mapping[TableName, PipelineSpec]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A table that a run of the same build has made and not yet published: where its dependants read it."""
+
+    source: TableName
+    snapshot: int | None
+
+
+def pin(
+    spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, run_id: str, built: Mapping[TableName, Built]
+) -> tuple[Pins, Target]:
+    """What a run of this pipeline reads, and the table as it is now. Inputs are of one moment, save those just `built`."""
+    refs = tuple(_tables_read(spec, specs))
+    catalog = tools.ground.catalog
+    wanted = {spec.table, *(ref.table for ref in refs)}
+    found = catalog.metadata(catalog.pointers([table for table in wanted if table not in built]).values())
+    _refuse_unknown(refs, {*found, *built}, specs, tools)
+    inputs = {ref.table: _input(ref.table, found, built, order.ref) for ref in refs if ref.table != spec.table}
+    target = Target(spec.table, found.get(spec.table), _last_release(spec, tools))
+    landing = {(ref.zone, ref.pattern): _zone(ref, spec, tools, order) for ref in spec.zones}
+    return Pins(run_id, inputs, landing, full_refresh=order.full_refresh, ref=order.ref), target
+
+
+def _tables_read(spec: PipelineSpec, specs: Specs) -> Iterator[Ref]:
+    """The tables behind a pipeline's refs: a view is read through to the tables it reads."""
+    for ref in (*spec.refs, *spec.gate_refs):
+        view = specs.get(ref.table)
+        if view and view.is_view and view.table != spec.table:
+            yield from _tables_read(view, specs)
+        else:
+            yield ref
+
+
+def _input(table: TableName, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, Built], ref: str) -> InputPin:
+    if table in built:
+        return InputPin(table, built[table].snapshot)
+    head = found[table].head(ref)
+    return InputPin(table, head.id if head else None)
+
+
+def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, tools: Tools) -> None:
+    for ref in refs:
+        if ref.table in known:
+            continue
+        if ref.table in specs:
+            what, advice = f"the table {ref.table} is not there yet.", f"Run its pipeline first: lakebed run -s +{ref.table}"
+        else:
+            names = [str(table) for table in (*tools.ground.catalog.pointers(), *specs) if not table.hidden]
+            close = near(str(ref.table), names) or near(ref.text, names)
+            what, advice = f"there is no table {ref.text!r} to ref.", suggestion(close)
+        raise BadPipeline(what, where=ref.where, line=ref.line, next=advice)
+
+
+def _last_release(spec: PipelineSpec, tools: Tools) -> str:
+    last = tools.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
+    return last[0].release if last else ""
+
+
+def _zone(ref: ZoneRef, spec: PipelineSpec, tools: Tools, order: Order) -> ZonePin:
+    """A full refresh reads all files there are; every other strategy those its table does not have yet."""
+    files = tools.ground.files
+    zone_spec = read_zone(ref.zone, tools)
+    taken = tools.records.consumed(ref.zone, table=spec.table)
+    frozen = freeze(files, ref.zone, zone_spec, pattern=ref.pattern, consumed=())
+    have = {(file.path, file.etag) for file in taken}
+    new = tuple(file for file in frozen.files if (file.path, file.etag) not in have)
+    changing = tuple(file.path for file in frozen.waiting)
+    if order.full_refresh:
+        archived = tuple(processed(files, ref.zone, zone_spec, pattern=ref.pattern))
+        return ZonePin((*archived, *frozen.files), len(archived) + len(frozen.files), changing)
+    whole = spec.strategy.strategy == "full_refresh"
+    return ZonePin(frozen.files if whole else new, len(new), changing)
+
+
+def read_zone(zone: ZoneName, tools: Tools) -> ZoneSpec:
+    """The settings of a zone, from its zone.yaml if it has one."""
+    where = f"{zone.folder}/zone.yaml"
+    try:
+        text = tools.ground.files.read(where).decode()
+    except FileMissing:
+        text = None
+    return load_zone(text, where=where)

@@ -1,0 +1,233 @@
+"""What a run will do. Pure: reads nothing, writes nothing. `lakebed plan` prints it, the runner executes it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.spec import PipelineSpec
+from lakebed.ports import MAIN, FileInfo, InputPin, TableMetadata
+from lakebed.quality import Gate
+from lakebed.tables import Policy, Strategy
+
+
+@dataclass(frozen=True)
+class OpenZone:
+    """Read the frozen files of a zone; what cannot be read is set aside."""
+
+    zone: ZoneName
+    pattern: str | None
+    files: tuple[FileInfo, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Calculate:
+    """The pipeline's own query or code, over pinned inputs."""
+
+    file: str
+    inputs: tuple[InputPin, ...]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Compute the result once, into a hidden table."""
+
+    table: TableName
+
+
+@dataclass(frozen=True)
+class CheckKeys:
+    """Refuse NULL keys, and repeated ones that have no order."""
+
+    keys: tuple[str, ...]
+    order: str | None
+
+
+@dataclass(frozen=True)
+class PrepareSchema:
+    """Make the table fit for the result: add columns only; what else changes waits for publishing."""
+
+    policy: Policy
+
+
+@dataclass(frozen=True)
+class CreateHidden:
+    """A first run works on a table that nobody knows."""
+
+    table: TableName
+
+
+@dataclass(frozen=True)
+class OpenBranch:
+    """The run's own branch of the table, at its present state."""
+
+    table: TableName
+    branch: str
+
+
+@dataclass(frozen=True)
+class Write:
+    """Bring the result in, by the strategy, in one commit."""
+
+    table: TableName
+    strategy: Strategy
+
+
+@dataclass(frozen=True)
+class DropStage:
+    """The staged result is not needed any more."""
+
+    table: TableName
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Ask a gate about the branch."""
+
+    gate: Gate = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Move the ref to the branch; a first run's table gets its name."""
+
+    table: TableName
+    ref: str
+
+
+@dataclass(frozen=True)
+class CreateView:
+    """Make the query a view of the catalog."""
+
+    table: TableName
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Move files to `_processed/` that all their readers have."""
+
+    zone: ZoneName
+
+
+Step = (
+    OpenZone | Calculate | Stage | CheckKeys | PrepareSchema | CreateHidden | OpenBranch | Write | DropStage | Judge
+    | Publish | CreateView | Archive
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ZonePin:
+    """The files of a zone that a run reads, as they were at its start; `new` of them its table does not have yet."""
+
+    files: tuple[FileInfo, ...] = ()
+    new: int = 0
+    changing: tuple[str, ...] = ()  # still being written: they wait for the next run
+
+
+@dataclass(frozen=True)
+class Pins:
+    """What a run reads, decided in one moment."""
+
+    run_id: str
+    inputs: Mapping[TableName, InputPin]
+    landing: Mapping[tuple[ZoneName, str | None], ZonePin]
+    full_refresh: bool = False
+    ref: str = MAIN
+
+    @property
+    def branch(self) -> str:
+        return f"run_{self.run_id}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """The table as it is before the run; `metadata` is None while there is none."""
+
+    table: TableName
+    metadata: TableMetadata | None = None
+    consumed_release: str = ""  # of the last run that succeeded
+
+    @property
+    def absent(self) -> bool:
+        return self.metadata is None
+
+    def base(self, ref: str) -> int | None:
+        head = self.metadata.head(ref) if self.metadata else None
+        return head.id if head else None
+
+    def rows(self, ref: str) -> int:
+        head = self.metadata.head(ref) if self.metadata else None
+        return (head.count("total-records") or 0) if head else 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps of one run; none, with the reason, where there is nothing to do."""
+
+    table: TableName
+    run_id: str
+    steps: tuple[Step, ...]
+    reason: str = ""
+
+
+def hidden_table(table: TableName, run_id: str) -> TableName:
+    """Where a first run works."""
+    return TableName(table.namespace, table.layer, f"run_{run_id}")
+
+
+def staged_table(table: TableName, run_id: str) -> TableName:
+    """Where a run keeps its result until it is merged."""
+    return TableName(table.namespace, table.layer, f"stage_{run_id}")
+
+
+def plan_run(spec: PipelineSpec, pins: Pins, target: Target) -> Plan:
+    """Everything one run will do, in order."""
+    if reason := nothing_new(spec, pins, target):
+        return Plan(spec.table, pins.run_id, (), reason)
+    steps = _view_steps(spec, pins) if spec.is_view else _table_steps(spec, pins, target)
+    return Plan(spec.table, pins.run_id, steps)
+
+
+def nothing_new(spec: PipelineSpec, pins: Pins, target: Target) -> str:
+    """Why there is nothing to do: a pipeline that reads only zones waits for files. Empty: there is something."""
+    if not spec.zones or spec.inputs:
+        return ""
+    if any(pin.new for pin in pins.landing.values()):
+        return ""
+    listed = ", ".join(sorted(str(zone) for zone, _ in pins.landing))
+    if not any(pin.files for pin in pins.landing.values()):
+        return f"no file is waiting in {listed}"
+    edited = spec.release != target.consumed_release or pins.full_refresh
+    return "" if edited else f"no new file in {listed}"
+
+
+def _table_steps(spec: PipelineSpec, pins: Pins, target: Target) -> tuple[Step, ...]:
+    stage = staged_table(spec.table, pins.run_id)
+    staged = is_staged(spec.strategy)
+    keys = (CheckKeys(spec.strategy.keys, spec.strategy.order),) if spec.strategy.keys else ()
+    place: tuple[Step, ...] = (PrepareSchema(spec.config.schema_policy), OpenBranch(spec.table, pins.branch))
+    if target.absent:
+        place = (CreateHidden(hidden_table(spec.table, pins.run_id)),)
+    return (
+        *_calculation(spec, pins),
+        *((Stage(stage), *keys) if staged else ()),
+        *place,
+        Write(spec.table, spec.strategy),
+        *((DropStage(stage),) if staged else ()),
+        *(Judge(gate) for gate in spec.gates),
+        Publish(spec.table, pins.ref),
+        *(Archive(zone) for zone in spec.zone_names if spec.config.archive_landing_zones),
+    )
+
+
+def _view_steps(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:
+    return (*_calculation(spec, pins), *(Judge(gate) for gate in spec.gates), CreateView(spec.table))
+
+
+def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:
+    zones = (OpenZone(zone, pattern, pin.files) for (zone, pattern), pin in pins.landing.items())
+    return (*zones, Calculate(spec.file, tuple(pins.inputs.values())))
+
+
+def is_staged(strategy: Strategy) -> bool:
+    """Whether the result is computed into a hidden table first: wherever a MERGE would read it more than once."""
+    return strategy.strategy not in {"full_refresh", "append_only"}

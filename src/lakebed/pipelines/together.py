@@ -1,0 +1,105 @@
+"""Several tables published together or not at all: dependants read what their upstreams have just built."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from lakebed.errors import Diverged, LakebedError, PointerMoved
+from lakebed.names import TableName, new_run_id
+from lakebed.pipelines.build import REBUILDS, Build, depends, failing, held_table, not_begun, publish_all, skipped
+from lakebed.pipelines.pin import Built
+from lakebed.pipelines.run import begin, closing, finish, prepare, refuse_blocked
+from lakebed.pipelines.walk import walk
+from lakebed.pipelines.work import Work
+from lakebed.ports import RunRecord
+from lakebed.tables import Held
+
+
+def run_together(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
+    """Run these pipelines and publish all of them in one step; a failure anywhere publishes nothing."""
+    for _ in range(REBUILDS):
+        records, error = _attempt(build, tables)
+        if not isinstance(error, Diverged | PointerMoved):
+            break
+    for record in records:
+        build.on_end(record)
+    return records
+
+
+def _attempt(build: Build, tables: Sequence[TableName]) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
+    publication = new_run_id()
+    ids = {table: new_run_id() for table in tables}
+    with ExitStack() as stack:
+        try:
+            leases = {table: stack.enter_context(held_table(build, table, ids[table])) for table in sorted(tables)}
+        except LakebedError as error:
+            records = [not_begun(build, build.specs[table], error, run_id=ids[table], attempt=1) for table in tables]
+            return tuple(records), error
+        return _Together(build, tables, ids, leases, stack).run(publication)
+
+
+class _Together:
+    def __init__(
+        self,
+        build: Build,
+        tables: Sequence[TableName],
+        ids: dict[TableName, str],
+        leases: dict[TableName, Held],
+        stack: ExitStack,
+    ) -> None:
+        self.build, self.tables, self.ids, self.leases, self.stack = build, tables, ids, leases, stack
+        self.works: dict[TableName, Work] = {}
+        self.built: dict[TableName, Built] = {}
+        self.errors: list[LakebedError] = []
+
+    def run(self, publication: str) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
+        """Prepare all, then publish all."""
+        order = depends(self.build.specs, self.tables)
+        records = walk(self.tables, order, self._prepared, self._skipped, threads=self.build.threads, fail_fast=True)
+        works = [self.works[table] for table in self.tables if table in self.works]
+        with failing(works, publication=publication) as trouble:
+            if self.errors:
+                raise self.errors[0]
+            if changing := [work for work in works if work.plan.steps]:
+                publish_all(changing, publication=publication)
+            for work in works:
+                finish(work)
+        by_table = {record.table: record for record in records} | {work.table: work.record for work in works}
+        return tuple(by_table[table] for table in self.tables), trouble.error
+
+    def _prepared(self, table: TableName) -> RunRecord:
+        build, spec = self.build, self.build.specs[table]
+        build.on_start(table)
+        try:
+            work = begin(
+                spec,
+                build.specs,
+                build.tools,
+                build.order,
+                held=self.leases[table],
+                run_id=self.ids[table],
+                attempt=1,
+                built=self.built,
+            )
+        except LakebedError as error:
+            self.errors.append(error)
+            return not_begun(build, spec, error, run_id=self.ids[table], attempt=1)
+        self.works[table] = work
+        self.stack.enter_context(closing(work))
+        return self._built(work)
+
+    def _built(self, work: Work) -> RunRecord:
+        """Errors wait until all others that were begun have ended: they fail together."""
+        with failing([], publication="") as trouble:
+            prepare(work)
+            refuse_blocked(work)
+            if work.plan.steps and not work.spec.is_view:
+                head = work.head()
+                self.built[work.table] = Built(work.written, head.id if head else None)
+        if trouble.error:
+            self.errors.append(trouble.error)
+            return replace(work.record, state="failed")
+        return work.record
+
+    def _skipped(self, table: TableName, because: TableName) -> RunRecord:
+        return skipped(self.build, table, f"{because} failed")

@@ -1,0 +1,59 @@
+"""What a run works with, and what it is asked to do."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from lakebed.names import TableName
+from lakebed.pipelines.plan import Step
+from lakebed.ports import MAIN, Compute, Leases, Records
+from lakebed.tables import Ground
+
+When = Literal["before", "after"]
+
+
+class Workbench(Protocol):
+    """DuckDB, for small work: a connection over pinned inputs."""
+
+    @property
+    def connection(self) -> Any:
+        """What a Python pipeline is given as `conn`."""
+        ...
+
+    def table(self, table: TableName, *, snapshot: int | None) -> str:
+        """Make a table readable as it was at a snapshot; returns the name to use after FROM."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The engines behind a run."""
+
+    ground: Ground
+    leases: Leases
+    records: Records
+    compute: Callable[[str], Compute]  # a session of its own, by run id
+    workbench: Callable[[], Workbench]
+    scratch: Callable[[str], Path]  # a run's own folder on this machine
+    log: Callable[[str], Path]  # where a run's log is written
+    holder: str
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+def _unwatched(run_id: str, step: Step, when: When) -> None:
+    """Nobody looks on."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a run was asked for."""
+
+    invocation: str
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    full_refresh: bool = False
+    ref: str = MAIN
+    watch: Callable[[str, Step, When], None] = _unwatched

@@ -1,0 +1,60 @@
+"""The newest value a table has, as text and as a literal of Spark SQL."""
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from lakebed.errors import BadPipeline
+from lakebed.tables import text as quoted
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Watermark:
+    """`text` is what stands between quotes, `literal` is typed."""
+
+    value: Any
+    text: str
+    literal: str
+
+
+def watermark_of(value: Any, *, lookback: str | float | None, timezone: str, where: str = "") -> Watermark | None:
+    """The watermark of a table whose newest value is `value`, set back by `lookback`; None where it has none."""
+    if value is None:
+        return None
+    moved = set_back(value, lookback, where=where)
+    if isinstance(moved, datetime):
+        if moved.tzinfo is None:
+            return Watermark(moved, moved.isoformat(" "), f"TIMESTAMP_NTZ '{moved.isoformat(' ')}'")
+        local = moved.astimezone(ZoneInfo(timezone))
+        plain = local.replace(tzinfo=None).isoformat(" ")
+        return Watermark(moved, plain, f"TIMESTAMP '{local.isoformat(' ')}'")
+    if isinstance(moved, date):
+        return Watermark(moved, moved.isoformat(), f"DATE '{moved.isoformat()}'")
+    if isinstance(moved, str):
+        return Watermark(moved, moved, quoted(moved))
+    suffix = "BD" if isinstance(moved, Decimal) else "D" if isinstance(moved, float) else ""
+    return Watermark(moved, str(moved), f"{moved}{suffix}")
+
+
+def set_back(value: Any, lookback: str | float | None, *, where: str) -> Any:
+    """The value, earlier by `3 days` or less by a number."""
+    if lookback is None:
+        return value
+    span = _SPAN.fullmatch(str(lookback))
+    if isinstance(value, date) and span:  # a datetime is a date too
+        unit, amount = span[2].casefold() + "s", float(span[1])
+        return value - timedelta(**{unit: amount})
+    if isinstance(value, int | float | Decimal) and _NUMBER.fullmatch(str(lookback)):
+        amount = Decimal(str(lookback))
+        return value - amount if isinstance(value, Decimal) else value - type(value)(amount)
+    raise BadPipeline(
+        f"a lookback of {lookback!r} does not fit a watermark such as {value!r}.",
+        where=where,
+        next="Write `3 days` or `2 hours` for times, and a number for numbers.",
+    )

@@ -1,0 +1,106 @@
+"""A run's work in hand: what it was asked, and what its steps have come to so far."""
+
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from lakebed.landing import Landed
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.compile import Compiled, Setting
+from lakebed.pipelines.plan import Plan, hidden_table, staged_table
+from lakebed.pipelines.spec import PipelineSpec
+from lakebed.pipelines.tools import Order, Tools
+from lakebed.ports import MAIN, Compute, Field, Frame, InputPin, RunRecord, Snapshot, TableMetadata, Verdict
+from lakebed.tables import Held, SchemaChange, on_branch, pinned
+
+
+@dataclass
+class Work:
+    """Filled in step by step; only the run that owns it touches it."""
+
+    tools: Tools
+    order: Order
+    setting: Setting
+    plan: Plan
+    held: Held
+    record: RunRecord
+    log: logging.Logger
+    resources: ExitStack = field(default_factory=ExitStack)
+    landed: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)
+    frame: Frame = None
+    compiled: Compiled | None = None
+    fields: tuple[Field, ...] = ()
+    result_rows: int | None = None
+    keys: int | None = None
+    change: SchemaChange = field(default_factory=SchemaChange)
+    skip_write: bool = False
+    unchanged: bool = False
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    @property
+    def spec(self) -> PipelineSpec:
+        return self.setting.spec
+
+    @property
+    def table(self) -> TableName:
+        return self.setting.spec.table
+
+    @property
+    def run_id(self) -> str:
+        return self.record.run_id
+
+    @property
+    def first(self) -> bool:
+        return self.setting.target.absent
+
+    @property
+    def written(self) -> TableName:
+        """The table that is written: the hidden one in a first run."""
+        return hidden_table(self.table, self.run_id) if self.first else self.table
+
+    @property
+    def branch(self) -> str:
+        return MAIN if self.first else self.setting.pins.branch
+
+    @property
+    def place(self) -> str:
+        """What is written and what gates read, in Spark's words."""
+        if self.skip_write:
+            return pinned(self.table, self.setting.target.base(self.order.ref))
+        return self.written.spark if self.first else on_branch(self.table, self.branch)
+
+    @property
+    def stage(self) -> TableName:
+        return staged_table(self.table, self.run_id)
+
+    @property
+    def now(self) -> str:
+        """The run's one moment, as a literal."""
+        return f"TIMESTAMP '{self.record.started_at.isoformat(' ')}'"
+
+    @cached_property
+    def compute(self) -> Compute:
+        """The run's own session, opened when it is first needed."""
+        compute = self.tools.compute(self.run_id)
+        self.resources.callback(compute.close)
+        return compute
+
+    def metadata(self, table: TableName) -> TableMetadata:
+        """A table as the catalog has it now."""
+        catalog = self.tools.ground.catalog
+        return catalog.metadata(catalog.pointers([table]).values())[table]
+
+    def head(self) -> Snapshot | None:
+        """Where the branch stands."""
+        return self.metadata(self.written).head(self.branch)
+
+    @property
+    def input_pins(self) -> tuple[InputPin, ...]:
+        return tuple(self.setting.pins.inputs.values())
+
+    @property
+    def vars(self) -> Mapping[str, Any]:
+        return self.order.vars

@@ -1,0 +1,36 @@
+"""Zones as runs use them: which files were taken, and which have been taken by everyone."""
+
+from collections.abc import Iterable
+
+from lakebed.landing import archivable, archive
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.pin import Specs
+from lakebed.pipelines.tools import Tools
+from lakebed.pipelines.work import Work
+from lakebed.ports import ConsumedFile
+
+
+def taken(work: Work) -> tuple[ConsumedFile, ...]:
+    """The files whose rows the run brings into its table; of a file read under two patterns, one."""
+    files = {
+        (file.path, file.etag): ConsumedFile(work.table, zone, file.path, file.etag, file.size, work.run_id)
+        for (zone, _), landed in work.landed.items()
+        for file in landed.files
+        if "/_processed/" not in file.path
+    }
+    return tuple(files.values())
+
+
+def consumers(zone: ZoneName, specs: Specs) -> tuple[tuple[TableName, str | None], ...]:
+    """The tables whose pipelines say that they read a zone."""
+    return tuple((spec.table, ref.pattern) for spec in specs.values() for ref in spec.zones if ref.zone == zone)
+
+
+def archive_zones(zones: Iterable[ZoneName], specs: Specs, tools: Tools) -> int:
+    """Move files that every declared reader has to `_processed/`; returns how many. Can be repeated at any time."""
+    moved = 0
+    for zone in zones:
+        consumed = tools.records.consumed(zone)
+        moves = archivable(tools.ground.files.list(zone.folder), consumed, consumers(zone, specs))
+        moved += len(archive(tools.ground.files, moves))
+    return moved

@@ -1,0 +1,86 @@
+"""What we ask of the engine that computes and writes: one run's session."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Frame = Any  # the engine's own handle of rows not yet computed
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column of a frame, its type in the engine's own words (`decimal(12,2)`)."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class FileGroup:
+    """Landing files that are read alike."""
+
+    format: str  # csv, json or parquet
+    paths: tuple[str, ...]  # as the engine addresses them
+    options: Mapping[str, str]
+    columns: tuple[Field, ...] = ()  # in the order in which they stand in the files; empty: as the files say
+
+
+class Compute(Protocol):
+    """A session of its own for one run; every snapshot it commits carries the run's id."""
+
+    @property
+    def session(self) -> Any:
+        """What a Python pipeline is given as `spark`."""
+        ...
+
+    def query(self, text: str) -> Frame:
+        """The rows of a query."""
+        ...
+
+    def frame(self, result: Any) -> Frame:
+        """What a Python pipeline returned (Spark, Arrow, pandas, Polars, DuckDB) as a frame; `TypeError` for anything else."""
+        ...
+
+    def fields(self, frame: Frame) -> tuple[Field, ...]:
+        """The columns of a frame; computes no row."""
+        ...
+
+    def name(self, frame: Frame, view: str) -> None:
+        """Make a frame readable under a name, in this session only."""
+        ...
+
+    def execute(self, statement: str) -> None:
+        """Run a statement for its effect."""
+        ...
+
+    def rows(self, query: str | Frame, *, limit: int) -> list[dict[str, Any]]:
+        """The first rows of a query, at most so many."""
+        ...
+
+    def create(self, frame: Frame, table: str, *, location: str | None, properties: Mapping[str, str]) -> None:
+        """Compute a frame once, into a new table."""
+        ...
+
+    def shape(self, frame: Frame, fields: Sequence[Field]) -> Frame:
+        """The frame with exactly these columns: cast where types differ, NULL where it has none."""
+        ...
+
+    def append(self, frame: Frame, target: str) -> None:
+        """Add rows to a table or branch, columns matched by name, in one commit."""
+        ...
+
+    def overwrite(self, frame: Frame, target: str) -> None:
+        """Replace all rows of a table or branch, columns matched by name, in one commit; no row empties it."""
+        ...
+
+    def read_files(self, group: FileGroup) -> Frame:
+        """The rows of landing files, with `_corrupt_record` where `columns` ask for it."""
+        ...
+
+    def union(self, frames: Sequence[Frame]) -> Frame:
+        """Rows of all frames, columns matched by name, absent ones NULL."""
+        ...
+
+    def close(self) -> None:
+        """Give the session back."""
+        ...

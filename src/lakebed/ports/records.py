@@ -1,0 +1,145 @@
+"""What we ask of a store of records: what runs did, which landing files they took, and what they are still reading."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from lakebed.names import TableName, ZoneName
+
+RunState = Literal["running", "success", "failed", "skipped"]
+Severity = Literal["error", "warn"]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One step of a run, as it went."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class InputPin:
+    """The state of a table that a run reads; no snapshot: the table had no row yet."""
+
+    table: TableName
+    snapshot: int | None
+
+
+@dataclass(frozen=True)
+class ConsumedFile:
+    """A landing file whose rows a run brought into its table. `path` is below the lake's root."""
+
+    table: TableName
+    zone: ZoneName
+    path: str
+    etag: str
+    size: int
+    run_id: str
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """A landing file that could not be read, where it lies now, and why."""
+
+    path: str
+    moved_to: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A gate's answer: how many bad rows, and some of them."""
+
+    gate: str
+    severity: Severity
+    passed: bool
+    bad_rows: int
+    sample: tuple[Mapping[str, Any], ...] = ()
+    seconds: float = 0.0
+    description: str = ""
+    remediation: str = ""
+    tags: tuple[str, ...] = ()
+    error: str = ""  # set where the gate itself could not be asked
+
+    @property
+    def blocks(self) -> bool:
+        return not self.passed and self.severity == "error"
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One attempt to bring one table up to date."""
+
+    run_id: str
+    invocation: str
+    table: TableName
+    state: RunState
+    started_at: datetime
+    attempt: int = 1
+    ended_at: datetime | None = None
+    strategy: str = ""
+    release: str = ""  # digest of the pipeline's files
+    ref: str = "main"
+    phases: tuple[Phase, ...] = ()
+    rows: Mapping[str, int] = field(default_factory=dict)
+    inputs: tuple[InputPin, ...] = ()
+    files: Mapping[str, int] = field(default_factory=dict)  # zone → how many of its files were read
+    set_aside: tuple[SetAside, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    base: int | None = None  # the snapshot the table stood at before
+    schema: int | None = None  # and its schema, to be set back should the run fail
+    snapshot: int | None = None  # what was published; None: nothing changed
+    message: str = ""
+    error: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        return sum(phase.seconds for phase in self.phases)
+
+
+@dataclass(frozen=True)
+class Along:
+    """Rows that are written in the same step as a publication: the records of its runs, and the files they took."""
+
+    runs: tuple[RunRecord, ...] = ()
+    consumed: tuple[ConsumedFile, ...] = ()
+
+
+class Records(Protocol):
+    """The memory of a lake."""
+
+    def write(self, record: RunRecord) -> None:
+        """Put a record down, in place of an earlier one of the same run; one that succeeded stays a success."""
+        ...
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """The record of this run."""
+        ...
+
+    def runs(
+        self, *, table: TableName | None = None, invocation: str | None = None, state: RunState | None = None, limit: int = 50
+    ) -> tuple[RunRecord, ...]:
+        """Records, newest first."""
+        ...
+
+    def releases(self) -> dict[TableName, str]:
+        """The release that the last successful run of each table was made from."""
+        ...
+
+    def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
+        """The files of a zone that published runs took: into one table, or into any."""
+        ...
+
+    def pin(self, run_id: str, pins: Sequence[InputPin]) -> None:
+        """A run reads these; whoever expires snapshots leaves them alone."""
+        ...
+
+    def unpin(self, run_ids: Collection[str]) -> None:
+        """These runs read no more."""
+        ...
+
+    def pinned(self) -> dict[TableName, frozenset[int]]:
+        """All snapshots that runs read now."""
+        ...

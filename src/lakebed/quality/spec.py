@@ -1,0 +1,153 @@
+"""Gates: questions that return bad rows, written as SQL files or as tests of a column."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from lakebed.errors import BadPipeline, near, suggestion
+from lakebed.names import spark_identifier
+from lakebed.ports import Severity
+from lakebed.templates import read_annotations
+
+_SEVERITIES: dict[str, Severity] = {"error": "error", "warn": "warn", "warning": "warn"}
+_KEYS = ("severity", "description", "tags", "remediation")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A query whose rows are the bad ones; none means that the table may be published."""
+
+    name: str
+    source: str  # a template, like a pipeline's
+    where: str
+    severity: Severity = "error"
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    remediation: str = ""
+
+
+def read_gate(name: str, source: str, *, where: str) -> Gate:
+    """The gate that a file of `tests/quality` is."""
+    given = read_annotations(source, comment="--", where=where, anywhere=True)
+    for key, annotation in given.items():
+        if key not in _KEYS:
+            raise BadPipeline(
+                f"a gate has no setting {key!r}.", where=where, line=annotation.line, next=suggestion(near(key, _KEYS))
+            )
+    values = {key: annotation.value for key, annotation in given.items()}
+    severity = values.get("severity", "error").casefold()
+    if severity not in _SEVERITIES:
+        line = given["severity"].line
+        raise BadPipeline(
+            f"severity is error or warn, not {severity!r}.", where=where, line=line, next=suggestion(near(severity, _SEVERITIES))
+        )
+    return Gate(
+        name,
+        source,
+        where,
+        severity=_SEVERITIES[severity],
+        description=values.get("description", ""),
+        tags=tuple(tag.strip().casefold() for tag in values.get("tags", "").split(",") if tag.strip()),
+        remediation=values.get("remediation", ""),
+    )
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AcceptedValues(_Part):
+    """The values a column may have; NULL is judged by `not_null`."""
+
+    values: tuple[str | int | float | bool, ...] = Field(min_length=1)
+    severity: Severity = "error"
+
+
+class Relationship(_Part):
+    """Every value of the column occurs in a column of another table."""
+
+    to: str = Field(description="a table, as ref() names it")
+    field: str
+    severity: Severity = "error"
+
+
+class Plain(_Part):
+    """A test that needs no more than its name."""
+
+    severity: Severity = "error"
+
+
+class ColumnTests(_Part):
+    """What may be asked of a column without writing SQL."""
+
+    not_null: Plain | None = None
+    unique: Plain | None = None
+    accepted_values: AcceptedValues | None = None
+    relationships: Relationship | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_list(cls, given: Any) -> Any:
+        """`tests: [not_null, {accepted_values: {values: [a, b]}}]`, as dbt writes it, is the same as a mapping."""
+        if not isinstance(given, list):
+            return given
+        merged: dict[str, Any] = {}
+        for item in given:
+            merged |= {item: {}} if isinstance(item, str) else dict(item)
+        return {name: {} if value in (None, True) else value for name, value in merged.items()}
+
+
+class ColumnSpec(_Part):
+    """What a pipeline says of one of its columns."""
+
+    type: str | None = None
+    description: str = ""
+    tests: ColumnTests = ColumnTests()
+
+
+def column_gates(columns: dict[str, ColumnSpec], *, where: str) -> tuple[Gate, ...]:
+    """The gates that the columns' tests are."""
+    return tuple(gate for name, column in columns.items() for gate in _gates(name, column.tests, where))
+
+
+def _gates(column: str, tests: ColumnTests, where: str) -> list[Gate]:
+    named = spark_identifier(column)
+    questions = {
+        "not_null": (tests.not_null, f"SELECT * FROM {{{{ this }}}} WHERE {named} IS NULL"),
+        "unique": (
+            tests.unique,
+            f"SELECT {named}, count(*) AS times FROM {{{{ this }}}} WHERE {named} IS NOT NULL "
+            f"GROUP BY {named} HAVING count(*) > 1",
+        ),
+        "accepted_values": (tests.accepted_values, _not_accepted(named, tests.accepted_values)),
+        "relationships": (tests.relationships, _unrelated(named, tests.relationships)),
+    }
+    return [
+        Gate(f"{column}_{name}", query, where, severity=asked.severity, description=f"column {column}: {name}")
+        for name, (asked, query) in questions.items()
+        if asked
+    ]
+
+
+def _not_accepted(column: str, test: AcceptedValues | None) -> str:
+    listed = ", ".join(_literal(value) for value in test.values) if test else ""
+    return f"SELECT * FROM {{{{ this }}}} WHERE {column} NOT IN ({listed})"
+
+
+def _unrelated(column: str, test: Relationship | None) -> str:
+    if test is None:
+        return ""
+    other = f"{{{{ ref({test.to!r}) }}}}"
+    return (
+        f"SELECT t.* FROM {{{{ this }}}} t LEFT ANTI JOIN {other} r ON t.{column} = r.{spark_identifier(test.field)} "
+        f"WHERE t.{column} IS NOT NULL"
+    )
+
+
+def _literal(value: str | float | bool) -> str:
+    if isinstance(value, str):
+        # Braces are kept from Jinja: the text stands in a template.
+        quoted = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return "{% raw %}" + quoted + "{% endraw %}" if "{" in value else quoted
+    return str(value)

@@ -1,0 +1,66 @@
+"""A YAML file that somebody wrote: its values, and the line on which each of them stands."""
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import yaml
+from pydantic_core import ErrorDetails
+
+from lakebed.errors import BadText, near, suggestion
+
+Path = tuple[str, ...]
+
+
+class Document:
+    """A mapping of names to values; `refusal` is raised for a text that is none."""
+
+    def __init__(self, text: str, *, where: str, refusal: type[BadText]) -> None:
+        self.where, self._refusal = where, refusal
+        self._text = text.splitlines()
+        self.tree = self._parsed(text)
+        self._lines = dict(self._walk(yaml.compose(text, Loader=yaml.SafeLoader), ()))
+
+    def _parsed(self, text: str) -> dict[str, Any]:
+        try:
+            tree = yaml.safe_load(text)
+        except yaml.MarkedYAMLError as error:
+            line = error.problem_mark.line + 1 if error.problem_mark else None
+            excerpt = self._text[line - 1] if line and line <= len(self._text) else ""
+            what = f"this is not valid YAML: {error.problem}."
+            raise self._refusal(what, where=self.where, line=line, excerpt=excerpt) from None
+        except yaml.YAMLError as error:
+            raise self._refusal(f"this is not valid YAML: {error}", where=self.where) from None
+        if not isinstance(tree, dict | None):
+            raise self._refusal("the settings are a mapping of names to values.", where=self.where, line=1)
+        return tree or {}
+
+    def _walk(self, node: Any, path: Path) -> Iterator[tuple[Path, int]]:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                here = (*path, str(key.value))
+                yield here, key.start_mark.line + 1
+                yield from self._walk(value, here)
+
+    def find(self, path: Path) -> tuple[int | None, str]:
+        """Line and text of the key, or of the nearest key above it."""
+        while path and path not in self._lines:
+            path = path[:-1]
+        line = self._lines.get(path)
+        return line, self._text[line - 1] if line else ""
+
+    def refuse(self, error: ErrorDetails, *, known: Collection[str]) -> BadText:
+        """What pydantic found wrong, at its line; an unknown key comes with the nearest of the `known` ones."""
+        path = tuple(str(part) for part in error["loc"])
+        line, excerpt = self.find(path)
+        dotted = ".".join(path)
+        if error["type"] == "extra_forbidden":
+            what, advice = f"there is no setting {dotted!r}.", suggestion(near(path[-1], known))
+        else:
+            what, advice = f"{dotted}: {reason(error)}.", ""
+        return self._refusal(what, where=self.where, line=line, excerpt=excerpt, next=advice)
+
+
+def reason(error: ErrorDetails) -> str:
+    """Pydantic's words, without its preface."""
+    return re.sub(r"^Value error, ", "", error["msg"]).rstrip(".")

@@ -1,0 +1,40 @@
+"""User SQL, judged before it runs: one query that reads what it was given, and nothing else.
+
+From a plain SELECT Spark runs programs (TRANSFORM), calls any JVM method (reflect) and reads any file (csv.`/…`). So the
+text is cut into tokens as Spark cuts it, each token is judged, a parser has to read the very same tokens, and the tree it
+makes of them is judged again. What cannot be read for certain is refused.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from lakebed.sql.lexer import read
+from lakebed.sql.source import Source, same_line
+from lakebed.sql.words import refuse_words
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query, judged: it may run as it is, or inside `SELECT * FROM (…)`."""
+
+    text: str  # without comments and closing semicolon, each line where it was
+    tables: tuple[str, ...]  # what it reads, in the words in which it was given
+
+
+def check_query(
+    text: str, *, where: str, allowed: Collection[str] | None = None, line_of: Callable[[int], int] | None = None
+) -> Query:
+    """The query in rendered SQL, or `BadPipeline` with the line.
+
+    `allowed` are the tables it was given, as the template wrote them (`lake.shop.silver.orders VERSION AS OF 5`, a branch, a
+    temporary view); a version among them is part of the name. Without `allowed` any table may be read, but no path.
+    """
+    from lakebed.sql.parse import parse
+    from lakebed.sql.scans import scanned
+    from lakebed.sql.tree import refuse_tree
+
+    reading = read(Source(text, where, line_of or same_line))
+    refuse_words(reading)
+    tree = parse(reading)
+    refuse_tree(reading, tree)
+    return Query(reading.text[: reading.end], scanned(reading, tree, allowed))

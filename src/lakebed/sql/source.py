@@ -1,0 +1,33 @@
+"""The text that was written, and the way from a place in it to an error that shows the line."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lakebed.errors import BadPipeline
+
+LONGEST_EXCERPT = 120
+
+
+def same_line(line: int) -> int:
+    """The line itself: for text that no template produced."""
+    return line
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rendered SQL: where it comes from, and which line of the file a line of it was written on."""
+
+    text: str
+    where: str
+    line_of: Callable[[int], int] = same_line
+
+    def bad(self, what: str, *, at: int = 0, next: str = "") -> BadPipeline:
+        """The error for what stands at this offset."""
+        line = self.text.count("\n", 0, at) + 1
+        return BadPipeline(what, where=self.where, line=self.line_of(line), excerpt=self._line_at(at), next=next)
+
+    def _line_at(self, at: int) -> str:
+        start = self.text.rfind("\n", 0, at) + 1
+        end = self.text.find("\n", at)
+        line = self.text[start : end if end >= 0 else len(self.text)].strip()
+        return line if len(line) <= LONGEST_EXCERPT else line[: LONGEST_EXCERPT - 1] + "…"

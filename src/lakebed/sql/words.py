@@ -1,0 +1,150 @@
+"""What SQL of a pipeline or a gate may not say, whatever place it stands in: seen in the tokens, before any parser."""
+
+import re
+from collections.abc import Iterator
+
+from lakebed.errors import BadPipeline
+from lakebed.sql.lexer import Kind, Reading, Token
+from lakebed.sql.source import Source
+
+QUERY_BEGINS = {"SELECT", "WITH", "FROM", "VALUES"}
+
+# Spark never takes these for a name, even after AS; other parsers do.
+_NEVER_NAMES = re.compile("ANTI|CROSS|EXCEPT|FULL|INNER|INTERSECT|JOIN|LATERAL|LEFT|MINUS|NATURAL|ON|RIGHT|SEMI|UNION|USING")
+
+# Spark's data sources: as the first part of a table's name they make the rest of it a path.
+_FORMAT = re.compile(
+    r"arrow|avro|binaryfile|cloudfiles|console|csv|delta|deltasharing|excel|hudi|iceberg|image|jdbc|json|kafka|libsvm|memory|"
+    r"mongodb|noop|orc|parquet|protobuf|rate|rate-micro-batch|ratepersecond|socket|state-metadata|statestore|text|tfrecord|xml",
+    re.IGNORECASE,
+)
+
+# Spark takes these for a name where no clause can follow; other parsers see a clause without content.
+_CLAUSES = re.compile("SELECT|FROM|WITH|VALUES|WHERE|HAVING|LIMIT|JOIN|LATERAL|UNION|ON")
+
+_JVM = "calls any method of the JVM Spark runs in"
+_CLASS = "loads a class, or reads a file, by a name in the query"
+_READS = "reads files by their path, past the landing zones"
+DENIED = {
+    "reflect": _JVM,
+    "java_method": _JVM,
+    "try_reflect": _JVM,
+    "from_protobuf": _CLASS,
+    "to_protobuf": _CLASS,
+    "python_worker_logs": "reads what other runs logged",
+    "read_files": _READS,
+    "cloud_files": _READS,
+    "read_kafka": "reads from a server",
+    "remote_query": "reads from a server",
+}
+_PATH = re.compile(r"[/\\:#?%]|\.\.")
+
+
+def refuse_words(reading: Reading) -> None:
+    """Refuse what no query of a pipeline or gate needs, and what would hide a name from us."""
+    source = reading.source
+    _refuse_no_query(reading)
+    _refuse_substitution(source, reading.text)
+    _refuse_unbalanced(source, reading.tokens)
+    for before, token, after in _threes(reading.tokens):
+        if error := _wrong_word(source, before, token, after):
+            raise error
+
+
+def _refuse_no_query(reading: Reading) -> None:
+    source, tokens = reading.source, reading.tokens
+    opening = next((token for token in tokens if token.upper not in (";", "(")), None)
+    if opening is None:
+        raise source.bad("there is no query.", next="Write one SELECT.")
+    if opening.upper not in QUERY_BEGINS:
+        what = f"{opening.upper or opening.text} does not begin a query: only SELECT, WITH, FROM and VALUES do."
+        raise source.bad(what, at=opening.start, next="Write one SELECT; Lakebed writes its result to the table.")
+    for index, token in enumerate(tokens):
+        if token.upper == ";" and any(later.upper != ";" for later in tokens[index:]):
+            raise source.bad("there are several statements.", at=token.start, next="Leave one query, and no ; inside it.")
+
+
+def _refuse_substitution(source: Source, text: str) -> None:
+    at = text.find("${")
+    if at >= 0:
+        what = "Spark would put a setting or an environment variable in place of ${…}, even inside quotes."
+        raise source.bad(what, at=at, next="Use {{ var(…) }}, or write the $ and the { apart: concat('$', '{').")
+
+
+def _refuse_unbalanced(source: Source, tokens: tuple[Token, ...]) -> None:
+    closing = {")": "(", "]": "["}
+    opened: list[Token] = []
+    for token in tokens:
+        if token.upper in ("(", "["):
+            opened.append(token)
+        elif token.upper in closing and (not opened or opened.pop().upper != closing[token.upper]):
+            raise source.bad(f"a {token.text} closes nothing.", at=token.start, next="Check the brackets.")
+    if opened:
+        raise source.bad(f"a {opened[-1].text} is not closed.", at=opened[-1].start, next="Check the brackets.")
+
+
+def _threes(tokens: tuple[Token, ...]) -> Iterator[tuple[Token, Token, Token]]:
+    """Each token between its neighbours."""
+    nothing = Token(Kind.SYMBOL, 0, 0, "")
+    padded = (nothing, *tokens, nothing)
+    return zip(padded, padded[1:], padded[2:], strict=False)
+
+
+def _wrong_word(source: Source, before: Token, token: Token, after: Token) -> BadPipeline | None:
+    if token.kind is Kind.STRING and (after.upper in ("(", ".") or before.upper == "."):
+        return source.bad("a quoted text stands in place of a name.", at=token.start, next="Put backticks around names.")
+    if token.is_name and after.upper == "(" and (why := DENIED.get(token.name.casefold())):
+        return source.bad(f"{token.name}() {why}.", at=token.start, next="Write this step as a Python pipeline.")
+    if token.is_name and after.upper == "." and is_format(token.name):
+        return _path(source, token)
+    if token.kind is not Kind.WORD or before.upper == ".":
+        return None
+    if before.upper == "AS" and _NEVER_NAMES.fullmatch(token.upper):
+        return source.bad(f"{token.upper} cannot be a bare name.", at=token.start, next="Put backticks around it.")
+    return _wrong_keyword(source, token, after)
+
+
+def _path(source: Source, token: Token) -> BadPipeline | None:
+    """The error for csv.`/etc/passwd`, and none for json.field."""
+    rest = source.text[token.end :]
+    found = re.match(r"[^`\w]*`((?:[^`]|``)*)`", rest, re.ASCII)
+    return paths_are_no_tables(source, token) if found and _PATH.search(found[1]) else None
+
+
+def paths_are_no_tables(source: Source, token: Token) -> BadPipeline:
+    return source.bad(
+        f"{token.name}.… reads files by their path.",
+        at=token.start,
+        next="Let the files land in a zone and read {{ landing_zone('…') }}, so that each is read once and accounted for.",
+    )
+
+
+def is_format(part: str) -> bool:
+    """Whether a part of a name is a data source rather than a namespace."""
+    return _FORMAT.fullmatch(part) is not None
+
+
+def is_path(part: str) -> bool:
+    """Whether a part of a name leads out of the catalog."""
+    return _PATH.search(part) is not None
+
+
+def _wrong_keyword(source: Source, token: Token, after: Token) -> BadPipeline | None:
+    word, at = token.upper, token.start
+    if word == "USING" and after.upper != "(":
+        what = "USING hands the rows to a program on every worker."
+        return source.bad(what, at=at, next="Write this step as a Python pipeline; a join says USING (column).")
+    if word == "IDENTIFIER" and after.upper == "(":
+        return source.bad("IDENTIFIER() makes a name at run time, hidden from us.", at=at, next="Write the name itself.")
+    if word == "TABLE":
+        what = "TABLE cannot stand in a query here."
+        return source.bad(what, at=at, next="Write SELECT * FROM …, or backticks around a column of this name.")
+    if word.startswith("__TMP"):
+        return source.bad("names that begin with __tmp are the parser's own.", at=at, next="Choose another name.")
+    if word == "WITH" and after.upper == "(":
+        return source.bad("a table is given options.", at=at, next="Take out WITH (…); ref() pins what is read.")
+    if word == "VALUES" and after.is_name:
+        return source.bad("VALUES is followed by a name.", at=at, next="Write VALUES (…), or backticks around a column.")
+    if _CLAUSES.fullmatch(word) and (after.upper in (",", ")", ".", ";") or not after.text):
+        return source.bad(f"{word} stands where a name belongs.", at=at, next="Put backticks around it.")
+    return None

@@ -1,0 +1,58 @@
+"""Where a new table lies, and what it is made with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from lakebed.names import TableName, refuse_collision
+from lakebed.ports import Catalog, Files
+from lakebed.settings import RestCatalog, Root, Settings
+from lakebed.tables.statements import create_table, write_properties
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What is needed to make a table: the catalog that knows it, the files it lies among, the settings it is written by."""
+
+    root: Root
+    settings: Settings
+    catalog: Catalog
+    files: Files
+
+    def place_for(self, table: TableName) -> str | None:
+        """The location of a new table: its folder, or a fresh one where that was ever used.
+
+        None on a REST catalog: it places tables itself.
+        """
+        refuse_collision(table, self.catalog.pointers())
+        self.catalog.create_namespace(table.namespace, table.layer)
+        if isinstance(self.settings.catalog, RestCatalog):
+            return None
+        used = next(iter(self.files.list(table.folder)), None) is not None
+        return self.root.at(table.fresh_folder(uuid4().hex) if used else table.folder)
+
+    def passing_place(self, table: TableName) -> str | None:
+        """The location of a hidden table that nobody will keep."""
+        return None if isinstance(self.settings.catalog, RestCatalog) else self.root.at(table.folder)
+
+    def properties(self, table: TableName, *, is_sorted: bool = False) -> Mapping[str, str]:
+        """How the files of a table are written."""
+        return write_properties(self.settings.write_for(table, is_sorted=is_sorted))
+
+    def creation_of(
+        self,
+        table: TableName,
+        columns: str,
+        *,
+        hidden: TableName | None = None,
+        partition_by: Sequence[str] = (),
+        is_sorted: bool = False,
+    ) -> str:
+        """The CREATE TABLE at a table's own place, under its name or under a hidden one until it is published."""
+        return create_table(
+            hidden or table,
+            columns,
+            location=self.place_for(table),
+            properties=self.properties(table, is_sorted=is_sorted),
+            partition_by=partition_by,
+        )

@@ -1,0 +1,73 @@
+"""Settings that a pipeline or a gate carries in its own comments: `-- @key: value`, in Python `# @key: value`."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from lakebed.templates.source import Source
+
+Comment = Literal["--", "#"]
+
+# Comments of other kinds may stand in the leading block, before and between the annotations.
+_LEADING = {
+    "--": re.compile(r"[\s\ufeff]*(?:--(?P<said>[^\n]*)|/\*.*?\*/|\{#.*?#\})", re.DOTALL),
+    "#": re.compile(r"[\s\ufeff]*#(?P<said>[^\n]*)"),
+}
+_ANYWHERE = {mark: re.compile(rf"^[ \t\ufeff]*{mark}(?P<said>[^\n]*)", re.MULTILINE) for mark in _LEADING}
+_ANNOTATION = re.compile(r"\s*@(?P<key>[A-Za-z][A-Za-z0-9_-]*)\s*(?::(?P<value>.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """One setting, still as text, and the line it stands on."""
+
+    key: str
+    value: str
+    line: int
+
+
+def read_annotations(text: str, *, comment: Comment, where: str, anywhere: bool = False) -> dict[str, Annotation]:
+    """The annotations of the leading comment block by key, lowered; of the whole file if they may stand `anywhere`.
+
+    A comment that begins with `@word` is meant as an annotation, so one without a colon is refused, as is a key given twice.
+    """
+    source, found = Source(text, where), dict[str, Annotation]()
+    for line, said in _comments(text, comment, anywhere=anywhere):
+        annotation = _annotation(source, comment, line, said)
+        if annotation is None:
+            continue
+        if annotation.key in found:
+            first = found[annotation.key].line
+            raise source.wrong(f"@{annotation.key} is given twice; first on line {first}.", line=line, next="Keep one of them.")
+        found[annotation.key] = annotation
+    return found
+
+
+def _comments(text: str, comment: Comment, *, anywhere: bool) -> Iterator[tuple[int, str]]:
+    found = _ANYWHERE[comment].finditer(text) if anywhere else _leading(text, _LEADING[comment])
+    line, counted = 1, 0
+    for match in found:
+        if match["said"] is not None:
+            line, counted = line + text.count("\n", counted, match.start("said")), match.start("said")
+            yield line, match["said"]
+
+
+def _leading(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    match = pattern.match(text)
+    while match:
+        yield match
+        match = pattern.match(text, match.end())
+
+
+def _annotation(source: Source, comment: Comment, line: int, said: str) -> Annotation | None:
+    match = _ANNOTATION.match(said)
+    if match is None:
+        return None
+    if match["value"] is None:
+        raise source.wrong(
+            f"the annotation @{match['key']} has no value.",
+            line=line,
+            next=f"Write: {comment} @{match['key']}: value (a plain comment must not begin with '@').",
+        )
+    return Annotation(match["key"].lower(), match["value"].strip(), line)

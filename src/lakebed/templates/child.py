@@ -1,0 +1,130 @@
+"""The process in which templates run that may loop or grow: `{"source", "values"}` in, text or a fault out, all JSON.
+
+It limits itself before it reads anything: no more files, little memory, little processor time.
+"""
+
+import json
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from types import FrameType, TracebackType
+from typing import Any, NoReturn
+
+from jinja2 import Template, nodes
+
+from lakebed.templates.functions import bindings
+from lakebed.templates.page import Page
+from lakebed.templates.parse import Sandbox
+
+READY = b"ready\n"
+MEMORY = 128 * 1_048_576
+SECONDS = 0.6
+_FILE = "<template>"
+_LONGEST_MESSAGE = 500
+# They make Jinja import all that it imports late.
+_SAMPLES = ("{% for x in ['a'] %}{{ x|wordwrap|pprint }}{% endfor %}", "{{ 1 // 0 }}")
+
+
+class TooSlow(Exception):
+    """The template had its share of processor time."""
+
+
+def main() -> None:
+    """Answer the one job on standard input."""
+    for sample in _SAMPLES:
+        respond({"source": sample, "values": None})
+    _limit()
+    sys.stdout.buffer.write(READY)
+    sys.stdout.buffer.flush()
+    sys.stdout.write(json.dumps(respond(json.load(sys.stdin.buffer))) + "\n")
+
+
+def respond(job: dict[str, Any]) -> dict[str, Any]:
+    """The text with its line map, or what is wrong at which line."""
+    sandbox = Sandbox()
+    try:
+        page = _draw(sandbox, job["source"], bindings(job["values"]) if job["values"] else {})
+        return {"text": page.text(), "lines": page.lines()}
+    except Exception as error:
+        line = _line(error.__traceback__) or sandbox.piece_line
+        return {"what": _said(error), "next": getattr(error, "next", ""), "line": line}
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))  # neither files nor sockets can be opened from here on
+    with suppress(ValueError, OSError):  # macOS knows no such limit; time and output stay bounded there
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    # Processor time, so a busy machine does not end honest templates. The first limit can tell the line, the second always ends.
+    signal.signal(signal.SIGVTALRM, _too_slow)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS + 0.2)
+
+
+def _too_slow(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise TooSlow
+
+
+def _draw(sandbox: Sandbox, source: str, words: dict[str, Any]) -> Page:
+    page = Page()
+    tree = sandbox.parse(source)
+    tree.body = list(_marked(tree.body))
+    tree.set_environment(sandbox)
+    template = Template.from_code(sandbox, sandbox.compile(tree, filename=_FILE), sandbox.make_globals(None))
+    for piece in template.generate(words):
+        page.add(piece, line=sandbox.piece_line or 1, plain=sandbox.piece_plain)
+    return page
+
+
+def _marked(body: list[nodes.Node]) -> Iterator[nodes.Node]:
+    """The statements, with each piece of output preceded by a note of its line.
+
+    What is captured first and written later (macros, set and filter blocks, recursive loops) belongs to where it is written.
+    """
+    for node in body:
+        match node:
+            case nodes.Output():
+                for piece in node.nodes:
+                    yield _note(piece)
+                    yield nodes.Output([piece], lineno=piece.lineno)
+                continue
+            case nodes.If():
+                for branch in (node, *node.elif_):
+                    branch.body = list(_marked(branch.body))
+                node.else_ = list(_marked(node.else_))
+            case nodes.For(recursive=False):
+                node.body, node.else_ = list(_marked(node.body)), list(_marked(node.else_))
+            case nodes.With() | nodes.Block() | nodes.Scope() | nodes.ScopedEvalContextModifier():
+                node.body = list(_marked(node.body))
+        yield node
+
+
+def _note(piece: nodes.Expr) -> nodes.ExprStmt:
+    place = [nodes.Const(piece.lineno), nodes.Const(isinstance(piece, nodes.TemplateData))]
+    call = nodes.Call(nodes.EnvironmentAttribute("at"), place, [], None, None, lineno=piece.lineno)
+    return nodes.ExprStmt(call, lineno=piece.lineno)
+
+
+def _said(error: Exception) -> str:
+    match error:
+        case MemoryError():
+            return "the template takes too much memory."
+        case RecursionError():
+            return "the template is nested or calls itself too deeply."
+        case TooSlow():
+            return "the template takes too much time."
+    text = str(error)[:_LONGEST_MESSAGE] or type(error).__name__
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+def _line(trace: TracebackType | None) -> int | None:
+    """The innermost line of the template on the way to an error; Jinja writes it into the traceback."""
+    line = None
+    while trace:
+        if trace.tb_frame.f_code.co_filename == _FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

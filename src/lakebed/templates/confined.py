@@ -1,0 +1,90 @@
+"""Rendering in a process of its own, which gets JSON, gives JSON, and is ended when it takes too much."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from threading import Timer
+
+import jinja2
+import markupsafe
+
+from lakebed.errors import RunFailed
+from lakebed.templates.child import READY
+from lakebed.templates.render import Rendered
+from lakebed.templates.source import Source
+
+# The child limits its own processor time (`child.py`), which ends every attack within a second or so. This one is for a child
+# that hangs, and leaves room for a machine so busy that starting Python takes seconds.
+_PATIENCE = 30.0
+_LONGEST_ANSWER = 16 * 1_048_576
+_PROGRAM = "import sys; sys.path += sys.argv[1:]; from lakebed.templates.child import main; main()"
+_SIMPLER = "Make the template simpler; computing belongs into the SQL."
+
+
+def draw_confined(file: Source, values: str) -> Rendered:
+    """The text that any template gives, or the reason why it gives none."""
+    answer, status = _ask(json.dumps({"source": file.text, "values": json.loads(values)}).encode())
+    if not answer.startswith(READY):
+        raise RunFailed(
+            "the process that renders templates could not start.",
+            where=sys.executable,
+            next=f"It said: {answer.decode(errors='replace').strip()[-500:] or f'nothing (exit status {status})'}",
+        )
+    return _understood(answer.removeprefix(READY).partition(b"\n")[0], status, file)
+
+
+def _understood(answer: bytes, status: int, file: Source) -> Rendered:
+    """The answer, which is trusted no more than the template is."""
+    try:
+        reply = json.loads(answer)
+    except ValueError:
+        reply = None
+    match reply:
+        case {"text": str(text), "lines": [*lines]} if all(isinstance(line, int) for line in lines):
+            return Rendered(text, tuple(lines))
+        case {"what": str(what), "next": str(next), "line": int() | None as line}:
+            raise file.wrong(what, line=line, next=next)
+        case _:
+            spent = "time" if -status in (signal.SIGPROF, signal.SIGKILL) else "memory"
+            raise file.wrong(f"the template takes too much {spent}.", next=_SIMPLER)
+
+
+def _ask(job: bytes) -> tuple[bytes, int]:
+    """What the child wrote and how it ended. No more is read than an honest child would write."""
+    command = [sys.executable, "-I", "-S", "-c", _PROGRAM, *_roots()]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_environment(), cwd="/"
+    ) as child:
+        timer = Timer(_PATIENCE, child.kill)
+        timer.start()
+        try:
+            answer = _exchange(child, job)
+        finally:
+            timer.cancel()
+            child.kill()
+    return answer, child.returncode
+
+
+def _exchange(child: subprocess.Popen[bytes], job: bytes) -> bytes:
+    if child.stdin is None or child.stdout is None:
+        return b""
+    with suppress(BrokenPipeError):  # it died; what it wrote tells why
+        child.stdin.write(job)
+    with suppress(BrokenPipeError):
+        child.stdin.close()
+    return child.stdout.read(_LONGEST_ANSWER)
+
+
+def _roots() -> list[str]:
+    """Where the child finds what it imports, however this process came to find it."""
+    files = (Path(__file__).parent, Path(jinja2.__file__), Path(markupsafe.__file__))
+    return list(dict.fromkeys(str(file.parents[1]) for file in files))
+
+
+def _environment() -> dict[str, str]:
+    """No secret reaches the child; where Python's own libraries lie must."""
+    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ}

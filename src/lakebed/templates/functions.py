@@ -1,0 +1,147 @@
+"""What the words of a template mean, over plain data that was decided beforehand."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from jinja2 import StrictUndefined, TemplateRuntimeError, Undefined
+
+from lakebed.errors import near, suggestion
+from lakebed.templates.literal import EscapedText, literal
+from lakebed.templates.words import STRATEGY_TESTS
+
+Plain = Mapping[str, Any]  # TemplateValues as JSON has them
+_NONE_GIVEN = object()
+
+
+class Fault(TemplateRuntimeError):
+    """Something a template asked for that is not there. Whoever catches it knows the line."""
+
+    def __init__(self, what: str | None = None, next: str = "") -> None:
+        self.next = next
+        super().__init__(what)
+
+
+class Missing(StrictUndefined):
+    """A name, key or attribute that is not there. Not even a list that holds it can be written."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        self._fail_with_undefined_error()
+
+
+class Absent(Undefined):
+    """A word without a value in this run: it may be asked about (`is defined`, `is none`, `if`), not used."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        self._fail_with_undefined_error()
+
+    def __iter__(self) -> Iterator[Any]:
+        self._fail_with_undefined_error()
+
+    def __len__(self) -> int:
+        self._fail_with_undefined_error()
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or isinstance(other, Absent)
+
+    def __hash__(self) -> int:
+        return hash(None)
+
+    __repr__ = __str__
+
+
+class _Settings(dict[str, Any]):
+    """`config`: a missing key is an error where it is used."""
+
+    def __missing__(self, key: str) -> Undefined:
+        hint = f"the settings have no key {key!r}. {suggestion(near(str(key), self))}".strip()
+        return Missing(hint, name=str(key), exc=Fault)
+
+
+def bindings(values: Plain) -> dict[str, Any]:
+    """Every word of ours with its meaning in one run."""
+    strategy = values["strategy"]
+    return {
+        "ref": _reader_of_tables(values["refs"]),
+        "landing_zone": _reader_of_zones(values["zones"]),
+        "var": _reader_of_vars(values["vars"]),
+        "is_incremental": lambda: values["is_incremental"],
+        **{word: _equals(strategy, meant) for word, meant in STRATEGY_TESTS.items()},
+        "this": _present("this", values["this"], "the table does not exist yet"),
+        "watermark": _present("watermark", values["watermark"], "there is nothing to compare with"),
+        "watermark_value": _watermark_value(values["watermark_value"]),
+        "run_started_at": values["run_started_at"],
+        "config": _Settings(values["config"]),
+    }
+
+
+def shown(value: object) -> str:
+    """How a value is written into the text. No value, or a function that was not called, is an error, not the word None."""
+    if isinstance(value, str):
+        return str(value)
+    if value is None:
+        raise Fault("this expression gives no value (none).", "Give it one, or write |literal after it for NULL.")
+    if callable(value) and not isinstance(value, Undefined):
+        raise Fault("this is a function, not a value.", "Call it: put () behind its name.")
+    return str(value)
+
+
+def literal_filter(value: object) -> str:
+    """`|literal`: a value as a Spark SQL literal."""
+    return literal(str(value) if isinstance(value, Undefined) else value)
+
+
+def is_none(value: object) -> bool:
+    """`is none`, true as well of a word that has no value in this run."""
+    return value is None or isinstance(value, Absent)
+
+
+def _equals(strategy: str, meant: str) -> Callable[[], bool]:
+    return lambda: strategy == meant
+
+
+def _present(word: str, value: str | None, why: str) -> object:
+    if value is not None:
+        return value
+    hint = f"{word} has no value in this run: {why}. Guard it with {{% if is_incremental() %}} … {{% endif %}}."
+    return Absent(hint, name=word, exc=Fault)
+
+
+def _watermark_value(value: str | None) -> object:
+    return _present("watermark_value", None if value is None else EscapedText.of(value), "there is nothing to compare with")
+
+
+def _reader_of_tables(refs: Mapping[str, str]) -> Callable[[str], str]:
+    def ref(name: str) -> str:
+        return refs[name] if name in refs else _unknown("table", name, refs)
+
+    return ref
+
+
+def _reader_of_zones(zones: Iterable[tuple[str, str | None, str]]) -> Callable[..., str]:
+    known = {(zone, pattern): text for zone, pattern, text in zones}
+
+    def landing_zone(name: str, pattern: str | None = None) -> str:
+        if (name, pattern) in known:
+            return known[name, pattern]
+        return _unknown("landing zone", name, (zone for zone, _ in known))
+
+    return landing_zone
+
+
+def _reader_of_vars(given: Plain) -> Callable[..., object]:
+    def var(name: str, default: object = _NONE_GIVEN) -> object:
+        if name in given:
+            return given[name]
+        if default is _NONE_GIVEN:
+            _unknown("variable", name, given, f"Give it with --vars '{{{name}: …}}', or write a default: var('{name}', …).")
+        return default
+
+    return var
+
+
+def _unknown(kind: str, name: str, known: Iterable[str], otherwise: str = "") -> NoReturn:
+    raise Fault(f"there is no {kind} {name!r}.", suggestion(near(name, known)) or otherwise)

@@ -1,0 +1,44 @@
+"""Rendered text as it grows, and the source line that each of its lines came from."""
+
+LONGEST = 1_048_576
+
+
+class TooLong(Exception):
+    """The text is longer than any query should be."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        super().__init__(f"the template gives more than {LONGEST:,} characters.")
+
+
+class Page:
+    """Pieces of output in order. A line belongs to the piece that gave its first visible character."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self._lines: list[int] = []
+        self._settled = False
+
+    def add(self, piece: str, *, line: int, plain: bool) -> None:
+        """Append a piece that began on a source line; `plain` text goes on through the source as it breaks lines."""
+        self._length += len(piece)
+        if self._length > LONGEST:
+            raise TooLong(line)
+        self._pieces.append(piece)
+        for row, part in enumerate(piece.split("\n")):
+            self._place(part, line + row if plain else line, begins=row > 0)
+
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def lines(self) -> tuple[int, ...]:
+        return tuple(self._lines) or (1,)
+
+    def _place(self, part: str, line: int, *, begins: bool) -> None:
+        if begins or not self._lines:
+            self._lines.append(line)
+            self._settled = False
+        if part.strip() and not self._settled:
+            self._lines[-1] = line
+            self._settled = True

@@ -1,0 +1,85 @@
+"""From text to Jinja's tree, within bounds. Nothing of the template is evaluated here."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from jinja2 import TemplateSyntaxError, nodes
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from lakebed.templates.functions import Missing, is_none, literal_filter, shown
+from lakebed.templates.source import Source
+
+LARGEST = 1_048_576
+MOST_TOKENS = 20_000  # parsed in a quarter of a second; a long template has a tenth of it
+MOST_TAGS = 10_000  # comments and raw blocks are no tokens, yet take time
+_TAG = re.compile(r"\{[{%#]")
+_ENDLESS_NUMBER = re.compile(r"0[xX][0-9a-fA-F_]{4000}|[0-9_]{4000}")  # the lexer's memory of it is a hundred times as long
+
+
+class _Budget(Extension):
+    """Refuses a source that would keep the parser busy for long, or fill memory with nodes."""
+
+    def filter_stream(self, stream: TokenStream) -> Iterable[Token]:
+        for count, token in enumerate(stream):
+            if count > MOST_TOKENS:
+                raise TemplateSyntaxError(f"the template has more than {MOST_TOKENS:,} words and signs.", token.lineno)
+            yield token
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """Jinja without files, attribute escapes or silent gaps; it notes which source line each piece of output is from."""
+
+    piece_line: int | None = None
+    piece_plain = True
+
+    def __init__(self) -> None:
+        super().__init__(undefined=Missing, keep_trailing_newline=True, finalize=shown, extensions=[_Budget])
+        self.filters["literal"] = literal_filter
+        self.tests["none"] = is_none
+        del self.globals["lipsum"], self.filters["random"]  # the same template must always give the same text
+
+    def at(self, line: int, plain: bool) -> None:
+        """The next piece of output comes from this line; `marked` templates call it."""
+        self.piece_line, self.piece_plain = line, plain
+
+
+@cache
+def grammar() -> Sandbox:
+    """The environment that parses; rendering takes a fresh one."""
+    return Sandbox()
+
+
+def parse(file: Source) -> nodes.Template:
+    """The template's tree, or an error at the line where it stops being Jinja."""
+    _refuse_oversize(file)
+    try:
+        return grammar().parse(file.text)
+    except TemplateSyntaxError as error:
+        raise file.wrong(_sentence(error.message), line=error.lineno) from None
+
+
+def _refuse_oversize(file: Source) -> None:
+    if len(file.text) > LARGEST:
+        raise file.wrong(f"the file is longer than {LARGEST:,} characters.", next="Load data through a landing zone instead.")
+    if sum(1 for _ in _TAG.finditer(file.text)) > MOST_TAGS:
+        raise file.wrong(f"the template has more than {MOST_TAGS:,} tags.", next="Split it into several pipelines.")
+    if endless := _ENDLESS_NUMBER.search(file.text):
+        raise file.wrong("a number has thousands of digits.", line=file.text.count("\n", 0, endless.start()) + 1)
+
+
+@contextmanager
+def unnested(file: Source) -> Iterator[None]:
+    """Turns running out of stack into an error about the file."""
+    try:
+        yield
+    except RecursionError:
+        raise file.wrong("the template is nested too deeply.", next="Write it flatter.") from None
+
+
+def _sentence(message: str | None) -> str:
+    text = message or "this is not Jinja."
+    return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -1,0 +1,134 @@
+"""What a parsed template says about itself: its tables, zones and words. Refuses what cannot be known beforehand."""
+
+from collections.abc import Iterable, Iterator
+
+from jinja2 import nodes
+
+from lakebed.errors import near, suggestion
+from lakebed.templates.declare import Call, Declared
+from lakebed.templates.parse import grammar
+from lakebed.templates.simple import is_simple
+from lakebed.templates.source import Source
+from lakebed.templates.words import ALLOWED, FUNCTIONS, OURS, QUESTIONS, READS, VALUES
+
+
+def examine(tree: nodes.Template, file: Source) -> Declared:
+    """Every table, zone and word in the tree, each checked."""
+    found = tuple(_every(tree))
+    own = _own_names(found, file)
+    calls = [node for node in found if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name)]
+    called = {id(call.node) for call in calls}
+    for node in found:
+        _check(node, file, own=own, called=called)
+    for call in calls:
+        _check_arguments(call, file)
+    reads = [(_callee(call), _read(call, file)) for call in calls if _callee(call) in READS]
+    return Declared(
+        refs=_first_uses(read for word, read in reads if word == "ref"),
+        zones=_first_uses(read for word, read in reads if word == "landing_zone"),
+        names=frozenset(node.name for node in found if isinstance(node, nodes.Name)) - own,
+        simple=is_simple(tree),
+    )
+
+
+def _every(tree: nodes.Node) -> Iterator[nodes.Node]:
+    """All nodes in the order of the text, however deep they are nested."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(list(node.iter_child_nodes())))
+
+
+def _own_names(found: tuple[nodes.Node, ...], file: Source) -> set[str]:
+    """The names that the template gives itself by set, for, with or macro."""
+    own = {
+        node.name: node.lineno
+        for node in found
+        if isinstance(node, nodes.Macro) or (isinstance(node, nodes.Name) and node.ctx != "load")
+    }
+    for name in own.keys() & OURS:
+        raise file.wrong(f"{name!r} is a word of Lakebed and cannot be set.", line=own[name], next="Choose another name.")
+    return set(own)
+
+
+def _check(node: nodes.Node, file: Source, *, own: set[str], called: set[int]) -> None:
+    match node:
+        case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
+            raise file.wrong(
+                "a template is one file: include, import and extends are not available.",
+                line=node.lineno,
+                next="Read another pipeline's table with ref('layer.table').",
+            )
+        case nodes.Name() if node.name not in own:
+            _check_word(node, file, called=id(node) in called)
+        case nodes.Filter():
+            _check_known("filter", node, grammar().filters, file)
+        case nodes.Test():
+            _check_known("test", node, grammar().tests, file)
+
+
+def _check_known(kind: str, node: nodes.Filter | nodes.Test | nodes.Name, known: Iterable[str], file: Source) -> None:
+    if node.name not in known:
+        raise file.wrong(
+            f"there is no {kind} {node.name!r} in templates.", line=node.lineno, next=suggestion(near(node.name, known))
+        )
+
+
+def _check_word(node: nodes.Name, file: Source, *, called: bool) -> None:
+    _check_known("word", node, ALLOWED, file)
+    if node.name == "config" and called:
+        raise file.wrong(
+            "config holds the settings and cannot be called.",
+            line=node.lineno,
+            next="Settings are given by annotations (-- @key: value) or in config.yaml.",
+        )
+    if node.name in FUNCTIONS and not called:
+        # `{% if is_incremental %}` would always be true, and a `ref` under another name would hide what is read.
+        raise file.wrong(
+            f"{node.name} is a function.", line=node.lineno, next=f"Write {node.name}(…) where its answer is needed."
+        )
+    if node.name in VALUES and called:
+        raise file.wrong(f"{node.name} is a value and cannot be called.", line=node.lineno, next=f"Write {node.name} without ().")
+
+
+def _callee(call: nodes.Call) -> str:
+    return call.node.name if isinstance(call.node, nodes.Name) else ""
+
+
+def _check_arguments(call: nodes.Call, file: Source) -> None:
+    word, options = _callee(call), {pair.key for pair in call.kwargs}
+    given = len(call.args) + len(options)
+    if word == "var" and not (call.args and given <= 2 and options <= {"default"}):
+        raise file.wrong("var takes a name and perhaps a default.", line=call.lineno, next="Write var('name') or var('name', 1).")
+    if word in QUESTIONS and (given or call.dyn_args or call.dyn_kwargs):
+        raise file.wrong(f"{word} takes nothing.", line=call.lineno, next=f"Write {word}().")
+
+
+def _read(call: nodes.Call, file: Source) -> Call:
+    """The table or zone that a call of `ref` or `landing_zone` names."""
+    word, options = _callee(call), {pair.key: pair.value for pair in call.kwargs}
+    given = [*call.args, *options.values(), *(extra for extra in (call.dyn_args, call.dyn_kwargs) if extra)]
+    shape = "ref('layer.table')" if word == "ref" else "landing_zone('zone') or landing_zone('zone', pattern='*.csv')"
+    texts = [_text(node, call, file) for node in given]
+    fits = len(call.args) == 1 and options.keys() <= ({"pattern"} if word == "landing_zone" else set())
+    if not fits:
+        raise file.wrong(f"{word} takes one name.", line=call.lineno, next=f"Write {shape}.")
+    return Call(texts[0], call.lineno, *texts[1:])
+
+
+def _text(node: nodes.Node, call: nodes.Call, file: Source) -> str:
+    if isinstance(node, nodes.Const) and isinstance(node.value, str) and "{{" not in node.value and "{%" not in node.value:
+        return node.value
+    raise file.wrong(
+        f"the name in {_callee(call)}(…) is computed.",
+        line=call.lineno,
+        next="Write the name as a plain string so that the graph can be known before anything runs.",
+    )
+
+
+def _first_uses(reads: Iterable[Call]) -> tuple[Call, ...]:
+    first: dict[tuple[str, str | None], Call] = {}
+    for read in reads:
+        first.setdefault((read.name, read.pattern), read)
+    return tuple(first.values())

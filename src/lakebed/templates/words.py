@@ -1,0 +1,17 @@
+"""The words a template may use. What they mean is in `functions.py`."""
+
+STRATEGY_TESTS = {
+    "is_scd2": "scd2",
+    "is_snapshot": "snapshot",
+    "is_append_only": "append_only",
+    "is_delete_insert": "delete_insert",
+    "is_full_refresh": "full_refresh",
+    "is_soft_delete": "soft_delete",
+}
+READS = frozenset({"ref", "landing_zone"})
+QUESTIONS = frozenset({"is_incremental", *STRATEGY_TESTS})
+FUNCTIONS = READS | QUESTIONS | {"var"}
+VALUES = frozenset({"this", "watermark", "watermark_value", "run_started_at"})
+OURS = FUNCTIONS | VALUES | {"config"}
+JINJAS = frozenset({"loop", "range", "dict", "namespace", "cycler", "joiner", "caller", "varargs", "kwargs"})
+ALLOWED = OURS | JINJAS

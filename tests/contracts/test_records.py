@@ -1,0 +1,116 @@
+"""What the store of records promises: what goes along with a publication is there if and only if it happened."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from lakebed.errors import Diverged
+from lakebed.names import TableName, ZoneName, new_run_id
+from lakebed.ports import Along, ConsumedFile, InputPin, Phase, RunRecord, SetAside, Verdict
+from lakebed.tables import Ask, publish
+from tests.contracts.benches import RealBench
+
+ZONE = ZoneName("shop", "orders")
+
+
+def a_record(table: TableName, **given: object) -> RunRecord:
+    record = RunRecord(new_run_id(), "build-1", table, "running", datetime(2026, 11, 15, 12, tzinfo=UTC))
+    return replace(record, **given)  # type: ignore[arg-type]  # fields by name
+
+
+def a_file(table: TableName, run_id: str, path: str = "shop/landing/orders/a.csv") -> ConsumedFile:
+    return ConsumedFile(table, ZONE, path, "etag", 12, run_id)
+
+
+def test_a_record_comes_back_as_it_was_written(real_bench: RealBench) -> None:
+    table = TableName(real_bench.namespace, "silver", "orders")
+    record = a_record(
+        table,
+        phases=(Phase("Write", 1.5),),
+        rows={"inserted": 3},
+        inputs=(InputPin(table, 7), InputPin(table, None)),
+        set_aside=(SetAside("a.csv", "_quarantine/a.csv", "torn"),),
+        verdicts=(Verdict("no_nulls", "warn", False, 2, sample=({"namespace": "x", "layer": 1, "name": None},), tags=("pii",)),),
+        error={"what": "it broke"},
+        schema=3,
+    )
+    real_bench.stores.records.write(record)
+    assert real_bench.stores.records.run(record.run_id) == record
+    assert real_bench.stores.records.run("nobody") is None
+
+
+def test_records_are_found_by_table_build_and_state_newest_first(real_bench: RealBench) -> None:
+    records, table = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders")
+    old = a_record(table, started_at=datetime(2026, 1, 1, tzinfo=UTC), state="failed", invocation=f"old-{real_bench.namespace}")
+    new = a_record(table, started_at=datetime(2026, 2, 1, tzinfo=UTC))
+    for record in (new, old):
+        records.write(record)
+    assert records.runs(table=table) == (new, old)
+    assert records.runs(table=table, limit=1) == (new,)
+    assert records.runs(invocation=f"old-{real_bench.namespace}") == (old,)
+    assert records.runs(table=table, state="failed") == (old,)
+
+
+def test_what_goes_along_is_there_once_the_publication_is(real_bench: RealBench) -> None:
+    records, table = real_bench.stores.records, real_bench.table("orders")
+    real_bench.write(table, [1], branch="run_1")
+    record = a_record(table, release="r1")
+    records.write(record)
+    assert records.consumed(ZONE, table=table) == ()
+    along = Along((replace(record, state="success"),), (a_file(table, record.run_id),))
+    publish(real_bench.catalog, [Ask(table, "run_1")], run_id=record.run_id, along=along)
+    assert records.consumed(ZONE, table=table) == along.consumed
+    found = records.run(record.run_id)
+    assert found is not None
+    assert found.state == "success"
+    assert records.releases()[table] == "r1"
+
+
+def test_what_goes_along_is_absent_if_the_publication_is_refused(real_bench: RealBench) -> None:
+    records, table = real_bench.stores.records, real_bench.table("orders")
+    real_bench.write(table, [1])
+    real_bench.write(table, [2], branch="run_1")
+    real_bench.write(table, [3])
+    record = a_record(table)
+    records.write(record)
+    along = Along((replace(record, state="success"),), (a_file(table, record.run_id),))
+    with pytest.raises(Diverged):
+        publish(real_bench.catalog, [Ask(table, "run_1")], run_id=record.run_id, along=along)
+    assert records.consumed(ZONE, table=table) == ()
+    found = records.run(record.run_id)
+    assert found is not None
+    assert found.state == "running"
+
+
+def test_a_success_is_never_turned_into_a_failure(real_bench: RealBench) -> None:
+    records, table = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders")
+    record = a_record(table, state="success")
+    records.write(record)
+    records.write(replace(record, state="failed"))
+    assert records.run(record.run_id) == record
+
+
+def test_a_file_read_again_is_taken_by_the_later_run(real_bench: RealBench) -> None:
+    records, table = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders")
+    for run_id in (new_run_id(), new_run_id()):
+        publish(real_bench.catalog, [], run_id=run_id, along=Along((), (a_file(table, run_id),)))
+    assert [file.run_id for file in records.consumed(ZONE, table=table)] == [run_id]
+
+
+def test_many_files_are_taken_at_once(real_bench: RealBench) -> None:
+    records, table, run_id = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders"), new_run_id()
+    files = tuple(a_file(table, run_id, f"shop/landing/orders/{number:05d} ü'.csv") for number in range(1201))
+    publish(real_bench.catalog, [], run_id=run_id, along=Along((), files))
+    assert records.consumed(ZONE, table=table) == files
+
+
+def test_pins_count_while_their_run_is_running(real_bench: RealBench) -> None:
+    records, table = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders")
+    record = a_record(table)
+    records.write(record)
+    records.pin(record.run_id, (InputPin(table, 5), InputPin(table, None), InputPin(table, 5), InputPin(table, 6)))
+    assert records.pinned()[table] == {5, 6}
+    records.write(replace(record, state="failed"))
+    assert table not in records.pinned()
+    records.unpin([record.run_id])

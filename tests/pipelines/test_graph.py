@@ -1,0 +1,121 @@
+"""The order in which pipelines run."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakebed.errors import BadPipeline, NameCollision, UnknownName
+from lakebed.names import TableName
+from lakebed.pipelines.graph import Graph, Node, build_graph
+
+
+def t(name: str) -> TableName:
+    return TableName.parse(name if "." in name else f"shop.silver.{name}")
+
+
+def graph(**depends_on: str) -> Graph:
+    """Pipelines of silver, each with the space-separated names it reads."""
+    nodes = [Node(t(name), tuple(map(t, read.split())), path=f"shop/{name}.sql") for name, read in depends_on.items()]
+    return build_graph(nodes)
+
+
+def names(tables: "tuple[TableName, ...] | frozenset[TableName]") -> list[str]:
+    return [table.name for table in (tables if isinstance(tables, tuple) else sorted(tables))]
+
+
+DIAMOND = graph(a="", b="a", c="a", d="b c", e="d", lone="")
+
+
+def test_each_comes_after_what_it_reads_and_by_name_otherwise() -> None:
+    assert names(DIAMOND.tables) == ["a", "b", "c", "d", "e", "lone"]
+    assert names(graph(z="", y="z", a="y", b="").tables) == ["b", "z", "y", "a"]
+
+
+def test_an_order_of_some_minds_those_between_them() -> None:
+    assert names(graph(a="m", m="z", z="").order([t("a"), t("z")])) == ["z", "a"]
+
+
+def test_the_order_does_not_depend_on_the_order_of_files() -> None:
+    nodes = [Node(node.table, node.depends_on) for node in DIAMOND.nodes]
+    assert build_graph(reversed(nodes)).tables == DIAMOND.tables
+
+
+@pytest.mark.parametrize(
+    ("depth", "above", "below"),
+    [
+        (None, ["a", "b", "c"], ["e"]),
+        (0, [], []),
+        (1, ["b", "c"], ["e"]),
+        (2, ["a", "b", "c"], ["e"]),
+        (9, ["a", "b", "c"], ["e"]),
+    ],
+)
+def test_ancestors_and_descendants_go_as_far_as_asked(depth: int | None, above: list[str], below: list[str]) -> None:
+    assert names(DIAMOND.ancestors(t("d"), depth)) == above
+    assert names(DIAMOND.descendants(t("d"), depth)) == below
+
+
+def test_tables_that_no_pipeline_makes_may_be_read() -> None:
+    found = graph(a="other.gold.outside", b="a")
+    assert names(found.tables) == ["a", "b"]
+    assert found.ancestors(t("a")) == frozenset()
+
+
+def test_what_waits_for_nothing_unfinished_is_ready() -> None:
+    assert names(DIAMOND.ready([t(name) for name in "abcde"])) == ["a"]
+    assert names(DIAMOND.ready([t(name) for name in "bcde"])) == ["b", "c"]
+    assert names(DIAMOND.ready([t(name) for name in "cde"])) == ["c"]
+    assert names(DIAMOND.ready([t("e"), t("a")])) == ["a"]  # b, c and d are not part of the run
+    assert DIAMOND.ready([]) == ()
+
+
+def test_waves_hold_what_can_run_side_by_side() -> None:
+    assert [names(wave) for wave in DIAMOND.levels(DIAMOND.tables)] == [["a", "lone"], ["b", "c"], ["d"], ["e"]]
+
+
+@pytest.mark.parametrize(
+    ("depends_on", "path", "file"),
+    [
+        ({"a": "b", "b": "a"}, "a → b → a", "shop/a.sql"),
+        ({"c": "b", "b": "a", "a": "c"}, "a → c → b → a", "shop/a.sql"),
+        ({"a": "a"}, "a → a", "shop/a.sql"),
+        ({"a": "x", "x": "y", "y": "x", "z": "a"}, "x → y → x", "shop/x.sql"),
+    ],
+)
+def test_a_circle_is_refused_with_its_whole_path(depends_on: dict[str, str], path: str, file: str) -> None:
+    with pytest.raises(BadPipeline) as refused:
+        graph(**depends_on)
+    shown = " → ".join(f"shop.silver.{name}" for name in path.split(" → "))
+    assert shown in refused.value.what
+    assert refused.value.where == file
+
+
+def test_two_pipelines_of_one_table_are_refused() -> None:
+    with pytest.raises(NameCollision, match=r"one\.sql"):
+        build_graph([Node(t("a"), path="one.sql"), Node(t("a"), path="two.sql")])
+
+
+def test_an_unknown_table_is_refused_with_near_names() -> None:
+    for ask in (DIAMOND.ancestors, DIAMOND.descendants):
+        with pytest.raises(UnknownName, match=r"Did you mean shop\.silver\.lone"):
+            ask(t("alone"))
+    with pytest.raises(UnknownName):
+        DIAMOND.order([t("nope")])
+
+
+@given(st.lists(st.lists(st.integers(0, 11), max_size=4), min_size=1, max_size=12))
+def test_a_graph_is_ordered_or_shows_a_true_circle(links: list[list[int]]) -> None:
+    reads = {
+        t(f"p{number}"): tuple(t(f"p{other}") for other in others if other < len(links)) for number, others in enumerate(links)
+    }
+    try:
+        order = build_graph([Node(table, others) for table, others in reads.items()]).tables
+    except BadPipeline as refused:
+        circle = [t(name) for name in refused.what.split(": ")[1].rstrip(".").split(" → ")]
+        assert circle[0] == circle[-1]
+        assert all(after in reads[before] for before, after in pairwise(circle))
+        return
+    assert sorted(order) == sorted(reads)
+    assert all(order.index(other) < order.index(table) for table, others in reads.items() for other in others)

@@ -1,0 +1,162 @@
+"""What we think of a text, and what Spark thinks of it. Spark's own lexer and parser are asked, inside the JVM."""
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakebed.errors import BadPipeline
+from lakebed.settings import Settings
+from lakebed.sql import check_query
+from lakebed.sql.lexer import Kind, read
+from lakebed.sql.source import Source
+from tests.conftest import SCALE
+from tests.engines.spark.lakes import new_lake
+from tests.spark_sessions import OpenSpark
+from tests.sql.queries import REFUSED_THOUGH_VALID, SNAPSHOT, VALID
+
+pytestmark = pytest.mark.spark
+
+COLUMNS = (
+    "id BIGINT, name STRING, country STRING, status STRING, amount DOUBLE, at TIMESTAMP, tags ARRAY<STRING>, "
+    "attrs MAP<STRING, STRING>, address STRUCT<city: STRING, geo: STRUCT<lat: DOUBLE>>, items ARRAY<STRUCT<sku: STRING>>, "
+    "raw STRING, customer BIGINT, secret STRING, `weird column` INT, `größe` INT, `a``b` INT, date DATE, order INT, `group` INT"
+)
+VIEWS = {
+    "orders": COLUMNS,
+    "words": "date DATE, timestamp TIMESTAMP, value INT, type INT, key INT, status INT, comment INT, format INT, "
+    "text STRUCT<b: INT>, first INT, json STRUCT<a: INT>",
+    "wide": "a INT, b INT",
+    **dict.fromkeys(["customers", "a", "b", "c", "d"], "id BIGINT, name STRING"),
+}
+SPICE = re.findall(
+    r"\S+",
+    """
+    FROM JOIN , ( ) SELECT TABLE STREAM LATERAL UNION WITH AS LIMIT WINDOW VALUES e1.e2 e1.`e2` 's' "d" 1 1. x `q` -- /* */ ' " `
+    r' ; . : :: -> => |> \\ [ ] OFFSET QUALIFY PIVOT FOR IN ON USING INTERVAL CASE END TABLESAMPLE EXCEPT MINUS EXISTS NOT ALL
+    DISTINCT SET MAP REDUCE TRANSFORM INSERT FETCH UNNEST SEMI ANTI NATURAL CROSS FULL EXTRACT( TRIM( OVER FILTER IS NULL INTO FORMAT
+    IDENTIFIER('e1.e2') reflect('a') VIEW OUTER VERSION ORDER GROUP BY PARTITION WHERE HAVING UNPIVOT NULLS INCLUDE CLUSTER SORT
+    DISTRIBUTE ROW ROWS RANGE
+    """,
+)
+
+
+@pytest.fixture
+def session(open_spark: OpenSpark, tmp_path: Path) -> Any:
+    return open_spark(Settings(), new_lake(tmp_path / "lake"))
+
+
+def test_every_query_we_call_valid_is_valid_for_spark(session: Any) -> None:
+    for name, columns in VIEWS.items():
+        session.createDataFrame([], columns).createOrReplaceTempView(name)
+    for namespace in ("lake.ecommerce", "lake.ecommerce.silver"):
+        session.sql(f"CREATE NAMESPACE {namespace}")
+    session.sql("CREATE TABLE lake.ecommerce.silver.orders (id BIGINT) USING iceberg")
+    session.sql("INSERT INTO lake.ecommerce.silver.orders VALUES (1)")
+    snapshot = session.sql("SELECT snapshot_id FROM lake.ecommerce.silver.orders.snapshots").first()[0]
+    session.conf.set("spark.sql.cteRecursionLevelLimit", "20")
+    judged = [check_query(text, where="a").text for text in VALID]
+    texts = [*VALID, *REFUSED_THOUGH_VALID, *judged, *(f"SELECT * FROM ({text})" for text in judged)]
+    assert [wrong for text in texts if (wrong := _objection(session, text.replace(str(SNAPSHOT), str(snapshot))))] == []
+
+
+def _objection(session: Any, text: str) -> str:
+    try:
+        session.sql(text)
+    except Exception as error:
+        return f"{text}: {error}"
+    return ""
+
+
+def test_our_tokens_are_sparks_own(session: Any) -> None:
+    chance = random.Random(4)
+    pieces = [
+        "a",
+        "R",
+        "Ab_1",
+        "`a``b`",
+        "'it''s'",
+        "'\\''",
+        "r'\\'",
+        '"x"',
+        '""',
+        "--",
+        "\n",
+        "\r",
+        "/*",
+        "*/",
+        "/*+",
+        " ",
+        "1.5",
+    ]
+    pieces += ["1e", "L", ".", "'", '"', "`", "\\", "*", "/", "-", "ſ", "é", "\u00a0", "😀", "://", "'😀'", "x'1F'"]
+    texts = {"".join(chance.choices(pieces, k=chance.randint(2, 9))) for _ in range(400 * SCALE)}
+    compared = 0
+    for text in sorted(texts):
+        try:
+            ours = read(Source(text, "a"))
+        except BadPipeline:
+            continue
+        compared += 1
+        quoted = {(token.start, token.end) for token in ours.tokens if token.kind in (Kind.STRING, Kind.QUOTED)}
+        words = {(token.start, token.end) for token in ours.tokens if token.kind is Kind.WORD}
+        theirs = list(_tokens(session, text))
+        assert quoted == {
+            span for kind, span in theirs if kind in ("STRING_LITERAL", "DOUBLEQUOTED_STRING", "BACKQUOTED_IDENTIFIER")
+        }
+        assert words == {span for _, span in theirs if re.fullmatch(r"[A-Za-z_]\w*", text[slice(*span)], re.ASCII)}
+        comments = [span for kind, span in theirs if kind in ("SIMPLE_COMMENT", "BRACKETED_COMMENT")]
+        blank = "".join(" " if any(start <= at < end for start, end in comments) else char for at, char in enumerate(text))
+        assert re.sub(r"\s", " ", ours.text) == re.sub(r"\s", " ", blank)
+    assert compared > len(texts) / 20
+
+
+def _tokens(session: Any, text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    jvm = session._jvm
+    parser = jvm.org.apache.spark.sql.catalyst.parser
+    lexer = parser.SqlBaseLexer(parser.UpperCaseCharStream(jvm.org.antlr.v4.runtime.CharStreams.fromString(text)))
+    lexer.removeErrorListeners()
+    for token in lexer.getAllTokens():
+        span = (token.getStartIndex(), token.getStopIndex() + 1)
+        yield parser.SqlBaseLexer.VOCABULARY.getSymbolicName(token.getType()), span
+
+
+def test_of_a_text_we_accept_spark_reads_only_the_tables_we_see(session: Any) -> None:
+    session.conf.set("spark.sql.debug.maxToStringFields", "10000")
+    parser = session._jsparkSession.sessionState().sqlParser()
+    chance = random.Random(4)
+    both = 0
+    for _ in range(4000 * SCALE):
+        text = _mutant(chance)
+        try:
+            query = check_query(text, where="a")
+            plan = parser.parsePlan(query.text).toString()
+        except Exception:  # refused by us or by Spark: no harm done
+            continue
+        both += 1
+        ctes = {name.casefold() for names in re.findall(r"CTE \[([^\]]*)\]", plan) for name in names.split(", ")}
+        seen = {re.sub(r"[`\s]", "", table) for table in query.tables}
+        read_by_spark = {found.replace(", ", ".") for found in re.findall(r"'UnresolvedRelation \[([^\]]*)\]", plan)}
+        assert {name for name in read_by_spark if name.casefold() not in ctes} <= seen, (text, plan)
+        assert not re.search(r"ScriptInputOutput|Command|'reflect|InsertInto|UnresolvedIdentifier", plan), (text, plan)
+    assert both > 100
+
+
+def _mutant(chance: random.Random) -> str:
+    """A valid query with some tokens put in, taken out, replaced or exchanged."""
+    tokens = [token.text for token in read(Source(chance.choice(VALID), "a")).tokens]
+    for _ in range(chance.choice((1, 2, 2, 3))):
+        at = chance.randrange(len(tokens))
+        match chance.randrange(5):
+            case 0 | 1:
+                tokens.insert(at, chance.choice(SPICE))
+            case 2:
+                tokens[at] = chance.choice(SPICE)
+            case 3 if len(tokens) > 1:
+                del tokens[at]
+            case _:
+                tokens[at], tokens[-1] = tokens[-1], tokens[at]
+    return " ".join(tokens)
