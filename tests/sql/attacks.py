@@ -110,6 +110,7 @@ PATHS = [
     ("SELECT * FROM `csv`.`/etc/passwd`", "by their path"),
     ("SELECT * FROM csv/**/./**/`/etc/passwd`", "by their path"),
     ("SELECT * FROM csv\n.\n`/etc/passwd`", "by their path"),
+    ("SELECT csv /* x */ . `/etc/passwd` FROM t", "by their path"),
     ("SELECT * FROM parquet.`s3://bucket/x`", "by their path"),
     ("SELECT * FROM text.passwd", "by their path"),
     ("SELECT * FROM `text`.`x`", "by their path"),
@@ -135,6 +136,7 @@ PATHS = [
     ("SELECT * FROM csv.file://etc/passwd", "an address"),
     ("SELECT * FROM STREAM t", "stream"),
     ("SELECT * FROM STREAM(t)", "cannot be read from"),
+    ("WITH stream AS (SELECT 1) SELECT * FROM stream t", "called stream"),
     ("SELECT * FROM t WITH ('path' = '/etc/passwd')", "options"),
 ]
 MISREADINGS = [  # Spark and the parser see different queries
@@ -145,6 +147,9 @@ MISREADINGS = [  # Spark and the parser see different queries
     ("SELECT 1 FROM t WINDOW, text.hostname", "not understood"),
     ("SELECT 1 FROM t ORDER, text.hostname", "by their path"),
     ("SELECT * FROM VALUES text", "VALUES"),
+    ("SELECT 1 FROM a, WHERE e", "comma too many"),
+    ("SELECT 1 FROM a, GROUP BY (e)", "comma too many"),
+    ("SELECT * FROM VALUES (1), STREAM t e", "column stands in VALUES"),
     ("SELECT * FROM (SELECT) x", "where a name belongs"),
     ("SELECT * FROM LATERAL VIEW explode (tags)", "read from|checked"),
     ("SELECT * FROM t JOIN", "where a name belongs"),

@@ -37,9 +37,9 @@ SPICE = re.findall(
     """
     FROM JOIN , ( ) SELECT TABLE STREAM LATERAL UNION WITH AS LIMIT WINDOW VALUES e1.e2 e1.`e2` 's' "d" 1 1. x `q` -- /* */ ' " `
     r' ; . : :: -> => |> \\ [ ] OFFSET QUALIFY PIVOT FOR IN ON USING INTERVAL CASE END TABLESAMPLE EXCEPT MINUS EXISTS NOT ALL
-    DISTINCT SET MAP REDUCE TRANSFORM INSERT FETCH UNNEST SEMI ANTI NATURAL CROSS FULL EXTRACT( TRIM( OVER FILTER IS NULL INTO FORMAT
-    IDENTIFIER('e1.e2') reflect('a') VIEW OUTER VERSION ORDER GROUP BY PARTITION WHERE HAVING UNPIVOT NULLS INCLUDE CLUSTER SORT
-    DISTRIBUTE ROW ROWS RANGE
+    DISTINCT SET MAP REDUCE TRANSFORM INSERT FETCH UNNEST SEMI ANTI NATURAL CROSS FULL EXTRACT( TRIM( OVER FILTER IS NULL INTO
+    FORMAT IDENTIFIER('e1.e2') reflect('a') VIEW OUTER VERSION ORDER GROUP BY PARTITION WHERE HAVING UNPIVOT NULLS INCLUDE CLUSTER
+    SORT DISTRIBUTE ROW ROWS RANGE
     """,
 )
 
@@ -58,8 +58,8 @@ def test_every_query_we_call_valid_is_valid_for_spark(session: Any) -> None:
     session.sql("INSERT INTO lake.ecommerce.silver.orders VALUES (1)")
     snapshot = session.sql("SELECT snapshot_id FROM lake.ecommerce.silver.orders.snapshots").first()[0]
     session.conf.set("spark.sql.cteRecursionLevelLimit", "20")
-    judged = [check_query(text, where="a").text for text in VALID]
-    texts = [*VALID, *REFUSED_THOUGH_VALID, *judged, *(f"SELECT * FROM ({text})" for text in judged)]
+    embedded = [f"SELECT * FROM ({check_query(text, where='a').text})" for text in VALID]
+    texts = [*VALID, *REFUSED_THOUGH_VALID, *embedded]
     assert [wrong for text in texts if (wrong := _objection(session, text.replace(str(SNAPSHOT), str(snapshot))))] == []
 
 
@@ -129,7 +129,7 @@ def test_of_a_text_we_accept_spark_reads_only_the_tables_we_see(session: Any) ->
     parser = session._jsparkSession.sessionState().sqlParser()
     chance = random.Random(4)
     both = 0
-    for _ in range(4000 * SCALE):
+    for _ in range(2000 * SCALE):
         text = _mutant(chance)
         try:
             query = check_query(text, where="a")
@@ -142,7 +142,7 @@ def test_of_a_text_we_accept_spark_reads_only_the_tables_we_see(session: Any) ->
         read_by_spark = {found.replace(", ", ".") for found in re.findall(r"'UnresolvedRelation \[([^\]]*)\]", plan)}
         assert {name for name in read_by_spark if name.casefold() not in ctes} <= seen, (text, plan)
         assert not re.search(r"ScriptInputOutput|Command|'reflect|InsertInto|UnresolvedIdentifier", plan), (text, plan)
-    assert both > 100
+    assert both > 50
 
 
 def _mutant(chance: random.Random) -> str:

@@ -13,7 +13,7 @@ from tests.sql.queries import REFUSED_THOUGH_VALID, VALID
 PINNED = "lake.`shop`.`silver`.`orders` VERSION AS OF 5"
 BRANCH = "lake.`shop`.`silver`.`clean`.`branch_run_1`"
 ZONE = "`zone_shop_orders`"
-ALLOWED = [PINNED, BRANCH, ZONE]
+ALLOWED = [PINNED, BRANCH, ZONE, " spaced "]
 
 
 def tables(text: str, allowed: list[str] | None = None) -> tuple[str, ...]:
@@ -116,6 +116,7 @@ def test_every_kind_of_refusal_knows_its_line(text: str, line: int) -> None:
         (f"SELECT * FROM {BRANCH} VERSION AS OF 7", (BRANCH,)),
         (f"SELECT * FROM {ZONE} TABLESAMPLE (1 ROWS)", (ZONE,)),
         ("SELECT 1 FROM range(3)", ()),
+        ("SELECT * FROM spaced", (" spaced ",)),
     ],
 )
 def test_the_tables_read_are_told_in_the_words_they_were_given_in(text: str, read: tuple[str, ...]) -> None:

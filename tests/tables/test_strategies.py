@@ -34,7 +34,7 @@ from tests.tables.oracle import Row, Rows, expected, fit_part, judged, refusals
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-BATCHES = 4 * SCALE
+BATCHES = 3 * SCALE
 STAGED = "lake.`shop`.`silver`.`_stage`"
 ONLY_HERE = "only here"  # a column that the table has and no batch
 
@@ -150,7 +150,7 @@ def random_row(rng: Random, fields: Sequence[Field]) -> Row:
 
 def random_batch(rng: Random, strategy: Strategy, fields: Sequence[Field]) -> Rows:
     """Mostly one that is fit; sometimes none of its rows."""
-    batch = [random_row(rng, fields) for _ in range(rng.choice([0, 6, 12, 24]))]
+    batch = [random_row(rng, fields) for _ in range(rng.choice([0, 12, 24, 36]))]
     batch += [dict(row) for row in batch if rng.random() < 0.2]
     return fit_part(strategy, batch) if rng.random() < 0.75 else batch
 

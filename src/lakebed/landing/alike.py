@@ -61,7 +61,7 @@ def target_types(groups: Iterable[Alike], spec: ZoneSpec, *, empty: Collection[t
     if expected := spec.expected:
         return expected
     found: dict[str, tuple[str, Type | None]] = {}
-    members = list(groups)
+    members = sorted(groups, key=lambda member: member.format == "json")  # whose columns have no order of their own
     for member in members:
         for name, own in member.types.items():
             spelt, so_far = found.get(name.casefold(), (name, None))

@@ -1,4 +1,4 @@
-"""Files that leave the zone: taken by all their readers, or bad. Every move can be repeated after a crash, and replaces nothing."""
+"""Files that leave the zone, taken by all their readers or bad. A move can be repeated after a crash, and replaces nothing."""
 
 import json
 from collections.abc import Iterable, Iterator

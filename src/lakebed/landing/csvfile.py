@@ -21,7 +21,7 @@ def look(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec) -> Sniffed:
     signs, options = signs_of(kind, spec), options_of(kind, spec)
     by_line = ("multiLine", "false") in options
     record = _first_record(files, file, kind, spec, signs)
-    if spec.header and (wrong := wrong_header(record)):
+    if spec.header and (wrong := wrong_header(record, signs.delimiter)):
         raise Damaged(wrong)
     columns = tuple(record) if spec.header else _positions(len(record), spec)
     if by_line and len(columns) == 1:

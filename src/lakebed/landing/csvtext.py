@@ -45,7 +45,7 @@ def last_line(text: str) -> str:
     return next((line for line in reversed(LINE_BREAK.split(text)) if line.strip(_BLANK)), "")
 
 
-def wrong_header(names: list[str]) -> str:
+def wrong_header(names: list[str], delimiter: str) -> str:
     """Why these cannot be the names of columns; empty if they can."""
     for place, name in enumerate(names, 1):
         if not name.strip(_BLANK):
@@ -54,8 +54,8 @@ def wrong_header(names: list[str]) -> str:
             return f"the name of column {place} in its header holds control characters: {name!r}"
     if twice := repeated(names):
         return f"its header has the column {twice[0]} twice" + (f" (also as {twice[1]})" if twice[0] != twice[1] else "")
-    other = next((sign for sign in ";\t|" if len(names) == 1 and sign in names[0]), None)
-    return f"its header has one column, {names[0]!r}: should zone.yaml set delimiter: {other!r}?" if other else ""
+    other = next((sign for sign in ",;\t|" if len(names) == 1 and sign != delimiter and sign in names[0]), None)
+    return f"its header has one column, {names[0]!r}: its delimiter seems to be {other!r}, not {delimiter!r}" if other else ""
 
 
 def repeated(names: Iterable[str]) -> tuple[str, str] | None:

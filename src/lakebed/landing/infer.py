@@ -10,6 +10,7 @@ from lakebed.landing.reader import Reader, Unreadable
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.type_text import parse_type
 from lakebed.landing.types import STRING, Type
+from lakebed.ports import Field
 
 
 @dataclass
@@ -34,7 +35,7 @@ class Inference:
         if member.format == "csv" and not self.spec.infer_types:
             return dict.fromkeys(member.columns, STRING)
         asked = member.of(member.files[:1]) if member.format == "parquet" else member  # Parquet files alike have one schema
-        answer = self.reader.infer_files(asked.to_read((), self.address))
+        answer = self.reader.infer_files(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
         if isinstance(answer, Unreadable):
             return answer
         names = member.columns or tuple(column.name for column in answer)

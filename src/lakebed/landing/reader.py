@@ -1,31 +1,9 @@
 """What a zone asks of the engine that reads its files: a part of `Compute`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from lakebed.ports import Field, FileGroup, Frame
-
-
-@dataclass(frozen=True)
-class FileRows:
-    """What the engine found in one file. Paths are as the engine was given them."""
-
-    path: str
-    rows: int  # records, broken ones included
-    corrupt: int = 0  # records that do not fit the columns
-    stray: int = 0  # lines of JSON that hold no value, or more than one: the reader would take the first and drop the rest
-    rounded: int = 0  # rows with a number that has more digits than its decimal column keeps
-    suspect: int = 0  # rows that wrong bytes or open quotes may have led to
-    filled: tuple[int, ...] = ()  # how many values each column has that are not NULL
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """Reading failed through the fault of a file, by `path` if the engine named it."""
-
-    reason: str
-    path: str | None = None
+from lakebed.ports import Field, FileGroup, FileRows, Frame, Unreadable
 
 
 class Reader(Protocol):
@@ -58,3 +36,6 @@ class Reader(Protocol):
     def query(self, text: str) -> Frame:
         """The rows of a query."""
         ...
+
+
+__all__ = ["FileRows", "Reader", "Unreadable"]

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from lakebed.errors import BadFiles, FileMissing
@@ -90,7 +90,7 @@ def open_zone(
     sniffed = _sniffed(files, zone, chosen, spec)
     good = [one for one in sniffed if isinstance(one, Sniffed)]
     checked = check(reader, files, good, spec, address=address)
-    bad = (*(one for one in sniffed if isinstance(one, Bad)), *checked.bad)
+    bad = (*(one for one in sniffed if isinstance(one, Bad)), *_counted(checked.bad, good))
     if bad and (keep or spec.on_bad_file == "fail"):
         raise _refusal(bad, zone, spec)
     aside = set_aside(files, bad, zone, run_id=run_id, at=now())
@@ -132,6 +132,12 @@ def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: Zon
             next="Take them apart into several zones, or set mixed_formats: union in zone.yaml.",
         )
     return sniffed
+
+
+def _counted(bad: Iterable[Bad], sniffed: Iterable[Sniffed]) -> tuple[Bad, ...]:
+    """A Parquet file says how many rows it has, even if they cannot be read."""
+    told = {one.file.path: one.rows for one in sniffed}
+    return tuple(one if one.rows is not None else replace(one, rows=told[one.file.path]) for one in bad)
 
 
 def _frame(reader: Reader, checked: Checked, spec: ZoneSpec, address: Address) -> Frame | None:

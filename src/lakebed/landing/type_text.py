@@ -12,7 +12,7 @@ T = TypeVar("T")
 _TOKEN = re.compile(r"`(?:[^`]|``)*`|[\w$]+|[<>(),:]|\S")
 _ALIASES = {
     "integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint", "real": "float", "dec": "decimal",
-    "numeric": "decimal", "bool": "boolean", "text": "string", "timestamp_ltz": "timestamp",
+    "numeric": "decimal", "bool": "boolean", "text": "string", "timestamp_ltz": "timestamp", "object": "struct",
 }  # fmt: skip
 _KNOWN = frozenset(
     ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "string", "binary", "date", "timestamp")
@@ -80,6 +80,9 @@ class _Reader:
 
     def _list(self, opening: str, closing: str, one: Callable[[], T]) -> tuple[T, ...]:
         self.expect(opening)
+        if self._tokens[0] == closing:
+            self._take()
+            return ()
         items = [one()]
         while self._tokens[0] == ",":
             self._take()

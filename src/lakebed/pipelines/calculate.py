@@ -28,6 +28,7 @@ def take_files(work: Work, step: OpenZone, *, keep: bool = False) -> None:
         read_zone(step.zone, tools),
         address=tools.ground.root.at,
         run_id=work.run_id,
+        keep=keep,
     )
     work.landed[step.zone, step.pattern] = landed
     if landed.frame is not None:

@@ -48,11 +48,10 @@ def set_back(value: Any, lookback: str | float | None, *, where: str) -> Any:
         return value
     span = _SPAN.fullmatch(str(lookback))
     if isinstance(value, date) and span:  # a datetime is a date too
-        unit, amount = span[2].casefold() + "s", float(span[1])
-        return value - timedelta(**{unit: amount})
+        return value - timedelta(**{f"{span[2].casefold()}s": float(span[1])})
     if isinstance(value, int | float | Decimal) and _NUMBER.fullmatch(str(lookback)):
-        amount = Decimal(str(lookback))
-        return value - amount if isinstance(value, Decimal) else value - type(value)(amount)
+        less = Decimal(str(lookback))
+        return value - less if isinstance(value, Decimal) else value - type(value)(less)
     raise BadPipeline(
         f"a lookback of {lookback!r} does not fit a watermark such as {value!r}.",
         where=where,

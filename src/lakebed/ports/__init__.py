@@ -1,7 +1,7 @@
 """What Lakebed asks of the outside: protocols, and the value types in their signatures."""
 
 from lakebed.ports.catalog import NOTHING_ALONG, Catalog, Publication, RefMove
-from lakebed.ports.compute import Compute, Field, FileGroup, Frame
+from lakebed.ports.compute import Compute, Field, FileGroup, FileRows, Frame, Unreadable
 from lakebed.ports.files import FileInfo, Files
 from lakebed.ports.leases import Lease, Leases
 from lakebed.ports.records import (
@@ -30,6 +30,7 @@ __all__ = [
     "Field",
     "FileGroup",
     "FileInfo",
+    "FileRows",
     "Files",
     "Frame",
     "InputPin",
@@ -47,5 +48,6 @@ __all__ = [
     "Snapshot",
     "SnapshotRef",
     "TableMetadata",
+    "Unreadable",
     "Verdict",
 ]

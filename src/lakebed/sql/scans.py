@@ -26,7 +26,7 @@ class Given:
     @classmethod
     def of(cls, text: str) -> "Given":
         reading = read(Source(text, "allowed"))
-        names = reading.chain(0)
+        names = reading.chain(reading.plain[0].start if reading.plain else 0)
         rest = [token for token in reading.plain if token.start >= (names[-1].end if names else 0)]
         return cls(text, tuple(token.name for token in names), tuple(token.text.upper() for token in rest))
 

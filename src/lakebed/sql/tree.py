@@ -59,10 +59,14 @@ def _wrong_node(reading: Reading, source: Source, node: exp.Expr) -> BadPipeline
         return source.bad(what, at=place(node), next="Write this step as a Python pipeline.")
     if isinstance(node, exp.CTE) and not isinstance(node.this, QUERY):
         return source.bad(f"{node.alias} in WITH is not a query.", at=place(node), next="Write WITH name AS (SELECT …).")
+    if isinstance(node, exp.CTE) and node.alias.casefold() == "stream":  # Spark would read FROM stream x as the stream x
+        return source.bad("a WITH cannot be called stream.", at=place(node), next="Choose another name.")
     if type(node) in _SOURCES and not isinstance(node.this, _SOURCES[type(node)]):
         return source.bad("this cannot be read from.", at=place(node), next="Read {{ ref('…') }} or a subquery.")
     if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Column):
         return source.bad("a column stands in LIMIT or OFFSET.", at=place(node), next="Write a number.")
+    if isinstance(node, exp.Values) and any(item.find(exp.Column) for item in node.expressions):
+        return source.bad("a column stands in VALUES.", at=place(node), next="Write values, or a SELECT.")
     return _wrong_call(reading, source, node)
 
 

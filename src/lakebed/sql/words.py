@@ -1,7 +1,6 @@
 """What SQL of a pipeline or a gate may not say, whatever place it stands in: seen in the tokens, before any parser."""
 
 import re
-from collections.abc import Iterator
 
 from lakebed.errors import BadPipeline
 from lakebed.sql.lexer import Kind, Reading, Token
@@ -12,15 +11,19 @@ QUERY_BEGINS = {"SELECT", "WITH", "FROM", "VALUES"}
 # Spark never takes these for a name, even after AS; other parsers do.
 _NEVER_NAMES = re.compile("ANTI|CROSS|EXCEPT|FULL|INNER|INTERSECT|JOIN|LATERAL|LEFT|MINUS|NATURAL|ON|RIGHT|SEMI|UNION|USING")
 
+# Spark takes these for a name where no clause can follow; other parsers see a clause without content.
+_CLAUSES = re.compile("SELECT|FROM|WITH|VALUES|WHERE|HAVING|LIMIT|JOIN|LATERAL|UNION|ON")
+
+# After a comma Spark takes these for a name; other parsers forgive the comma and see the clause.
+_AFTER_COMMA = re.compile("FROM|WHERE|HAVING|LIMIT|JOIN|UNION|INTERSECT|ON|USING|QUALIFY|FETCH|TABLESAMPLE")
+_BEFORE_BY = re.compile("GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION|CONNECT")
+
 # Spark's data sources: as the first part of a table's name they make the rest of it a path.
 _FORMAT = re.compile(
     r"arrow|avro|binaryfile|cloudfiles|console|csv|delta|deltasharing|excel|hudi|iceberg|image|jdbc|json|kafka|libsvm|memory|"
     r"mongodb|noop|orc|parquet|protobuf|rate|rate-micro-batch|ratepersecond|socket|state-metadata|statestore|text|tfrecord|xml",
     re.IGNORECASE,
 )
-
-# Spark takes these for a name where no clause can follow; other parsers see a clause without content.
-_CLAUSES = re.compile("SELECT|FROM|WITH|VALUES|WHERE|HAVING|LIMIT|JOIN|LATERAL|UNION|ON")
 
 _JVM = "calls any method of the JVM Spark runs in"
 _CLASS = "loads a class, or reads a file, by a name in the query"
@@ -46,8 +49,8 @@ def refuse_words(reading: Reading) -> None:
     _refuse_no_query(reading)
     _refuse_substitution(source, reading.text)
     _refuse_unbalanced(source, reading.tokens)
-    for before, token, after in _threes(reading.tokens):
-        if error := _wrong_word(source, before, token, after):
+    for index in range(len(reading.tokens)):
+        if error := _wrong_word(source, reading.tokens, index):
             raise error
 
 
@@ -83,32 +86,29 @@ def _refuse_unbalanced(source: Source, tokens: tuple[Token, ...]) -> None:
         raise source.bad(f"a {opened[-1].text} is not closed.", at=opened[-1].start, next="Check the brackets.")
 
 
-def _threes(tokens: tuple[Token, ...]) -> Iterator[tuple[Token, Token, Token]]:
-    """Each token between its neighbours."""
-    nothing = Token(Kind.SYMBOL, 0, 0, "")
-    padded = (nothing, *tokens, nothing)
-    return zip(padded, padded[1:], padded[2:], strict=False)
-
-
-def _wrong_word(source: Source, before: Token, token: Token, after: Token) -> BadPipeline | None:
+def _wrong_word(source: Source, tokens: tuple[Token, ...], index: int) -> BadPipeline | None:
+    """The error for a token, judged by its neighbours; none for most."""
+    token, before, after = tokens[index], _near(tokens, index - 1), _near(tokens, index + 1)
     if token.kind is Kind.STRING and (after.upper in ("(", ".") or before.upper == "."):
         return source.bad("a quoted text stands in place of a name.", at=token.start, next="Put backticks around names.")
     if token.is_name and after.upper == "(" and (why := DENIED.get(token.name.casefold())):
         return source.bad(f"{token.name}() {why}.", at=token.start, next="Write this step as a Python pipeline.")
-    if token.is_name and after.upper == "." and is_format(token.name):
-        return _path(source, token)
+    if token.is_name and after.upper == "." and is_format(token.name) and is_path(_near(tokens, index + 2).name):
+        return paths_are_no_tables(source, token)
     if token.kind is not Kind.WORD or before.upper == ".":
         return None
     if before.upper == "AS" and _NEVER_NAMES.fullmatch(token.upper):
         return source.bad(f"{token.upper} cannot be a bare name.", at=token.start, next="Put backticks around it.")
+    if before.upper == "," and (
+        _AFTER_COMMA.fullmatch(token.upper) or (after.upper == "BY" and _BEFORE_BY.fullmatch(token.upper))
+    ):
+        return source.bad("there is a comma too many.", at=before.start, next="Take it out, or put backticks around the name.")
     return _wrong_keyword(source, token, after)
 
 
-def _path(source: Source, token: Token) -> BadPipeline | None:
-    """The error for csv.`/etc/passwd`, and none for json.field."""
-    rest = source.text[token.end :]
-    found = re.match(r"[^`\w]*`((?:[^`]|``)*)`", rest, re.ASCII)
-    return paths_are_no_tables(source, token) if found and _PATH.search(found[1]) else None
+def _near(tokens: tuple[Token, ...], index: int) -> Token:
+    """The token there, or one without text beyond the ends."""
+    return tokens[index] if 0 <= index < len(tokens) else Token(Kind.SYMBOL, 0, 0, "")
 
 
 def paths_are_no_tables(source: Source, token: Token) -> BadPipeline:

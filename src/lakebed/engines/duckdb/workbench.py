@@ -15,8 +15,8 @@ class DuckWorkbench:
     def __init__(self, catalog: Catalog, *, timezone: str, properties: Mapping[str, str]) -> None:
         self._catalog, self._properties = catalog, properties
         # No extension may be fetched: a run works the same on a machine that reaches nothing.
-        config: dict[str, Any] = {"autoinstall_known_extensions": "false", "TimeZone": timezone}
-        self.connection: Any = duckdb.connect(config=config)
+        self.connection: Any = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+        self.connection.execute(f"SET TimeZone = '{timezone}'")
 
     def table(self, table: TableName, *, snapshot: int | None) -> str:
         name = f"{table.namespace}_{table.layer}_{table.name}_{snapshot or 0}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed.engines.spark.failures import as_failure
 from lakebed.engines.spark.frames import as_frame
 from lakebed.engines.spark.types import ddl
-from lakebed.ports import RUN_ID, Field, FileGroup
+from lakebed.ports import RUN_ID, Field, FileGroup, FileRows, Unreadable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -88,6 +88,24 @@ class SparkCompute:
 
         with self._answering():
             frame.writeTo(target).overwrite(lit(True))
+
+    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | Unreadable:
+        from lakebed.engines.spark.landing_check import infer_files
+
+        with self._answering():
+            return infer_files(self._spark, group)
+
+    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
+        from lakebed.engines.spark.landing_check import check_files
+
+        with self._answering():
+            return check_files(self._spark, groups)
+
+    def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
+        from lakebed.engines.spark.landing_check import corrupt_records
+
+        with self._answering():
+            return corrupt_records(self._spark, groups)
 
     def read_files(self, group: FileGroup) -> "DataFrame":
         from lakebed.engines.spark.landing import read_group

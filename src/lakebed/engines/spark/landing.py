@@ -1,12 +1,10 @@
 """Spark's side of landing zones: files in, frames out. Only what Spark Connect offers is used."""
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from lakebed.engines.spark.types import ddl
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
 
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 CORRUPT = "_lakebed_corrupt_record"
-_GLOB = re.compile(r"([\\*?\[\]{},^])")
+_PATTERN = re.compile(r"[\\*?\[\]{},^]")
 _NANOS = re.compile(r"(timestamp(?:_ntz)?)\(9\)")
 # Hadoop keeps a checksum beside a local file, under a name that it cannot write down if the file's holds a colon.
 _WITHOUT_CHECKSUMS = {"fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem", "fs.file.impl.disable.cache": "true"}
@@ -34,14 +32,6 @@ def union(frames: "Sequence[DataFrame]") -> "DataFrame":
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
-def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
-    """The columns that the files themselves show. Spelt as there: `id` and `ID` are two, and nanoseconds are a number."""
-    reader = reader_of(session, group).option("inferSchema", "true").option("columnNameOfCorruptRecord", CORRUPT)
-    with _set(session, {"spark.sql.caseSensitive": "true", "spark.sql.legacy.parquet.nanosAsLong": "true"}):
-        fields = load(reader, group).schema.fields
-    return tuple(Field(field.name, ddl(field.dataType)) for field in fields if field.name != CORRUPT)
-
-
 def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":
     """A reader with the group's options."""
     options = dict(group.options)
@@ -49,12 +39,17 @@ def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":
         session.conf.set("spark.sql.legacy.javaCharsets", "true")
     if any(":" in path.rpartition("/")[2] for path in group.paths if path.startswith("file:")):
         options |= _WITHOUT_CHECKSUMS
-    return session.read.format(group.format).options(**options)
+    return session.read.format(group.format).options(**options).option("columnNameOfCorruptRecord", CORRUPT)
 
 
 def load(reader: "DataFrameReader", group: FileGroup) -> "DataFrame":
     """Exactly these files: a name is not taken for a pattern."""
-    return reader.load([_GLOB.sub(r"\\\1", path) for path in group.paths])
+    return reader.load([_PATTERN.sub(r"\\\g<0>", path) for path in group.paths])
+
+
+def unaddressable(path: str) -> bool:
+    """Whether Spark has no way to name a file: where signs must be escaped, Hadoop takes a colon for the end of a scheme."""
+    return path.startswith("file:") and ":" in path.rpartition("/")[2] and _PATTERN.search(path) is not None
 
 
 def as_stored(columns: Sequence[Field]) -> list[Field]:
@@ -74,19 +69,3 @@ def _kept(column: Field) -> str:
         return name
     micros = f"timestamp_micros({name} div 1000 - if({name} % 1000 < 0, 1, 0))"
     return f"CAST({micros} AS {nanos[1]}) AS {name}"
-
-
-@contextmanager
-def _set(session: "SparkSession", conf: dict[str, str]) -> Iterator[None]:
-    """With these settings, and then with the former ones."""
-    former = {key: session.conf.get(key, None) for key in conf}
-    for key, value in conf.items():
-        session.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, before in former.items():
-            if before is None:
-                session.conf.unset(key)
-            else:
-                session.conf.set(key, before)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
 from lakebed.engines.spark.failures import short
-from lakebed.engines.spark.landing import CORRUPT, as_stored, columns_text, infer_columns, load, reader_of, union
+from lakebed.engines.spark.landing import CORRUPT, as_stored, columns_text, load, reader_of, unaddressable, union
+from lakebed.engines.spark.landing_infer import infer_columns
 from lakebed.errors import BadFiles
 from lakebed.landing.reader import FileRows, Unreadable
 from lakebed.names import spark_identifier
@@ -38,9 +39,8 @@ def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] 
 
 def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
     """All files read once; what was found in each that has a record."""
-    frames = [frame for group in groups for frame in _tallies(session, group)]
+    answer = _blaming(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
     addresses = {one_spelling(path): path for group in groups for path in group.paths}
-    answer = _blaming(groups, lambda: union(frames).collect())
     if isinstance(answer, Unreadable):
         return answer
     found: dict[str, FileRows] = {}
@@ -128,8 +128,7 @@ def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Fie
     # With pruning on, Spark counts rows of a CSV file without noticing the broken ones.
     session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
     schema = columns_text([*columns, Field(CORRUPT, "string")])
-    reader = reader_of(session, group).option("mode", "PERMISSIVE").option("columnNameOfCorruptRecord", CORRUPT)
-    return load(reader.schema(schema), group)
+    return load(reader_of(session, group).option("mode", "PERMISSIVE").schema(schema), group)
 
 
 def _parquet(session: "SparkSession", group: FileGroup) -> "DataFrame":
@@ -175,6 +174,8 @@ def _count_any(conditions: "Sequence[Column | None]") -> "Column":
 
 def _blaming(groups: Sequence[FileGroup], ask: Callable[[], T]) -> T | Unreadable:
     """The answer, or the file at whose fault there is none. What is not a file's fault is raised."""
+    if lost := next((path for group in groups for path in group.paths if unaddressable(path)), None):
+        return Unreadable("Spark cannot address it: a colon and signs like * [ { do not go together in a name", lost)
     try:
         return ask()
     except Exception as error:

@@ -1,0 +1,168 @@
+"""A lake's landing zones: which there are, and how far each of their files has come."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from lakebed.app.pipelines import Pipelines
+from lakebed.errors import BadName, FileExists, FileMissing, UnknownName, UsageError
+from lakebed.landing import ZONE_FILE, ZoneSpec, checked_name, fits_pattern, freeze, put_path
+from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, below_zone, is_data
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines import read_zone
+from lakebed.pipelines.pin import Specs
+from lakebed.pipelines.zones import consumers
+from lakebed.ports import FileInfo, Files
+from lakebed.settings import DATA
+
+State = Literal["waiting", "taken", "writing", "ignored", "processed", "quarantined", "sample"]
+STATES: tuple[State, ...] = ("waiting", "taken", "writing", "ignored", "processed", "quarantined", "sample")
+_PLACES: dict[str, State] = {PROCESSED: "processed", QUARANTINE: "quarantined", SAMPLES: "sample"}
+_REASON = ".reason.json"
+Readers = tuple[tuple[TableName, str | None], ...]
+
+
+@dataclass(frozen=True)
+class ZoneFile:
+    """A file of a zone: taken, once every table that reads the zone has it."""
+
+    path: str  # below the zone
+    state: State
+    size: int
+    modified: datetime
+    taken_by: tuple[str, ...] = ()
+    waits_for: tuple[str, ...] = ()
+    run: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A zone, who reads it, and its files."""
+
+    zone: ZoneName
+    spec: ZoneSpec
+    readers: Readers
+    files: tuple[ZoneFile, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {state: sum(file.state == state for file in self.files) for state in STATES}
+
+
+class Zones:
+    """The landing zones of one lake; who reads them is looked up once."""
+
+    def __init__(self, pipelines: Pipelines) -> None:
+        self._pipelines = pipelines
+
+    @cached_property
+    def _specs(self) -> Specs:
+        return self._pipelines.load().specs
+
+    @property
+    def _files(self) -> Files:
+        return self._pipelines.tools.ground.files
+
+    def names(self) -> tuple[ZoneName, ...]:
+        """Those that have a folder, and those that a pipeline reads."""
+        read = (zone for spec in self._specs.values() for zone in spec.zone_names)
+        return tuple(sorted({*_folders(self._files), *read}))
+
+    def find(self, text: str, *, new: bool = False) -> ZoneName:
+        """The zone of this name; its last part suffices where it fits one only. A `new` one is given its whole name."""
+        known = self.names()
+        found = [zone for zone in known if text in (str(zone), zone.name)]
+        if len(found) > 1:
+            raise UsageError(f"{text!r} fits several zones: {', '.join(map(str, found))}.", next="Give the whole name.")
+        if not found and new and text.count(".") == 1:
+            return ZoneName(*text.split("."))
+        if not found:
+            raise UnknownName("zone", text, {*map(str, known), *(zone.name for zone in known)})
+        return found[0]
+
+    def look(self, zone: ZoneName, *, watch: bool = False) -> Zone:
+        """A zone's files. With `watch`, young ones are watched for as long as a run would, to see which still grow."""
+        tools = self._pipelines.tools
+        spec = read_zone(zone, tools)
+        changing = {file.path for file in freeze(self._files, zone, spec).waiting} if watch else set()
+        readers = consumers(zone, self._specs)
+        takers: dict[tuple[str, str], list[TableName]] = {}
+        for row in tools.records.consumed(zone):
+            takers.setdefault((row.path, row.etag), []).append(row.table)
+        look = _Look(zone, spec, readers, takers, changing)
+        listed = [file for file in self._files.list(zone.folder) if not file.path.endswith(_REASON)]
+        found = (look.seen(file, self._reason(file)) for file in listed)
+        return Zone(zone, spec, readers, tuple(file for file in found if file))
+
+    def put(self, zone: ZoneName, paths: Iterable[Path], *, replace: bool, sample: bool) -> tuple[FileInfo, ...]:
+        """Bring files of this machine into a zone, or among its samples; a name that is taken or unfit refuses all of them."""
+        folder = f"{zone.folder}/{SAMPLES}" if sample else zone.folder
+        there = set() if replace else {file.path for file in self._files.list(folder)}
+        chosen: dict[str, Path] = {}
+        for path in paths:
+            place = f"{folder}/{checked_name(path.name)}"
+            if place in there or place in chosen:
+                raise FileExists(place)
+            chosen[place] = path
+        return tuple(put_path(self._files, zone, path, replace=replace, sample=sample) for path in chosen.values())
+
+    def _reason(self, file: FileInfo) -> str:
+        if f"/{QUARANTINE}/" not in file.path:
+            return ""
+        try:
+            return str(json.loads(self._files.read(f"{file.path}{_REASON}"))["reason"])
+        except (FileMissing, ValueError, KeyError):
+            return ""
+
+
+def _folders(files: Files) -> Iterable[ZoneName]:
+    for namespace in files.folders():
+        if namespace == DATA:
+            continue
+        for name in files.folders(f"{namespace}/landing"):
+            try:
+                yield ZoneName(namespace, name)
+            except BadName:
+                continue  # a folder that no pipeline could name
+
+
+@dataclass(frozen=True)
+class _Look:
+    zone: ZoneName
+    spec: ZoneSpec
+    readers: Readers
+    takers: Mapping[tuple[str, str], list[TableName]]
+    changing: set[str]
+
+    def seen(self, file: FileInfo, reason: str) -> ZoneFile | None:
+        """How far a file has come; None for what is no file of the zone."""
+        below = below_zone(file.path, self.zone)
+        place, _, rest = below.partition("/")
+        if place in _PLACES and rest:
+            run, _, name = rest.partition("/") if place != SAMPLES else ("", "", rest)
+            return ZoneFile(name, _PLACES[place], file.size, file.modified, run=run, reason=reason)
+        if below == ZONE_FILE or any(part.startswith(("_", ".")) for part in below.split("/")):
+            return None
+        has = tuple(self.takers.get((file.path, file.etag), ()))
+        wants = {table for table, pattern in self.readers if pattern is None or fits_pattern(below, pattern)}
+        waits = tuple(sorted(wants - set(has)))
+        return ZoneFile(
+            below,
+            self._state(file, below, waits, has),
+            file.size,
+            file.modified,
+            taken_by=tuple(map(str, has)),
+            waits_for=tuple(map(str, waits)),
+        )
+
+    def _state(self, file: FileInfo, below: str, waits: tuple[TableName, ...], has: tuple[TableName, ...]) -> State:
+        if not is_data(below) or file.path in self.changing:
+            return "writing"
+        if self.spec.pattern and not fits_pattern(below, self.spec.pattern):
+            return "ignored"
+        return "waiting" if waits or not has else "taken"

@@ -1,0 +1,152 @@
+"""Commands about landing zones: zone ls, show, put."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.wording import counted, sized, timed
+
+if TYPE_CHECKING:
+    from lakebed.app.zones import Zone, ZoneFile, Zones
+
+
+def known_zones(incomplete: str) -> list[str]:
+    """Names for shell completion; silent where there is no lake."""
+    from lakebed.app import open_lake
+    from lakebed.app.zones import Zones
+    from lakebed.errors import LakebedError
+
+    try:
+        with open_lake() as lake:
+            return [name for name in map(str, Zones(lake.pipelines).names()) if name.startswith(incomplete)]
+    except LakebedError:
+        return []
+
+
+ZoneArgument = Annotated[
+    str, typer.Argument(metavar="ZONE", help="namespace.zone, or the zone alone.", autocompletion=known_zones)
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app the noun `zone`."""
+    nouns = typer.Typer(no_args_is_help=True, help="About landing zones: ls, show, put.")
+    command(nouns, "ls", examples=_LS)(ls)
+    command(nouns, "show", examples=_SHOW)(show)
+    command(nouns, "put", examples=_PUT)(put)
+    app.add_typer(nouns, name="zone")
+
+
+def _zones(screen: Screen) -> "Zones":
+    from lakebed.app.zones import Zones
+
+    return Zones(screen.lake().pipelines)
+
+
+_LS = """
+lakebed zone ls
+lakebed zone ls --json
+"""
+
+
+def ls(screen: Screen) -> None:
+    """List zones: how many of their files wait, were processed or set aside, and who reads them."""
+    zones = _zones(screen)
+    found = [zones.look(name) for name in zones.names()]
+    numbers = ("waiting", "taken", "processed", "quarantined")
+
+    def text() -> None:
+        if not found:
+            screen.say("no zones yet: put a file into one with lakebed zone put NAMESPACE.ZONE FILE")
+            return
+        rows = [
+            (
+                str(zone.zone),
+                *(counted(zone.counts[state]) for state in numbers),
+                ", ".join(_readers(zone)),
+                zone.spec.description,
+            )
+            for zone in found
+        ]
+        screen.table(("zone", *numbers, "read by", "description"), rows, right=numbers)
+
+    told = [
+        {"zone": str(zone.zone), **zone.counts, "read_by": _readers(zone), "description": zone.spec.description} for zone in found
+    ]
+    screen.show(told, text)
+
+
+def _readers(zone: "Zone") -> list[str]:
+    return sorted({str(table) for table, _ in zone.readers})
+
+
+_SHOW = """
+lakebed zone show orders
+lakebed zone show ecommerce.orders --json
+"""
+
+
+def show(screen: Screen, zone: ZoneArgument) -> None:
+    """The files of a zone: waiting, still being written, taken, processed, or set aside with the reason."""
+    zones = _zones(screen)
+    with screen.waiting("looking whether files still grow"):
+        found = zones.look(zones.find(zone), watch=True)
+
+    def text() -> None:
+        screen.say(f"[bold]{found.zone}[/bold] read by {', '.join(_readers(found)) or 'no pipeline'}")
+        rows = [(file.path, file.state, sized(file.size), timed(file.modified), _said(file)) for file in found.files]
+        if rows:
+            screen.table(("file", "state", "size", "modified (UTC)", ""), rows, right=("size",))
+        else:
+            screen.say("  no file")
+
+    told = {
+        "zone": str(found.zone),
+        "read_by": _readers(found),
+        "settings": found.spec.model_dump(mode="json", exclude_defaults=True),
+        "files": [asdict(file) for file in found.files],
+    }
+    screen.show(told, text)
+
+
+def _said(file: "ZoneFile") -> str:
+    parts = [
+        f"{file.reason} (run {file.run[:16]})" if file.reason else f"run {file.run[:16]}" if file.run else "",
+        f"taken by {', '.join(file.taken_by)}" if file.taken_by else "",
+        f"waits for {', '.join(file.waits_for)}" if file.waits_for else "",
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+_PUT = """
+lakebed zone put orders orders_2026-10-04.csv
+lakebed zone put ecommerce.orders day.csv --replace
+lakebed zone put orders few.csv --sample
+"""
+
+
+def put(
+    screen: Screen,
+    zone: ZoneArgument,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help="Files of this machine.")
+    ],
+    replace: Annotated[bool, typer.Option("--replace", help="Files of the same names are replaced.")] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Among the samples, which previews read.")] = False,
+) -> None:
+    """Put files into a zone. A new zone is made by giving its whole name."""
+    zones = _zones(screen)
+    with screen.waiting("putting files"):
+        done = zones.put(zones.find(zone, new=True), files, replace=replace, sample=sample)
+
+    def text() -> None:
+        from rich.markup import escape
+
+        for file in done:
+            screen.say(escape(f"put {file.path} ({sized(file.size)})"))
+
+    screen.show(done, text)

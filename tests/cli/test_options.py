@@ -1,0 +1,103 @@
+"""What the options of a build come to, and how a build ends."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakebed.app.pipelines import Onlooker, Pipelines, Request, Result
+from lakebed.cli.building import summary
+from lakebed.cli.selection import variables
+from lakebed.errors import UsageError
+from lakebed.names import TableName
+from lakebed.ports import RunRecord, RunState
+from tests.cli.shop import lakebed
+
+TABLE = TableName("shop", "silver", "orders")
+
+
+def record(state: RunState, kind: str = "") -> RunRecord:
+    return RunRecord("a" * 32, "b" * 32, TABLE, state, datetime(2026, 11, 15, tzinfo=UTC), error={"kind": kind} if kind else {})
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Request, dict[str, Any]]]:
+    """What the commands ask for, instead of doing it."""
+    found: list[tuple[Request, dict[str, Any]]] = []
+
+    def run(_: Pipelines, request: Request, **options: Any) -> Result:
+        onlooker: Onlooker = options.pop("onlooker")
+        onlooker.on_select((TABLE,))
+        onlooker.on_start(TABLE)
+        onlooker.on_end(record("success"))
+        found.append((request, options))
+        return Result("b" * 32, (record("success"),))
+
+    monkeypatch.setattr(Pipelines, "run", run)
+    monkeypatch.setenv("LAKEBED_LAKE", str(tmp_path / "lake"))
+    lakebed("init", str(tmp_path / "lake"))
+    return found
+
+
+def test_options_are_handed_on_as_they_were_given(asked: list[tuple[Request, dict[str, Any]]]) -> None:
+    done = lakebed(
+        "build", "a", "-s", "b+", "--select", "c", "--exclude", "d", "-f", "-x", "--threads", "3", "--together", "--vars", "n=1"
+    )
+    assert done.exit_code == 0, done.output
+    assert asked == [
+        (Request(("a", "b+", "c"), ("d",), full_refresh=True, vars={"n": 1}), {"together": True, "threads": 3, "fail_fast": True})
+    ]
+
+
+def test_without_options_everything_runs_one_by_one(asked: list[tuple[Request, dict[str, Any]]]) -> None:
+    shown = lakebed("run").stdout
+    assert asked == [(Request(), {"together": False, "threads": 1, "fail_fast": False})]
+    assert shown.splitlines()[0] == "1 of 1 OK    shop.silver.orders [in 0.0 s]"
+
+
+def test_quiet_and_json_print_no_lines(asked: list[tuple[Request, dict[str, Any]]]) -> None:
+    assert lakebed("run", "-q").output == ""
+    assert len(lakebed("run", "--json").stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("records", "code"),
+    [
+        ([], 0),
+        ([record("success")], 0),
+        ([record("success"), record("failed", "GateFailed"), record("skipped")], 1),
+        ([record("failed", "LeaseHeld")], 1),
+        ([record("failed", "GateFailed"), record("failed", "BadPipeline")], 2),
+        ([record("failed", "SparkFailed")], 2),
+        ([record("failed", "SomethingOfTomorrow")], 1),
+        ([record("skipped")], 1),
+    ],
+)
+def test_a_build_ends_with_the_code_of_its_worst_error(records: list[RunRecord], code: int) -> None:
+    assert Result("b" * 32, tuple(records)).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        (["day=2026-10-01", "n=3", "on=true", "name=a=b"], {"day": "2026-10-01", "n": 3, "on": True, "name": "a=b"}),
+        (["{n: 3, days: [2026-10-01]}"], {"n": 3, "days": ["2026-10-01"]}),
+        (['{"n": 3}', "n=4"], {"n": 4}),
+        (["at=2026-10-01T12:00:00Z", "empty="], {"at": "2026-10-01T12:00:00Z", "empty": None}),
+    ],
+)
+def test_variables_are_pairs_yaml_or_json(given: list[str], values: dict[str, Any]) -> None:
+    assert variables(given) == values
+
+
+@pytest.mark.parametrize("given", ["day", "[1, 2]", "{a: [}", "1=2"])
+def test_what_is_no_variable_is_refused(given: str) -> None:
+    with pytest.raises(UsageError, match="--vars"):
+        variables([given])
+
+
+def test_the_summary_counts_everything_once() -> None:
+    labels = ["OK", "OK", "WARN", "ERROR", "SKIP"]
+    assert summary(labels, 12.34) == "Done. PASS=2 WARN=1 ERROR=1 SKIP=1 TOTAL=5 in 12.3 s"
+    assert summary(["OK", "NOOP"], 1) == "Done. PASS=1 WARN=0 ERROR=0 SKIP=0 NOOP=1 TOTAL=2 in 1.0 s"

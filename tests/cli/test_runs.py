@@ -1,0 +1,170 @@
+"""What ran, at the keyboard: the list, and one run."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakebed.app import open_lake
+from lakebed.cli.building import bad_rows, details, label
+from lakebed.names import TableName
+from lakebed.ports import InputPin, Phase, RunRecord, SetAside, Verdict
+from tests.cli.shop import lakebed
+
+BEGAN = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
+ORDERS, TOTAL = TableName("shop", "silver", "orders"), TableName("shop", "gold", "total")
+GATE = Verdict("positive", "error", passed=False, bad_rows=25, sample=({"id": 7, "eur": None},), remediation="Mend the file.")
+ENDED = BEGAN + timedelta(seconds=4.06)
+SUCCESS = RunRecord(
+    "1" * 32,
+    "b" * 32,
+    ORDERS,
+    "success",
+    BEGAN,
+    ended_at=ENDED,
+    strategy="incremental",
+    phases=(Phase("Write", 3.5),),
+    rows={"result": 1200},
+    inputs=(InputPin(TableName("shop", "bronze", "orders"), 77), InputPin(TableName("shop", "bronze", "new"), None)),
+    files={"shop.orders": 1},
+    set_aside=(SetAside("shop/landing/orders/x.csv", "shop/landing/orders/_quarantine/1/x.csv", "it is torn"),),
+    verdicts=(Verdict("known", "error", passed=True, bad_rows=0, seconds=0.25),),
+    snapshot=78,
+)
+FAILED = RunRecord(
+    "2" * 32,
+    "c" * 32,
+    ORDERS,
+    "failed",
+    BEGAN + timedelta(minutes=1),
+    attempt=2,
+    ended_at=ENDED + timedelta(minutes=1),
+    strategy="incremental",
+    phases=(Phase("Write", 3.5),),
+    verdicts=(GATE,),
+    error={
+        "kind": "GateFailed",
+        "what": "the gate [red]positive[/red] found 25 bad rows.\nsee",
+        "safe": "It is safe.",
+        "next": "Look.",
+    },
+)
+SKIPPED = RunRecord("3" * 32, "c" * 32, TOTAL, "skipped", BEGAN + timedelta(minutes=2), message="shop.silver.orders failed")
+
+
+WRITTEN = replace(SKIPPED, state="success", message="", strategy="scd2", phases=(Phase("Write", 1.0),), rows={"result": 1})
+WARNED = (Verdict("a", "warn", passed=False, bad_rows=1), Verdict("b", "error", passed=True, bad_rows=0))
+
+
+@pytest.mark.parametrize(
+    ("record", "kind", "said"),
+    [
+        (SUCCESS, "OK", "incremental, 1,200 rows, 1 file set aside, 1 gate passed in 4.1 s"),
+        (FAILED, "ERROR", "incremental, 0 of 1 gates passed, attempt 2 in 4.1 s"),
+        (SKIPPED, "SKIP", "shop.silver.orders failed"),
+        (replace(SKIPPED, state="success", message="no new file in shop.orders"), "NOOP", "no new file in shop.orders"),
+        (replace(WRITTEN, message="nothing changed"), "OK", "scd2, nothing changed in 1.0 s"),
+        (replace(WRITTEN, verdicts=WARNED), "WARN", "scd2, 1 row, 1 of 2 gates passed in 1.0 s"),
+    ],
+)
+def test_a_line_says_how_a_run_ended(record: RunRecord, kind: str, said: str) -> None:
+    assert (label(record), details(record)) == (kind, said)
+
+
+def test_bad_rows_are_few_and_the_rest_is_counted() -> None:
+    assert list(bad_rows(GATE, limit=1)) == [
+        "gate positive, error: 25 bad rows",
+        "  id=7, eur=NULL",
+        "  … and 24 more",
+        "  Mend the file.",
+    ]
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A lake in which three runs are on record."""
+    folder = tmp_path / "lake"
+    monkeypatch.setenv("LAKEBED_LAKE", str(folder))
+    assert lakebed("init", str(folder)).exit_code == 0
+    with open_lake(folder) as opened:
+        for record in (SUCCESS, FAILED, SKIPPED):
+            opened.stores.records.write(record)
+    return folder
+
+
+def told(*arguments: str) -> Any:
+    return json.loads(lakebed(*arguments, "--json").stdout)
+
+
+def test_runs_are_listed_newest_first(lake: Path) -> None:
+    shown = lakebed("runs").stdout
+    assert [line.split()[2] for line in shown.splitlines()[2:5]] == ["skipped", "failed", "success"]
+    assert "the gate [red]positive[/red] found 25 bad rows." in shown
+    assert [run["run_id"][0] for run in told("runs", "ls")] == ["3", "2", "1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "ids"),
+    [
+        (["--state", "failed"], "2"),
+        (["--table", "total"], "3"),
+        (["--table", "silver.orders", "--limit", "1"], "2"),
+        (["--table", "orders", "--state", "success"], "1"),
+        (["--table", "orders", "--state", "skipped"], ""),
+    ],
+)
+def test_runs_can_be_narrowed_down(lake: Path, options: list[str], ids: str) -> None:
+    assert "".join(run["run_id"][0] for run in told("runs", *options)) == ids
+
+
+def test_one_run_is_shown_whole(lake: Path) -> None:
+    shown = lakebed("runs", "show", "11").stdout
+    for line in (
+        "shop.silver.orders OK [incremental, 1,200 rows",
+        "read shop.bronze.orders at 77",
+        "read shop.bronze.new (no row yet)",
+        "read 1 file of shop.orders",
+        "set aside shop/landing/orders/x.csv as shop/landing/orders/_quarantine/1/x.csv: it is torn",
+        "3.50 s  Write",
+        "gate known, error: passed in 0.25 s",
+        "snapshot 78 on main",
+    ):
+        assert line in shown
+    failed = lakebed("runs", "show", "2").stdout
+    for line in ("error: the gate [red]positive[/red] found 25 bad rows.", "It is safe.", "id=7, eur=NULL", "… and 24 more"):
+        assert line in failed
+
+
+def test_a_run_as_json_has_all_facts(lake: Path) -> None:
+    run = told("runs", "show", "1")
+    assert (run["table"], run["seconds"], run["inputs"][0]) == (
+        "shop.silver.orders",
+        4.06,
+        {"table": "shop.bronze.orders", "snapshot": 77},
+    )
+    assert told("runs", "show", "last")["run_id"] == SKIPPED.run_id
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--state", "faild"], "Did you mean failed?"),
+        (["--table", "ordrs"], "Did you mean"),
+        (["show", "zz"], "there is no run 'zz'"),
+        (["shw"], "Did you mean"),
+        (["show", "2", "--logs"], "no such file"),
+    ],
+)
+def test_bad_input(lake: Path, arguments: list[str], said: str) -> None:
+    done = lakebed("runs", *arguments)
+    assert done.exit_code == 2, done.output
+    assert said in done.stderr
+
+
+def test_a_beginning_that_fits_several_runs_is_refused(lake: Path) -> None:
+    with open_lake(lake) as opened:
+        opened.stores.records.write(RunRecord("11" + "0" * 30, "d" * 32, ORDERS, "skipped", BEGAN))
+    assert "fits 2 runs" in lakebed("runs", "show", "11").stderr

@@ -1,0 +1,134 @@
+"""Landing zones at the keyboard."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.shop import lakebed, make_shop, write
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LAKEBED_LAKE", str(tmp_path / "lake"))
+    return make_shop(tmp_path / "lake")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "day 2 #1 [ü].csv"
+    path.write_text("id,country,amount\n9,DE,1.0\n")
+    return path
+
+
+def told(*arguments: str) -> Any:
+    done = lakebed(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def states(zone: str) -> dict[str, str]:
+    return {file["path"]: file["state"] for file in told("zone", "show", zone)["files"]}
+
+
+def test_zones_are_those_with_a_folder_and_those_a_pipeline_reads(lake: Path) -> None:
+    write(lake, "pipelines/bronze/calls/pipeline.sql", "SELECT * FROM {{ landing_zone('api-data') }}")
+    write(lake, "landing/unread/a.csv", "a\n1\n")
+    write(lake, "landing/unread/zone.yaml", "description: nobody's\n")
+    rows = {row["zone"]: row for row in told("zone", "ls")}
+    assert {zone: row["waiting"] for zone, row in rows.items()} == {
+        "shop.api-data": 0,
+        "shop.orders": 2,
+        "shop.rates": 1,
+        "shop.unread": 1,
+    }
+    assert (rows["shop.unread"]["read_by"], rows["shop.unread"]["description"]) == ([], "nobody's")
+    assert "shop.bronze.orders" in lakebed("zone", "ls").stdout
+
+
+def test_a_lake_without_zones_says_how_to_begin(tmp_path: Path) -> None:
+    lakebed("init", str(tmp_path / "empty"))
+    assert "lakebed zone put" in lakebed("zone", "ls", "--lake", str(tmp_path / "empty")).stdout
+
+
+def test_a_file_is_put_under_its_own_name_and_waits(lake: Path, file: Path) -> None:
+    assert f"put shop/landing/orders/{file.name} (" in lakebed("zone", "put", "orders", str(file)).stdout
+    assert states("orders")[file.name] == "waiting"
+    assert file.name in lakebed("zone", "show", "shop.orders").stdout
+
+
+def test_files_are_in_the_state_their_place_says(lake: Path, file: Path) -> None:
+    write(lake, "landing/orders/sub/day3.csv", "id\n1\n")
+    write(lake, "landing/orders/half.csv.part", "id\n")
+    write(lake, "landing/orders/empty.csv", "")
+    write(lake, "landing/orders/_processed/r1/day0.csv", "id\n")
+    write(lake, "landing/orders/_quarantine/r2/bad.csv", "id\n")
+    write(lake, "landing/orders/_quarantine/r2/bad.csv.reason.json", '{"reason": "it is torn"}')
+    lakebed("zone", "put", "orders", str(file), "--sample")
+    assert states("orders") == {
+        "day1.csv": "waiting",
+        "torn.json": "waiting",
+        "sub/day3.csv": "waiting",
+        "half.csv.part": "writing",
+        "empty.csv": "writing",
+        "day0.csv": "processed",
+        "bad.csv": "quarantined",
+        file.name: "sample",
+    }
+    assert "it is torn (run r2)" in lakebed("zone", "show", "orders").stdout
+
+
+def test_what_does_not_fit_the_zones_pattern_is_ignored(lake: Path) -> None:
+    write(lake, "landing/orders/zone.yaml", "pattern: '*.csv'\n")
+    assert states("orders") == {"day1.csv": "waiting", "torn.json": "ignored"}
+
+
+def test_a_name_that_is_taken_refuses_all_files_unless_they_may_replace(lake: Path, file: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("id\n")
+    lakebed("zone", "put", "orders", str(file))
+    done = lakebed("zone", "put", "orders", str(tmp_path / "other.csv"), str(file))
+    assert done.exit_code == 2
+    assert "exists already" in done.stderr
+    assert "other.csv" not in states("orders")
+    file.write_text("id\n7\n")
+    assert lakebed("zone", "put", "orders", str(file), "--replace").exit_code == 0
+    assert (lake / "shop" / "landing" / "orders" / file.name).read_text() == "id\n7\n"
+
+
+def test_a_new_zone_needs_its_whole_name(lake: Path, file: Path) -> None:
+    assert lakebed("zone", "put", "shop.fresh", str(file)).exit_code == 0
+    assert states("fresh") == {file.name: "waiting"}
+    assert "Did you mean" in lakebed("zone", "put", "ordes", str(file)).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show", "ordes"], "Did you mean orders"),
+        (["show", "Bad.Name"], "there is no zone"),
+        (["put", "orders", "nowhere.csv"], "does not exist"),
+        (["put", "shop._hidden", "{file}"], "reserved"),
+        (["lss"], "Did you mean"),
+    ],
+)
+def test_bad_input(lake: Path, file: Path, arguments: list[str], said: str) -> None:
+    done = lakebed("zone", *(argument.format(file=file) for argument in arguments))
+    assert done.exit_code == 2, done.output
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("name", ["_secret.csv", ".hidden.csv", "half.csv.part"])
+def test_a_file_that_would_not_be_read_is_refused(lake: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("id\n")
+    done = lakebed("zone", "put", "orders", str(tmp_path / name))
+    assert done.exit_code == 2
+    assert "cannot be the name of a file in a zone" in done.stderr
+
+
+def test_a_broken_zone_yaml_is_told_with_its_line(lake: Path) -> None:
+    write(lake, "landing/orders/zone.yaml", "header: true\ndelimeter: ';'\n")
+    done = lakebed("zone", "show", "orders")
+    assert done.exit_code == 2
+    assert "zone.yaml:2" in done.stderr
+    assert "delimiter" in done.stderr

@@ -1,0 +1,23 @@
+"""Runs a lake's pipelines in a process of its own and kills it (SIGKILL) at a step boundary: `killed.py LAKE WHEN STEP`."""
+
+import os
+import signal
+import sys
+
+from lakebed.app import open_lake
+from lakebed.app.pipelines import Request
+
+
+def main() -> None:
+    folder, when, step = sys.argv[1:4]
+
+    def die(run_id: str, reached: object, moment: str) -> None:
+        if type(reached).__name__ == step and moment == when:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with open_lake(folder) as lake:
+        lake.pipelines.run(Request(), watch=die)
+
+
+if __name__ == "__main__":
+    main()

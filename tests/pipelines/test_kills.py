@@ -1,0 +1,131 @@
+"""kill -9 at every step boundary of a run, then a rerun: `main` was right all the time, and the rerun gives the right rows."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SCALE
+from tests.pipelines.lakes import TestLake
+
+pytestmark = pytest.mark.spark
+
+CONFIGS = {
+    "incremental": "merge_strategy: incremental\nunique_key: id\nwatermark_column: at",
+    "append_only": "merge_strategy: append_only",
+    "full_refresh": "merge_strategy: full_refresh",
+    "delete_insert": "merge_strategy: delete_insert\nunique_key: id",
+    "scd2": "merge_strategy: scd2\nunique_key: id",
+    "snapshot": "merge_strategy: snapshot\npartition_column: at",
+    "soft_delete": "merge_strategy: soft_delete\nunique_key: id",
+}
+EXPECTED = {  # ids after a first file with 1 and 2 (at 1), and a second with 2 (at 2) and 3 (at 2)
+    "incremental": [1, 2, 3],
+    "append_only": [1, 2, 2, 3],
+    "full_refresh": [1, 2, 2, 3],
+    "delete_insert": [1, 2, 3],
+    "scd2": [1, 2, 2, 3],
+    "snapshot": [1, 2, 2, 3],
+    "soft_delete": [1, 2, 3],
+}
+BOUNDARIES = [
+    ("before", "OpenZone"),
+    ("after", "OpenZone"),
+    ("after", "Calculate"),
+    ("after", "Stage"),
+    ("after", "CheckKeys"),
+    ("after", "PrepareSchema"),
+    ("after", "OpenBranch"),
+    ("after", "Write"),
+    ("after", "DropStage"),
+    ("after", "Judge"),
+    ("before", "Publish"),
+    ("after", "Publish"),
+    ("after", "Archive"),
+]
+SOURCE = "SELECT * FROM {{ landing_zone('orders') }}"
+GATE = {"ids": "SELECT * FROM {{ this }} WHERE id IS NULL"}
+
+
+def killed(lake: Path, when: str, step: str) -> None:
+    """A run that dies there; its lease is short, so that the next one need not wait."""
+    environment = {**os.environ, "LAKEBED_LEASE_LIMIT_SECONDS": "1"}
+    environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
+    command = [sys.executable, "-m", "tests.pipelines.killed", str(lake), when, step]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=180)
+    assert done.returncode == -signal.SIGKILL, (step, done.stdout, done.stderr)
+
+
+def applicable(strategy: str) -> Iterator[tuple[str, str]]:
+    """The boundaries that a run of the strategy has."""
+    staged = strategy not in {"append_only", "full_refresh"}
+    keyed = strategy not in {"append_only", "full_refresh", "snapshot"}
+    for when, step in BOUNDARIES:
+        if (step in {"Stage", "DropStage"} and not staged) or (step == "CheckKeys" and not keyed):
+            continue
+        yield when, step
+
+
+CASES = [(strategy, when, step) for strategy in CONFIGS for when, step in applicable(strategy)]
+NOW = [case for case in CASES if SCALE > 1 or case[0] == "incremental"]
+
+
+@pytest.mark.parametrize(("strategy", "when", "step"), NOW)
+def test_a_killed_run_leaves_main_right_and_the_next_run_heals(
+    strategy: str, when: str, step: str, tmp_path: Path, spark_home: Path
+) -> None:
+    shop = TestLake(tmp_path / "lake", settings={"lease": {"limit_seconds": 1.0}})
+    config = f"{CONFIGS[strategy]}\narchive_landing_zones: true\non_schema_change: append"
+    shop.pipeline("bronze.orders", SOURCE, config, gates=GATE)
+    shop.land("orders", "1.csv", "id,at\n1,1\n2,1\n")
+    shop.run_one("bronze.orders")
+    before = shop.rows("bronze.orders")
+    columns = shop.lake.describe(shop.table("bronze.orders")).columns
+
+    rows = "2,2,x\n3,2,y\n"
+    rows = f"1,1,w\n2,1,w\n{rows}" if strategy == "full_refresh" else rows
+    shop.land("orders", "2.csv", f"id,at,note\n{rows}" if strategy != "soft_delete" else f"id,at,note\n1,1,w\n{rows}")
+    killed(shop.folder, when, step)
+    published = (when, step) in {("after", "Publish"), ("after", "Archive")}
+    if not published:
+        seen = [{key: row[key] for key in before[0]} for row in shop.rows("bronze.orders")]
+        assert sorted(seen, key=repr) == before
+
+    record = shop.run("bronze.orders")["bronze.orders"]
+    assert record.state == "success", record.error
+    _right(shop, strategy, again=published)
+    assert shop.lake.describe(shop.table("bronze.orders")).columns[: len(columns)] == columns
+    shop.lake.close()
+
+
+def _right(shop: TestLake, strategy: str, *, again: bool) -> None:
+    """The oracle after every fault: acknowledged rows once, no leftovers, one record and one snapshot for each success."""
+    found = sorted(row["id"] for row in shop.rows("bronze.orders"))
+    expected = EXPECTED[strategy]
+    assert found == expected
+    assert shop.hidden() == []
+    assert shop.refs("bronze.orders") == {"main"}
+    succeeded = shop.lake.stores.records.runs(table=shop.table("bronze.orders"), state="success")
+    working = [record for record in succeeded if record.snapshot is not None]
+    assert len(working) == shop.snapshots("bronze.orders") == 2
+    assert shop.lake.stores.records.runs(table=shop.table("bronze.orders"), state="running") == ()
+    assert shop.lake.stores.records.pinned() == {}
+    landing = {path for path in shop.files() if "/landing/" in path}
+    assert {path.rpartition("/")[2] for path in landing if "/_processed/" in path} == {"1.csv", "2.csv"}
+    assert not any(path.count("/") == 3 for path in landing)
+
+
+def test_a_first_run_killed_at_its_end_is_forgotten_and_made_anew(tmp_path: Path, spark_home: Path) -> None:
+    shop = TestLake(tmp_path / "lake", settings={"lease": {"limit_seconds": 1.0}})
+    shop.pipeline("bronze.orders", SOURCE, CONFIGS["incremental"], gates=GATE)
+    shop.land("orders", "1.csv", "id,at\n1,1\n2,1\n")
+    killed(shop.folder, "after", "Judge")
+    assert [table.hidden for table in shop.lake.stores.catalog.pointers()] == [True]
+    shop.run_one("bronze.orders")
+    assert sorted(row["id"] for row in shop.rows("bronze.orders")) == [1, 2]
+    assert shop.hidden() == []
+    shop.lake.close()

@@ -1,0 +1,142 @@
+"""Python pipelines: what they may return, what they are given, and how their faults are told."""
+
+import pytest
+
+from tests.pipelines.lakes import TestLake
+
+pytestmark = pytest.mark.spark
+
+RETURNED = {
+    "Spark": "def run(spark, context):\n    return spark.sql('SELECT 1L AS id, \"a\" AS name UNION ALL SELECT 2L, NULL')",
+    "Arrow table": (
+        "import pyarrow as pa\n"
+        "def run(spark, context):\n    return pa.table({'id': pa.array([1, 2], pa.int64()), 'name': ['a', None]})"
+    ),
+    "Arrow batch": (
+        "import pyarrow as pa\n"
+        "def run(spark, context):\n    return pa.record_batch({'id': pa.array([1, 2], pa.int64()), 'name': ['a', None]})"
+    ),
+    "Arrow reader": (
+        "import pyarrow as pa\n"
+        "def run(spark, context):\n    return pa.table({'id': pa.array([1, 2], pa.int64()), 'name': ['a', None]}).to_reader()"
+    ),
+    "pandas": "import pandas as pd\ndef run(spark, context):\n    return pd.DataFrame({'id': [1, 2], 'name': ['a', None]})",
+    "Polars": "import polars as pl\ndef run(spark, context):\n    return pl.DataFrame({'id': [1, 2], 'name': ['a', None]})",
+    "lazy Polars": "import polars as pl\ndef run(spark, context):\n    return pl.LazyFrame({'id': [1, 2], 'name': ['a', None]})",
+    "DuckDB": "def run(conn, context):\n    return conn.sql(\"SELECT * FROM (VALUES (1::BIGINT, 'a'), (2, NULL)) t(id, name)\")",
+    "flat": "result = spark.sql('SELECT 1L AS id, \"a\" AS name UNION ALL SELECT 2L, NULL')",
+    "flat DuckDB": "result = duckdb_conn.sql(\"SELECT * FROM (VALUES (1::BIGINT, 'a'), (2, NULL)) t(id, name)\")",
+}
+
+
+@pytest.mark.parametrize("kind", RETURNED)
+def test_every_kind_of_frame_is_accepted_and_written_by_spark(shop: TestLake, kind: str) -> None:
+    shop.pipeline("silver.a", RETURNED[kind])
+    shop.run_one("silver.a")
+    assert shop.rows("silver.a") == [{"id": 1, "name": "a"}, {"id": 2, "name": None}]
+
+
+SEED = '''import duckdb
+def run(conn: duckdb.DuckDBPyConnection, context: dict) -> duckdb.DuckDBPyRelation:
+    """Ingest data from API response stored in landing zone."""
+    landing_path = context["landing_zone"]("api_data")
+    return conn.sql(f"""
+        SELECT
+            json_extract_string(data, '$.id') AS id,
+            json_extract_string(data, '$.name') AS name,
+            json_extract(data, '$.value') AS value
+        FROM read_json_auto('{landing_path}')
+    """)
+'''
+
+
+def test_the_seeds_pipeline_runs_verbatim_over_frozen_files(shop: TestLake) -> None:
+    shop.pipeline("bronze.api", SEED, "merge_strategy: append_only")
+    shop.land("api_data", "a day's.json", '{"data": {"id": "1", "name": "x", "value": 7}}\n')
+    shop.run_one("bronze.api")
+    assert shop.rows("bronze.api") == [{"id": "1", "name": "x", "value": "7"}]
+    shop.land("api_data", "sub/2.json", '{"data": {"id": "2", "name": "y", "value": [1]}}\n')
+    shop.run_one("bronze.api")
+    assert [row["id"] for row in shop.rows("bronze.api")] == ["1", "2"]
+
+
+GIVEN = """
+def run(spark, context):
+    assert context.ref is context["ref"]
+    assert context.get("nothing", 5) == 5
+    before = bool(context.is_incremental)
+    assert before == context.is_incremental() == (context.this is not None)
+    assert (context.watermark is not None) == (context.watermark_value is not None) == before
+    context.logger.info("hello from %s", context.run_id)
+    files = context.landing_files("orders")
+    assert context.landing_zone("orders").count() == len(files)
+    rows = context.ref("bronze.base").count()
+    n = context.this.count() if context.this is not None else 0
+    return spark.createDataFrame([(n, rows, context.vars["who"], context.config["tags"][0], context.var("absent", "d"))],
+        "n int, rows long, who string, tag string, other string")
+"""
+
+
+def test_the_context_gives_pinned_frames_files_settings_and_a_logger(shop: TestLake) -> None:
+    shop.pipeline("bronze.base", "SELECT * FROM range(3)")
+    shop.pipeline("silver.a", GIVEN, "merge_strategy: incremental\nunique_key: n\nwatermark_column: n\ntags: [x]")
+    shop.land("orders", "1.csv", "id\n1\n")
+    shop.run_one("bronze.base")
+    record = shop.run_one("silver.a", vars={"who": "me"})
+    shop.land("orders", "2.csv", "id\n2\n")
+    shop.run_one("silver.a", vars={"who": "you"})
+    rows = shop.rows("silver.a")
+    assert [(row["n"], row["rows"], row["who"], row["tag"], row["other"]) for row in rows] == [
+        (0, 3, "me", "x", "d"),
+        (1, 3, "you", "x", "d"),
+    ]
+    log = shop.folder / ".data" / "logs" / "runs" / f"{record.run_id}.log"
+    assert f"hello from {record.run_id}" in log.read_text()
+
+
+def test_a_duckdb_pipeline_reads_pinned_tables_by_name(shop: TestLake) -> None:
+    shop.pipeline("bronze.base", "SELECT id FROM range(3)")
+    shop.pipeline(
+        "silver.a",
+        "def run(conn, context):\n    return conn.sql(f\"SELECT sum(id)::BIGINT AS s FROM {context.ref('bronze.base')}\")",
+    )
+    assert {record.state for record in shop.run().values()} == {"success"}
+    assert shop.rows("silver.a") == [{"s": 3}]
+
+
+def test_functions_of_a_pipeline_reach_sparks_workers(shop: TestLake) -> None:
+    code = """
+from pyspark.sql.functions import udf
+OFFSET = 10
+def shifted(x):
+    return x + OFFSET
+def run(spark, context):
+    return spark.range(2).select(udf(shifted, "long")("id").alias("id"))
+"""
+    shop.pipeline("silver.a", code)
+    shop.run_one("silver.a")
+    assert [row["id"] for row in shop.rows("silver.a")] == [10, 11]
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "line"),
+    [
+        ("def run(spark, context):\n    x = 1\n    return x / 0", "ZeroDivisionError", 3),
+        ("def run(spark, context):\n    return 5", "returned a int", None),
+        ("import nothing_there\ndef run(spark, context):\n    return 5", "ModuleNotFoundError", 1),
+        ("def run(spark, context):\n    return spark.sql('SELECT nope FROM range(1)')", "nope", 2),
+    ],
+)
+def test_a_fault_of_the_code_is_told_with_its_line(shop: TestLake, code: str, said: str, line: int | None) -> None:
+    shop.pipeline("silver.a", code)
+    error = shop.run("silver.a")["silver.a"].error
+    assert error["kind"] == "RunFailed"
+    assert said in error["what"]
+    assert error["where"] == "shop/pipelines/silver/a/pipeline.py" + (f":{line}" if line else "")
+
+
+def test_a_fault_spark_finds_in_a_query_is_told_at_the_line_of_the_template(shop: TestLake) -> None:
+    shop.pipeline("silver.a", "-- a comment\n{% if true %}\nSELECT\n  nope\nFROM range(1)\n{% endif %}")
+    error = shop.run("silver.a")["silver.a"].error
+    assert error["where"] == "shop/pipelines/silver/a/pipeline.sql:4"
+    assert "nope" in error["what"]

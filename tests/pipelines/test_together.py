@@ -1,0 +1,120 @@
+"""Together or not at all: a reader never sees gold that does not match silver."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from lakebed.app import open_lake
+from tests.conftest import SCALE
+from tests.pipelines.lakes import TestLake
+
+pytestmark = pytest.mark.spark
+
+ADD_UP = "SELECT count(*) AS n, sum(amount) AS total FROM {{ ref('silver.orders') }}"
+
+
+def set_up(shop: TestLake) -> None:
+    shop.pipeline("silver.orders", "SELECT * FROM {{ landing_zone('orders') }}", "merge_strategy: append_only")
+    shop.pipeline("gold.totals", ADD_UP, gates={"sane": "SELECT * FROM {{ this }} WHERE total < 0"})
+
+
+def test_tables_that_depend_on_each_other_are_made_and_published_together(shop: TestLake) -> None:
+    set_up(shop)
+    shop.land("orders", "1.csv", "id,amount\n1,5\n2,6\n")
+    records = shop.run(together=True)
+    assert {record.state for record in records.values()} == {"success"}
+    assert shop.rows("gold.totals") == [{"n": 2, "total": 11}]
+    assert [pin.snapshot for pin in records["gold.totals"].inputs] == [records["silver.orders"].snapshot]
+    publication = shop.lake.stores.catalog.pointers()
+    assert {str(table) for table in publication} == {"shop.silver.orders", "shop.gold.totals"}
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_failing_gate_of_gold_publishes_nothing_and_the_file_waits(shop: TestLake, first: bool) -> None:
+    set_up(shop)
+    if not first:
+        shop.land("orders", "0.csv", "id,amount\n1,5\n")
+        shop.run(together=True)
+    before = {table: shop.lake.describe(table).head() for table in shop.lake.stores.catalog.pointers()}
+    shop.land("orders", "1.csv", "id,amount\n2,-50\n")
+    records = shop.run(together=True)
+    assert {record.state for record in records.values()} == {"failed"}
+    after = {table: shop.lake.describe(table).head() for table in shop.lake.stores.catalog.pointers()}
+    assert after == before
+    shop.land("orders", "1.csv", "id,amount\n2,50\n")
+    assert {record.state for record in shop.run(together=True).values()} == {"success"}
+    assert shop.rows("gold.totals") == [{"n": 1 if first else 2, "total": 50 if first else 55}]
+
+
+def test_a_table_somebody_else_works_on_keeps_the_whole_build_from_starting(shop: TestLake) -> None:
+    set_up(shop)
+    shop.land("orders", "1.csv", "id,amount\n1,5\n")
+    with shop.lake.hold(shop.table("gold.totals"), holder="Alice"):
+        records = shop.run(together=True)
+    assert {record.error["kind"] for record in records.values()} == {"LeaseHeld"}
+    assert shop.lake.stores.catalog.pointers() == {}
+
+
+def watching(shop: TestLake, stop: threading.Event) -> tuple[threading.Thread, list[tuple[int, int]]]:
+    """A reader that asks for both tables at one moment, again and again, through PyIceberg's static tables."""
+    seen: list[tuple[int, int]] = []
+    silver, gold = shop.table("silver.orders"), shop.table("gold.totals")
+
+    def look() -> None:
+        from pyiceberg.table import StaticTable
+
+        with open_lake(shop.folder) as lake:
+            while not stop.is_set():
+                pointers = lake.stores.catalog.pointers([silver, gold])
+                if len(pointers) == 2:
+                    seen.append(_read(pointers[silver].location, pointers[gold].location, StaticTable.from_metadata))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    return thread, seen
+
+
+def _read(silver: str, gold: str, opened: Callable[[str], object]) -> tuple[int, int]:
+    rows = opened(silver).scan().to_arrow().num_rows  # type: ignore[attr-defined]
+    (total,) = opened(gold).scan().to_arrow().to_pylist()  # type: ignore[attr-defined]
+    return rows, total["n"]
+
+
+def test_a_reader_looping_during_many_builds_sees_only_states_in_which_gold_matches_silver(shop: TestLake) -> None:
+    set_up(shop)
+    shop.pipeline("silver.orders", "SELECT {{ var('id') }} AS id, {{ var('amount') }} AS amount", "merge_strategy: append_only")
+    stop = threading.Event()
+    thread, seen = watching(shop, stop)
+    try:
+        for number in range(30 * SCALE):
+            bad = number % 5 == 4
+            records = shop.run(together=True, vars={"id": number, "amount": -1000000 if bad else 1})
+            assert {record.state for record in records.values()} == {"failed" if bad else "success"}
+    finally:
+        stop.set()
+        thread.join()
+    assert len(seen) > 30
+    assert [state for state in seen if state[0] != state[1]] == []
+    assert shop.rows("gold.totals")[0]["n"] == 24 * SCALE
+
+
+def test_independent_pipelines_run_side_by_side(shop: TestLake) -> None:
+    """Each waits for the other to have begun: with one thread this would never end."""
+    code = """
+import time
+from pathlib import Path
+def run(spark, context):
+    here = Path({folder!r})
+    (here / context.run_id).touch()
+    for _ in range(300):
+        if len(list(here.iterdir())) == 2:
+            return spark.range(1)
+        time.sleep(0.1)
+    raise TimeoutError("alone")
+"""
+    meeting = shop.folder / "meeting"
+    meeting.mkdir()
+    for name in ("bronze.a", "bronze.b"):
+        shop.pipeline(name, code.format(folder=str(meeting)))
+    assert {record.state for record in shop.run("bronze.*", threads=2).values()} == {"success"}
