@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from pydantic import BaseModel
 
 from lakebed import errors
 from lakebed.cli.main import app
 from lakebed.errors import LakebedError
+from lakebed.landing import ZoneSpec
+from lakebed.pipelines import PipelineConfig
 from lakebed.settings import OTHER_VARIABLES, fields, secrets, variables
 
+PIPELINES = "In a pipeline's `config.yaml`, or as an annotation of its source, which wins."
+ZONES = "In a zone's `zone.yaml`."
 PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 HEAD = """\
 # Reference
@@ -23,7 +28,8 @@ Written by `make docs` from the code: do not edit by hand.
 
 def page() -> str:
     """The whole page."""
-    return HEAD + "\n".join((*settings(), *other_variables(), *commands(), *tree_of_errors()))
+    written = (*of_model("Pipelines", PIPELINES, PipelineConfig), *of_model("Zones", ZONES, ZoneSpec))
+    return HEAD + "\n".join((*settings(), *other_variables(), *written, *commands(), *tree_of_errors()))
 
 
 def settings() -> Iterator[str]:
@@ -47,6 +53,15 @@ def _default(field: Any) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+def of_model(title: str, said: str, model: type[BaseModel]) -> Iterator[str]:
+    yield f"## {title}\n"
+    yield f"{said}\n"
+    yield "| Setting | Default | Meaning |\n|---|---|---|"
+    for name, field in model.model_fields.items():
+        yield f"| `{name}` | {_default(field)} | {_cell(field.description or '')} |"
+    yield ""
 
 
 def other_variables() -> Iterator[str]:

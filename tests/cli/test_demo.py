@@ -10,20 +10,39 @@ from lakebed.cli.main import app
 
 pytestmark = pytest.mark.spark
 
+PIPELINES = ["bronze.customers", "bronze.orders", "bronze.products", "silver.clean_orders", "gold.revenue"]
+
+
+def states(*given: str) -> dict[str, str]:
+    return {f"ecommerce.{name}": state for name, state in zip(PIPELINES, given, strict=True)}
+
 
 def test_every_chapter_of_the_demo_holds(tmp_path: Path, spark_home: Path) -> None:
     done = CliRunner().invoke(app, ["demo", str(tmp_path / "shop"), "--json"])
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)
-    assert facts["seen_before"] == {"orders": 0, "customers": 0, "products": 0}
-    assert facts["waiting"] == facts["seen_after"] == {"orders": 400, "customers": 120, "products": 6}
-    assert (facts["bad_rows"], facts["main_during_bad_day"], facts["main_after_bad_day"]) == (1, 400, 600)
-    assert facts["holder"] == "Alice's run"
-    assert facts["diverged"] == "main"
-    assert facts["pyiceberg_rows"] == 600
+    assert facts["landed"] == 5
+    assert sorted(facts["pipelines"]) == sorted(f"ecommerce.{name}" for name in PIPELINES)
+    assert facts["first"] == states("success", "success", "success", "success", "success")
+    assert facts["rows"] == {"ecommerce.bronze.orders": 600, "ecommerce.silver.clean_orders": 600, "ecommerce.gold.revenue": 15}
+    assert facts["processed"] == 3
+    assert facts["bad"] == states("success", "failed", "success", "skipped", "skipped")
+    assert facts["main_unchanged"]
+    assert facts["repaired"] == states("success", "success", "success", "success", "success")
+    assert facts["rows_after"]["ecommerce.bronze.orders"] == facts["rows_after"]["ecommerce.silver.clean_orders"] == 603
+    assert facts["told"] == ["LeaseHeld"]
+    assert facts["pyiceberg_rows"] == 603
 
 
 def test_the_demo_ends_by_telling_what_to_try_next(tmp_path: Path, spark_home: Path) -> None:
     shown = CliRunner().invoke(app, ["demo", str(tmp_path / "shop")]).output
-    for word in ("1. A lake in a folder", "nobody sees a row yet", "ecommerce.bronze.orders", "The lake is yours", "doctor"):
+    for word in (
+        "1. A lake in a folder",
+        "ecommerce.bronze.orders",
+        "gate positive_amounts",
+        "amount=-179.00",
+        "still see the 600 rows of before",
+        "The lake is yours",
+        "doctor",
+    ):
         assert word in shown

@@ -1,13 +1,16 @@
 """What the options of a build come to, and how a build ends."""
 
+import io
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from lakebed.app.pipelines import Onlooker, Pipelines, Request, Result
-from lakebed.cli.building import summary
+from lakebed.cli.building import Showing, summary
+from lakebed.cli.screen import Screen
 from lakebed.cli.selection import variables
 from lakebed.errors import UsageError
 from lakebed.names import TableName
@@ -59,6 +62,21 @@ def test_without_options_everything_runs_one_by_one(asked: list[tuple[Request, d
 def test_quiet_and_json_print_no_lines(asked: list[tuple[Request, dict[str, Any]]]) -> None:
     assert lakebed("run", "-q").output == ""
     assert len(lakebed("run", "--json").stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_bar_says_what_runs_on_a_terminal_only(is_terminal: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    screen, seen = Screen(), io.StringIO()
+    screen.__dict__["errors"] = Console(file=seen, force_terminal=is_terminal, width=120)
+    showing = Showing(screen)
+    with showing.live():
+        showing.onlooker.on_select((TABLE, TABLE))
+        showing.onlooker.on_start(TABLE)
+        showing.onlooker.on_end(record("failed"))
+        showing.onlooker.on_start(TABLE)
+    assert ("1/2" in seen.getvalue()) is is_terminal
+    assert ("shop.silver.orders" in seen.getvalue()) is is_terminal
+    assert capsys.readouterr().out == "1 of 2 ERROR shop.silver.orders [in 0.0 s]\n"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A zone on disk, and Spark to read it."""
 
 import gzip
-import os
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,14 +60,13 @@ class Zone:
     def set(self, **settings: Any) -> None:
         self.spec = ZoneSpec.model_validate({"settle_seconds": 0, **settings})
 
-    def open(self, *, pattern: str | None = None, keep: bool = False) -> Landed:
+    def open(self, *, pattern: str | None = None, keep: bool = False) -> Any:
         frozen = freeze(self.files, ZONE, self.spec, pattern=pattern)
         return open_zone(self.reader, self.files, ZONE, frozen.files, self.spec, address=self.root.at, run_id=RUN, keep=keep)
 
-    def rows(self, landed: Landed) -> list[tuple[Any, ...]]:
-        """The rows, sorted by their text."""
-        assert landed.frame is not None
-        return sorted((tuple(row) for row in landed.frame.collect()), key=str)
+    def by_id(self, landed: Any) -> list[tuple[Any, ...]]:
+        """The rows, in the order of their first column."""
+        return [tuple(row) for row in landed.frame.orderBy(landed.frame.columns[0]).collect()]
 
     def left(self) -> list[str]:
         """All files in the zone, by their paths below it."""
@@ -88,4 +87,21 @@ def zipped(text: str) -> bytes:
     return gzip.compress(text.encode(), mtime=0)
 
 
-ENVIRONMENT = os.environ
+def cut(data: bytes, share: float = 0.5) -> bytes:
+    """The first part of a file, as a broken upload leaves it."""
+    return data[: int(len(data) * share)]
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    """With sixteen wrong bytes in the middle."""
+    return data[:at] + bytes(byte ^ 0xFF for byte in data[at : at + 16]) + data[at + 16 :]
+
+
+def parquet(columns: Mapping[str, Any]) -> bytes:
+    """A Parquet file with these columns."""
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    buffer = io.BytesIO()
+    write_table(pyarrow.table(dict(columns)), buffer)
+    return buffer.getvalue()

@@ -155,7 +155,6 @@ class Showing:
             if str(record.table) in self._running:
                 self._running.remove(str(record.table))
             self.line(label(record), str(record.table), details(record), trouble(record))
-            self._redraw()
 
     def line(self, kind: str, name: str, said: str, below: Iterator[str]) -> None:
         """The next line, and what stands under it."""
@@ -171,6 +170,7 @@ class Showing:
         self.screen.say(f"{number} [{colour}]{kind:<5}[/{colour}] {escape(f'{name} [{said}]')}")
         for text in below:
             self.screen.say(f"    {escape(text)}")
+        self._redraw()
         if self._bar:
             self._bar.start()
 

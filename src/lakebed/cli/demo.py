@@ -1,4 +1,4 @@
-"""The demo: a small shop lake, and what Lakebed can do with it so far. Every line it prints comes from real data."""
+"""The demo: a small shop lake, from landing files to gold. Every line it prints comes from real data."""
 
 import os
 import sys
@@ -11,27 +11,23 @@ from tempfile import mkdtemp
 from typing import Any
 
 from lakebed.app import Lake, create_lake, open_lake
+from lakebed.app.pipelines import Request, Result
 from lakebed.cli import lakes, tables
+from lakebed.cli.building import Showing
 from lakebed.cli.screen import Screen
-from lakebed.errors import Diverged, LeaseHeld
 from lakebed.names import TableName
 from lakebed.settings import Root
-from lakebed.tables import create_branch, on_branch
 
 ORDERS = TableName("ecommerce", "bronze", "orders")
-CUSTOMERS = TableName("ecommerce", "bronze", "customers")
-PRODUCTS = TableName("ecommerce", "bronze", "products")
-_COLUMNS = {
-    ORDERS: "order_id BIGINT, customer_id BIGINT, product_id BIGINT, quantity INT, amount DECIMAL(12,2), status STRING, "
-    "updated_at TIMESTAMP",
-    CUSTOMERS: "customer_id BIGINT, name STRING, country STRING",
-    PRODUCTS: "product_id BIGINT, name STRING, category STRING, price DOUBLE",
-}
-_LANDING = {
-    ORDERS: ("csv", "orders/orders_2026-10-0[12].csv"),
-    CUSTOMERS: ("csv", "customers/*.csv"),
-    PRODUCTS: ("json", "products/*.ndjson"),
-}
+CLEAN_ORDERS = TableName("ecommerce", "silver", "clean_orders")
+REVENUE = TableName("ecommerce", "gold", "revenue")
+_ZONE = "ecommerce/landing/orders"
+_HEAD = "order_id,customer_id,product_id,quantity,amount,status,updated_at"
+_DAY = (
+    "601,12,1,1,39.90,paid,2026-10-04T08:15:00Z",
+    "602,31,5,1,149.00,placed,2026-10-04T09:30:00Z",
+    "603,7,3,2,{amount},paid,2026-10-04T11:45:00Z",
+)
 
 
 @dataclass
@@ -43,8 +39,19 @@ class Demo:
     started: float = field(default_factory=time.monotonic)
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def count(self, name: str) -> int:
-        return int(self.lake.spark.table(name).count())
+    def count(self, table: TableName) -> int:
+        """The rows a reader sees; no engine is asked."""
+        head = self.lake.describe(table).head()
+        return (head.count("total-records") or 0) if head else 0
+
+    def run(self, *selectors: str, together: bool = False) -> Result:
+        """Run pipelines, a line for each as it ends."""
+        showing = Showing(self.screen)
+        return self.lake.pipelines.run(Request(selectors), together=together, onlooker=showing.onlooker)
+
+    def say(self, line: str) -> None:
+        if not self.screen.as_json and not self.screen.quiet:
+            self.screen.say(line)
 
 
 def show(screen: Screen, path: str | None) -> None:
@@ -54,7 +61,7 @@ def show(screen: Screen, path: str | None) -> None:
     with open_lake(str(root.folder), report=screen.progress) as lake:
         showing = Demo(screen, lake)
         for number, (title, chapter) in enumerate(CHAPTERS, start=1):
-            _say(screen, f"\n[bold]{number}. {title}[/bold]")
+            showing.say(f"\n[bold]{number}. {title}[/bold]")
             chapter(showing)
         seconds = time.monotonic() - showing.started
     screen.show(
@@ -62,18 +69,15 @@ def show(screen: Screen, path: str | None) -> None:
     )
 
 
-def _say(screen: Screen, line: str) -> None:
-    if not screen.as_json and not screen.quiet:
-        screen.say(line)
-
-
 def _made(showing: Demo) -> None:
-    landed = [file.path for file in showing.lake.stores.files.list("ecommerce/landing")]
-    showing.facts["landed"] = len(landed)
-    _say(
-        showing.screen,
-        f"   {showing.lake.root}: one folder, {len(landed)} files in its landing zones, catalog and state in .data/lake.db",
-    )
+    files = showing.lake.stores.files
+    landed = [file.path for file in files.list("ecommerce/landing") if not file.path.endswith("zone.yaml")]
+    plans = showing.lake.plan()
+    showing.facts |= {"landed": len(landed), "pipelines": [str(plan.table) for plan in plans]}
+    showing.say(f"   {showing.lake.root}: {len(landed)} files in landing zones, {len(plans)} pipelines written as SQL and Python")
+    for plan in plans:
+        showing.say(f"   {plan.table}: {len(plan.steps)} steps")
+    showing.say("   (lakebed plan shows the steps; no JVM has been started)")
 
 
 def _spark(showing: Demo) -> None:
@@ -81,117 +85,86 @@ def _spark(showing: Demo) -> None:
     with showing.screen.waiting("starting Spark"):
         version = showing.lake.spark.version
     showing.facts["spark"] = version
-    _say(showing.screen, f"   Spark {version} with Iceberg, in this process's care, after {time.monotonic() - began:.1f} s")
+    showing.say(f"   Spark {version} with Iceberg, in this process's care, after {time.monotonic() - began:.1f} s")
 
 
-def _branches(showing: Demo) -> None:
-    with showing.screen.bar("reading landing files") as progress, showing.lake.watch(progress):
-        for table in _COLUMNS:
-            _load(showing, table, _LANDING[table], branch="run_1")
-    seen = {table.name: showing.count(table.spark) for table in _COLUMNS}
-    waiting = {table.name: showing.count(on_branch(table, "run_1")) for table in _COLUMNS}
-    showing.facts["seen_before"], showing.facts["waiting"] = seen, waiting
-    _say(showing.screen, f"   on branch run_1: {_listed(waiting)}")
-    _say(showing.screen, f"   on main:         {_listed(seen)}: nobody sees a row yet")
+def _layers(showing: Demo) -> None:
+    result = showing.run()
+    showing.facts["first"] = {str(record.table): record.state for record in result.records}
+    showing.facts["rows"] = {str(table): showing.count(table) for table in (ORDERS, CLEAN_ORDERS, REVENUE)}
+    processed = [file.path for file in showing.lake.stores.files.list(f"{_ZONE}/_processed")]
+    showing.facts["processed"] = len(processed)
+    showing.say(f"   the {len(processed)} order files were read once and moved to _processed/")
 
 
-def _load(showing: Demo, table: TableName, landing: tuple[str, str], *, branch: str) -> None:
-    kind, files = landing
-    lake, spark = showing.lake, showing.lake.spark
-    if table not in lake.stores.catalog.pointers([table]):
-        spark.sql(lake.creation_of(table, _COLUMNS[table]))
-    spark.sql(create_branch(table, branch))
-    frame = (
-        spark.read.schema(_COLUMNS[table]).option("header", True).format(kind).load(f"{lake.root.url}/ecommerce/landing/{files}")
-    )
-    frame.writeTo(on_branch(table, branch)).append()
-
-
-def _together(showing: Demo) -> None:
-    done = showing.lake.publish(_COLUMNS, branch="run_1", run_id="demo-1")
-    seen = {move.table.name: showing.count(move.table.spark) for move in done.moves}
-    showing.facts["seen_after"] = seen
-    _say(showing.screen, f"   one transaction moved {len(done.moves)} tables: {_listed(seen)}")
+def _land(showing: Demo, amount: str) -> None:
+    text = "\n".join((_HEAD, *_DAY)).format(amount=amount) + "\n"
+    showing.lake.stores.files.write(f"{_ZONE}/orders_2026-10-04.csv", text.encode())
 
 
 def _bad_day(showing: Demo) -> None:
-    _load(showing, ORDERS, ("csv", "orders/orders_2026-10-03.csv"), branch="run_2")
-    spark, branch = showing.lake.spark, on_branch(ORDERS, "run_2")
-    spark.sql(f"INSERT INTO {branch} SELECT -1, 1, 1, 1, -99.00, 'paid', TIMESTAMP '2026-10-03 12:00:00'")
-    bad = spark.sql(f"SELECT order_id FROM {branch} WHERE amount < 0").count()
-    showing.facts["bad_rows"], showing.facts["main_during_bad_day"] = bad, showing.count(ORDERS.spark)
-    _say(
-        showing.screen,
-        f"   a check on branch run_2 finds {bad} bad row; main still has its {showing.facts['main_during_bad_day']} rows",
-    )
-    spark.sql(f"DELETE FROM {branch} WHERE amount < 0")
-    showing.lake.publish([ORDERS], branch="run_2", run_id="demo-2")
-    showing.facts["main_after_bad_day"] = showing.count(ORDERS.spark)
-    _say(showing.screen, f"   mended on the branch, then published: main has {showing.facts['main_after_bad_day']} rows")
+    before = showing.lake.describe(ORDERS).head()
+    _land(showing, "-179.00")
+    result = showing.run()
+    unchanged = showing.lake.describe(ORDERS).head() == before
+    showing.facts["bad"] = {str(record.table): record.state for record in result.records}
+    showing.facts["main_unchanged"] = unchanged
+    seen = showing.count(ORDERS)
+    showing.say(f"   readers of {ORDERS} still see the {seen} rows of before; the file waits in its zone")
+
+
+def _repaired(showing: Demo) -> None:
+    _land(showing, "179.00")
+    result = showing.run()
+    showing.facts["repaired"] = {str(record.table): record.state for record in result.records}
+    showing.facts["rows_after"] = {str(table): showing.count(table) for table in (ORDERS, CLEAN_ORDERS, REVENUE)}
+    showing.say(f"   {ORDERS} now has {showing.count(ORDERS)} rows, {REVENUE} {showing.count(REVENUE)}")
 
 
 def _contention(showing: Demo) -> None:
-    with showing.lake.hold(ORDERS, holder="Alice's run"):
-        try:
-            with showing.lake.hold(ORDERS, holder="Bob's run"):
-                raise AssertionError("two holders of one lease")
-        except LeaseHeld as refused:
-            showing.facts["holder"] = refused.holder
-            _say(showing.screen, f"   Bob is told: {refused.what}")
-    spark = showing.lake.spark
-    spark.sql(create_branch(CUSTOMERS, "run_3"))
-    spark.sql(f"INSERT INTO {CUSTOMERS.spark} VALUES (999, 'Late arrival', 'DE')")
-    try:
-        showing.lake.publish([CUSTOMERS], branch="run_3", run_id="demo-3")
-    except Diverged as refused:
-        showing.facts["diverged"] = refused.ref
-        _say(showing.screen, f"   and a branch that would lose somebody's row is refused: {refused.what}")
-    spark.sql(f"ALTER TABLE {CUSTOMERS.spark} DROP BRANCH run_3")
+    with showing.lake.hold(REVENUE, holder="Alice's run"):
+        result = showing.run("silver.clean_orders+", together=True)
+    showing.facts["told"] = sorted({record.error.get("kind", "") for record in result.records})
 
 
 def _elsewhere(showing: Demo) -> None:
     rows = len(showing.lake.iceberg.load_table(ORDERS.parts).scan(selected_fields=("order_id",)).to_arrow())
     showing.facts["pyiceberg_rows"] = rows
-    _say(showing.screen, f"   PyIceberg, without Spark, reads the same {rows} orders from the same files")
+    showing.say(f"   PyIceberg, without Spark, reads the same {rows} orders from the same files")
 
 
 def _look(showing: Demo) -> None:
     if showing.screen.as_json or showing.screen.quiet:
         return
     there = Screen(lake_path=str(showing.lake.root))
-    _say(showing.screen, "   $ lakebed ls")
+    showing.say("   $ lakebed ls")
     lakes.ls(there)
-    _say(showing.screen, "   $ lakebed table history orders")
-    tables.history(there, "orders")
+    showing.say("   $ lakebed table history orders")
+    tables.history(there, "bronze.orders")
 
 
 CHAPTERS: tuple[tuple[str, Callable[[Demo], None]], ...] = (
-    ("A lake in a folder", _made),
+    ("A lake in a folder, and a plan", _made),
     ("Spark, with nothing to set up", _spark),
-    ("Landing files become rows on a branch", _branches),
-    ("Three tables are published in one step", _together),
-    ("A bad row never reaches a reader", _bad_day),
-    ("Two writers cannot hurt each other", _contention),
+    ("From landing files to bronze, silver and gold", _layers),
+    ("A bad batch is stopped by a gate", _bad_day),
+    ("The repaired batch goes through", _repaired),
+    ("Together or not at all: one table is taken, so none is touched", _contention),
     ("Every engine sees the same state", _elsewhere),
     ("Looking around takes no JVM", _look),
 )
 
 
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
-
-
 def _farewell(screen: Screen, folder: Path, seconds: float) -> None:
     screen.say(f"\n[bold]That took {seconds:.0f} s.[/bold] The lake is yours to play with:")
     program = "lakebed" if which("lakebed") else str(Path(sys.argv[0]).absolute())
-    python = "python" if which("lakebed") else sys.executable
-    asked = "lakebed.open('.').spark.table('ecommerce.bronze.orders').groupBy('status').count().show()"
     for line in (
         f"cd {folder}",
-        f"{program} ls",
-        f"{program} table describe orders",
-        f"{program} table history customers --json",
+        f"{program} runs",
+        f"{program} lineage",
+        f"{program} preview gold.revenue",
+        f"{program} zone show orders",
+        f"{program} run state:modified+   # after changing a pipeline",
         f"{program} doctor",
-        f'{python} -c "import lakebed; {asked}"',
     ):
         screen.say(f"  {line}")

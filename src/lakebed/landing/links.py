@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from lakebed.errors import FileMissing
+from lakebed.errors import BadFiles
 from lakebed.landing.streams import opened
 from lakebed.ports import FileInfo, Files
 
@@ -33,7 +33,7 @@ def _bring(files: Files, file: FileInfo, to: Path) -> None:
         to.symlink_to(place)
         return
     if files.info(file.path).etag != file.etag:
-        raise FileMissing(file.path)
+        raise BadFiles("the file changed after it was read.", where=file.path, safe="Nothing was published.", next="Run it again.")
     with opened(files, file, gzipped=False) as stream, to.open("xb") as copy:
         while piece := stream.read(_PIECE):
             copy.write(piece)

@@ -26,7 +26,8 @@ def look(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec) -> Sniffed:
     nanos = {leaf.path: type_ for leaf in leaves if (type_ := _nanos(leaf))}
     if inner := next((path for path in nanos if path not in names), None):
         raise Damaged(f"{inner} counts nanoseconds inside a nested column, which Spark cannot read: write microseconds")
-    return Sniffed(file, "parquet", options_of(kind, spec), False, names, str(schema), tuple(nanos.items()), rows)
+    layout = str(schema).partition("\n")[2]  # its first line is the address of an object
+    return Sniffed(file, "parquet", options_of(kind, spec), False, names, layout, tuple(nanos.items()), rows)
 
 
 def damage(files: Files, file: FileInfo) -> str:

@@ -238,7 +238,7 @@ def refuse_blocked(work: Work) -> None:
         f"the gate {first.gate} found {found}{more}.",
         where=str(work.table),
         safe="Readers see the table as it was.",
-        next=first.remediation or f"Look at the rows: lakebed runs show {work.run_id[:12]}",
+        next=f"Look at the rows: lakebed runs show {work.run_id[:12]}",
     )
 
 

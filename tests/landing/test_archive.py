@@ -1,0 +1,115 @@
+"""Files that leave a zone."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lakebed.engines.files import FolderFiles
+from lakebed.engines.memory import MemoryFiles
+from lakebed.errors import FileMissing
+from lakebed.landing import Move, ZoneSpec, archive, processed, samples
+from lakebed.landing.archive import set_aside
+from lakebed.landing.seen import Bad
+from lakebed.names import ZoneName
+from lakebed.ports import FileInfo, Files
+
+ZONE = ZoneName("shop", "orders")
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(params=["memory", "folder"])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
+    return MemoryFiles() if request.param == "memory" else FolderFiles(tmp_path)
+
+
+def land(files: Files, name: str, data: bytes = b"id\n1\n") -> FileInfo:
+    return files.write(f"{ZONE.folder}/{name}", data)
+
+
+def to_processed(file: FileInfo, run_id: str = "r1") -> Move:
+    return Move(file.path, file.etag, file.path.replace("orders/", f"orders/_processed/{run_id}/"))
+
+
+def there(files: Files) -> list[str]:
+    return [file.path.removeprefix(f"{ZONE.folder}/") for file in files.list(ZONE.folder)]
+
+
+def test_files_are_moved_under_their_whole_path(files: Files) -> None:
+    moves = [to_processed(land(files, name)) for name in ("a.csv", "sub/ü #1.csv")]
+    assert archive(files, moves) == tuple(moves)
+    assert there(files) == ["_processed/r1/a.csv", "_processed/r1/sub/ü #1.csv"]
+
+
+def test_archiving_again_finds_nothing_to_do(files: Files) -> None:
+    move = to_processed(land(files, "a.csv"))
+    archive(files, [move])
+    assert archive(files, [move]) == ()
+    assert there(files) == ["_processed/r1/a.csv"]
+
+
+def test_a_file_that_was_replaced_since_stays_for_the_next_run(files: Files) -> None:
+    move = to_processed(land(files, "a.csv"))
+    land(files, "a.csv", b"id\n2\n")
+    assert archive(files, [move]) == ()
+    assert files.read(f"{ZONE.folder}/a.csv") == b"id\n2\n"
+
+
+def test_a_crash_between_copying_and_removing_is_healed(files: Files) -> None:
+    move = to_processed(land(files, "a.csv"))
+    files.write(move.to, files.read(move.path))
+    assert archive(files, [move]) == (move,)
+    assert there(files) == ["_processed/r1/a.csv"]
+
+
+def test_another_file_at_the_new_place_is_never_replaced(files: Files) -> None:
+    move = to_processed(land(files, "a.b.csv"))
+    files.write(move.to, b"id\n9\n")
+    (made,) = archive(files, [move])
+    assert made.to == f"{ZONE.folder}/_processed/r1/a~2.b.csv"
+    assert (files.read(move.to), files.read(made.to)) == (b"id\n9\n", b"id\n1\n")
+
+
+def test_a_file_taken_away_by_somebody_else_is_no_error(files: Files) -> None:
+    class Raced(MemoryFiles):
+        def move(self, path: str, to: str) -> FileInfo:
+            raise FileMissing(path)
+
+    raced = Raced()
+    assert archive(raced, [to_processed(land(raced, "a.csv"))]) == ()
+
+
+def test_a_bad_file_lies_in_quarantine_with_its_reason_beside_it(files: Files) -> None:
+    file = land(files, "sub/a.csv", b"torn")
+    (aside,) = set_aside(files, [Bad(file, "it is törn", rows=7)], ZONE, run_id="r9", at=AT)
+    assert (aside.path, aside.reason) == (file.path, "it is törn")
+    assert aside.moved_to == f"{ZONE.folder}/_quarantine/r9/sub/a.csv"
+    assert there(files) == ["_quarantine/r9/sub/a.csv", "_quarantine/r9/sub/a.csv.reason.json"]
+    told = json.loads(files.read(f"{aside.moved_to}.reason.json"))
+    assert told == {
+        "file": file.path, "size": 4, "etag": file.etag, "rows": 7, "reason": "it is törn", "run_id": "r9", "at": AT.isoformat(),
+    }  # fmt: skip
+
+
+def test_a_full_refresh_finds_the_archived_files_and_a_preview_the_samples(files: Files) -> None:
+    names = (
+        "_processed/r1/a.csv",
+        "_processed/r2/sub/b.json",
+        "_processed/r2/.x.csv",
+        "_samples/c.csv",
+        "_samples/d.json",
+        "e.csv",
+    )
+    for name in names:
+        land(files, name)
+    land(files, "_samples/empty.csv", b"")
+
+    def found(infos: tuple[FileInfo, ...]) -> list[str]:
+        return [file.path.removeprefix(f"{ZONE.folder}/") for file in infos]
+
+    assert found(processed(files, ZONE, ZoneSpec())) == ["_processed/r1/a.csv", "_processed/r2/sub/b.json"]
+    assert found(processed(files, ZONE, ZoneSpec(), pattern="sub/*")) == ["_processed/r2/sub/b.json"]
+    assert found(processed(files, ZONE, ZoneSpec(pattern="*.csv"))) == ["_processed/r1/a.csv"]
+    assert found(samples(files, ZONE, ZoneSpec())) == ["_samples/c.csv", "_samples/d.json"]
+    assert found(samples(files, ZONE, ZoneSpec(), pattern="*.csv")) == ["_samples/c.csv"]

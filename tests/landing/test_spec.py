@@ -1,0 +1,68 @@
+"""zone.yaml."""
+
+import pytest
+
+from lakebed.errors import BadPipeline
+from lakebed.landing import ZoneSpec, load_zone
+
+
+def test_a_zone_without_settings_has_the_defaults() -> None:
+    assert load_zone(None, where="zone.yaml") == load_zone("", where="zone.yaml") == ZoneSpec()
+
+
+def test_every_setting_can_be_given() -> None:
+    text = """
+        description: daily orders
+        owner: shop
+        pattern: "*.csv"
+        format: csv
+        mixed_formats: refuse
+        expected_schema: {id: LONG, amount: "decimal(12, 2)", tags: "array<text>"}
+        header: false
+        delimiter: "\\t"
+        quote: "'"
+        escape: "\\\\"
+        encoding: Latin-1
+        null_value: NA
+        date_format: dd.MM.yyyy
+        timestamp_format: yyyy-MM-dd'T'HH:mm
+        multiline: true
+        infer_types: false
+        on_bad_file: fail
+        settle_seconds: 5
+        auto_purge: true
+        processed_max_age_days: 7
+    """
+    spec = load_zone(text, where="zone.yaml")
+    assert spec.model_fields_set == set(ZoneSpec.model_fields)
+    assert spec.expected_schema == {"id": "bigint", "amount": "decimal(12,2)", "tags": "array<string>"}
+    assert (spec.encoding, spec.delimiter, spec.escape) == ("iso8859-1", "\t", "\\")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("owner: x\ndelimeter: ';'", 2, "Did you mean delimiter?"),
+        ("expected_schema:\n  id: int\n  name: strng", 3, "did you mean string?"),
+        ("expected_schema:\n  id: varchar(20)", 2, "did you mean string?"),
+        ("expected_schema:\n  id: array<int", 2, "is not a type"),
+        ("expected_schema: {id: int, ID: int}", 1, "twice"),
+        ("expected_schema: {}", 1, "no column"),
+        ("format: xml", 1, "'csv', 'json' or 'parquet'"),
+        ("on_bad_file: skip", 1, "'quarantine' or 'fail'"),
+        ("encoding: klingon", 1, "known are utf-8"),
+        ("encoding: koi8-r", 1, "known are utf-8"),
+        ("delimiter: '::'", 1, "one ASCII character"),
+        ("quote: ';'\ndelimiter: ';'", 2, "the quote or the escape"),
+        ("settle_seconds: -1", 1, "greater than or equal to 0"),
+        ("processed_max_age_days: 0", 1, "greater than or equal to 1"),
+        ("format: [", 1, "not valid YAML"),
+        ("- csv", 1, "mapping"),
+    ],
+)
+def test_whatever_is_wrong_is_refused_at_its_line(text: str, line: int, said: str) -> None:
+    with pytest.raises(BadPipeline) as refused:
+        load_zone(text, where="shop/landing/orders/zone.yaml")
+    assert refused.value.line == line
+    assert refused.value.where == f"shop/landing/orders/zone.yaml:{line}"
+    assert said in str(refused.value)

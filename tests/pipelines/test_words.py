@@ -1,0 +1,70 @@
+"""Plans in words."""
+
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines import plan as steps
+from lakebed.pipelines.plan import Plan, Step
+from lakebed.pipelines.words import in_words, inputs_of, strategy_of
+from lakebed.ports import FileInfo, InputPin
+from lakebed.quality import Gate
+from lakebed.tables import STRATEGIES
+
+TABLE, ZONE = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
+MERGE = STRATEGIES["incremental"].model_validate({"unique_key": ["id", "at"]})
+READ = steps.Calculate("shop/pipelines/silver/orders/pipeline.sql", (InputPin(TABLE, 7), InputPin(TABLE, None)))
+
+
+def files(count: int) -> tuple[FileInfo, ...]:
+    return tuple(FileInfo(f"{ZONE.folder}/sub/{number}.csv", 1, "e", datetime.now(UTC)) for number in range(count))
+
+
+SAID: list[tuple[Step, str]] = [
+    (steps.OpenZone(ZONE, None, files(1)), "read 1 file of shop.orders: sub/0.csv"),
+    (
+        steps.OpenZone(ZONE, "*.csv", files(5)),
+        "read 5 files of shop.orders that fit '*.csv': sub/0.csv, sub/1.csv, sub/2.csv, …",
+    ),
+    (READ, "run shop/pipelines/silver/orders/pipeline.sql over shop.silver.orders at 7, shop.silver.orders (no row yet)"),
+    (steps.Stage(TABLE), "compute the result once, into a hidden table"),
+    (steps.CheckKeys(("id", "at"), None), "check the key id, at: never NULL"),
+    (steps.CheckKeys(("id",), "at"), "check the key id: never NULL, of repeated ones the newest by at counts"),
+    (steps.PrepareSchema("append"), "compare columns: add columns that are new (append)"),
+    (steps.CreateHidden(TABLE), "make the table, under a name nobody knows"),
+    (steps.OpenBranch(TABLE, "run_1"), "open the branch run_1"),
+    (steps.Write(TABLE, MERGE), "write by incremental: insert new keys and update known ones (by id, at)"),
+    (steps.DropStage(TABLE), "remove the hidden table"),
+    (steps.Judge(Gate("known", "SELECT 1", "x.sql", description="all is known")), "ask the gate known (blocks): all is known"),
+    (steps.Judge(Gate("known", "SELECT 1", "x.sql", severity="warn")), "ask the gate known (warns)"),
+    (steps.Publish(TABLE, "main"), "publish shop.silver.orders: main moves, readers see it"),
+    (steps.CreateView(TABLE), "make the view shop.silver.orders"),
+    (steps.Archive(ZONE), "move files of shop.orders that all their readers have to _processed/"),
+]
+
+
+@pytest.mark.parametrize(("step", "said"), SAID)
+def test_a_step_is_one_line(step: Step, said: str) -> None:
+    assert in_words(step) == said
+
+
+def test_every_step_has_its_words() -> None:
+    assert {type(step) for step, _ in SAID} == set(get_args(Step))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_has_its_words(name: str) -> None:
+    kind: type[BaseModel] = STRATEGIES[name]
+    needed = {"unique_key": ("id",), "partition_column": "day"}
+    strategy: Any = kind.model_validate({field: value for field, value in needed.items() if field in kind.model_fields})
+    assert in_words(steps.Write(TABLE, strategy)).startswith(f"write by {name}: ")
+
+
+def test_a_plan_tells_its_strategy_and_inputs() -> None:
+    written = Plan(TABLE, "r", (READ, steps.Write(TABLE, MERGE)))
+    assert (strategy_of(written), inputs_of(written)) == ("incremental", READ.inputs)
+    assert strategy_of(Plan(TABLE, "r", (READ, steps.CreateView(TABLE)))) == "view"
+    assert strategy_of(Plan(TABLE, "r", (), "no file is waiting")) == ""
