@@ -13,6 +13,7 @@ from lakebed.landing.alike import Alike, drift, reading_columns, target_types
 from lakebed.landing.type_text import parse_type
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileInfo
+from tests.landing.zones import cut, zipped
 
 ZONE = ZoneName("shop", "orders")
 
@@ -83,6 +84,17 @@ def test_culprits_are_found_by_dividing_and_the_others_are_read(names_culprits: 
     assert {one.reason for one in found.set_aside} == {"it makes no sense"}
     assert len(found.frame) == len(found.rows_by_file) == 62
     assert len(reader.asked) < 30
+
+
+def test_many_torn_files_are_found_without_a_job_for_each() -> None:
+    files = MemoryFiles()
+    whole, torn = zipped("id,name\n" + "1,a\n" * 9), cut(zipped("id,name\n" + "".join(f"{n},{n * 7919}\n" for n in range(9_000))))
+    chosen = [files.write(f"{ZONE.folder}/{n:03}.csv.gz", torn if 40 <= n < 60 else whole) for n in range(200)]
+    reader = Scripted(fails=lambda path: "/04" in path or "/05" in path, names_culprits=True)
+    found = opened(reader, files, chosen, infer_types=False)
+    assert {one.reason for one in found.set_aside} == {"its gzip data ends too early"}
+    assert (len(found.set_aside), len(found.files)) == (20, 180)
+    assert len(reader.asked) < 60
 
 
 def test_a_file_that_only_the_engine_finds_bad_gets_a_second_chance_alone() -> None:

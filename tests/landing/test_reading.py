@@ -10,7 +10,7 @@ import pytest
 
 from lakebed.errors import BadFiles
 from lakebed.landing import open_zone, recheck
-from tests.landing.zones import RUN, ZONE, Zone, cut, flipped, parquet, reasons, zipped
+from tests.landing.zones import ODD_FILES, RUN, ZONE, Zone, cut, flipped, land_odd_names, parquet, reasons, zipped
 
 pytestmark = pytest.mark.spark
 
@@ -18,7 +18,7 @@ MANY = "".join(f"{number},name {number * 7919 % 100003},{number}.5\n" for number
 HEADER = "id,name,amount\n"
 LARGE = parquet({"id": [*range(10_000)], "name": [str(n * 7919) for n in range(10_000)], "amount": [0.5] * 10_000})
 
-GOOD = {
+GOOD: dict[str, bytes | str] = {
     "good.csv": f"{HEADER}1,a,1.5\n2,b,2.5\n",
     "other order.csv": "amount,id,name\n3.5,3,c\n",
     "more columns.csv": "id,name,amount,note\n4,d,4.5,new\n",
@@ -30,7 +30,7 @@ GOOD = {
     "good.parquet": parquet({"id": [12, 13], "name": ["l", "m"], "amount": [12.5, 13.5]}),
     "replacement.csv": f"{HEADER}14,�,14.5\n",  # a sign that stands for wrong bytes elsewhere, and is meant here
 }
-BAD = {
+BAD: dict[str, tuple[bytes | str, str, int | None]] = {
     "half row.csv": (f"{HEADER}1,a,1.5\n2,b", "1 of 2 rows does not fit: '2,b' has 2 fields, the file 3 columns", 2),
     "half quote.csv": (f'{HEADER}1,a,"1.5', "ends inside quotes", None),
     "half quote.csv.gz": (zipped(f'{HEADER}1,a,1\n2,b,"2'), "the quotes of line 3 do not end", 2),
@@ -85,7 +85,7 @@ def test_good_torn_changing_wrongly_encoded_and_strange_files_are_all_accounted_
 
 
 EXPECTED = {"id": "bigint", "name": "string", "amount": "decimal(6,2)", "day": "date"}
-AS_EXPECTED = {
+AS_EXPECTED: dict[str, bytes | str] = {
     "a.csv": "id,name,amount,day\n1,a,1.5,2026-01-01\n2,,,\n",
     "other case and order.csv": "Day,ID,amount,Name\n2026-01-01,3,3.10,c\n",
     "only header.csv": "id,name,amount,day\n",
@@ -98,7 +98,7 @@ AS_EXPECTED = {
         "amount": pyarrow.array([Decimal("8.5")], pyarrow.decimal128(5, 1)),
     }),
 }  # fmt: skip
-DRIFTING = {
+DRIFTING: dict[str, tuple[bytes | str, str]] = {
     "lacks.csv": ("id,name,amount\n1,a,1\n", "it lacks the column day"),
     "renamed.csv": (
         "id,name,price,day\n1,a,1,2026-01-01\n",
@@ -139,34 +139,12 @@ def test_an_expected_schema_is_enforced_in_every_format(zone: Zone) -> None:
     assert {name: found[name] for name, (_, reason) in DRIFTING.items() if reason not in found[name]} == {}
 
 
-ODD = (
-    "plain", "a b", "ü☃", "e\u0301", "a#b", "a%20b", "a%b", "100%", "a*b", "a?b", "a[1]", "a{1,2}", "a,b", "a'b", 'a"b', "a;b", "a&b=c+d",
-    "a^b~!$()", "a|b", "a<b>", "a`b", "-a", "x=1", "sub folder/a", "part=7/a", "sub:x/a", "10:00:00",
-)  # fmt: skip
-
-
-def land_odd_names(zone: Zone) -> int:
-    """Three formats and three ways to read, under odd names, and files that patterns in names would find too; how many."""
-    zone.land("a1.csv", "n,v\n-1,x\n")
-    zone.land("aXb.csv", "n,v\n-2,x\n")
-    for number, name in enumerate(ODD):
-        zone.land(f"{name}.csv", f"n,v\n{number},x\n")
-    zone.land("l [1].json", '{"n":1000}\n')
-    zone.land("m *.json", '[\n{"n":1001}]\n')
-    zone.land("m x.json", '[\n{"n":1002}]\n')
-    zone.land("p {1}#%.parquet", parquet({"n": [1003]}))
-    zone.land("q é.csv.gz", zipped("n,v\n1004,x\n"))
-    zone.land("one[column].csv", 'n\n"1005"\n')
-    return len(ODD) + 8
-
-
 def test_names_are_names_and_not_patterns(zone: Zone) -> None:
-    count = land_odd_names(zone)
+    land_odd_names(zone)
     landed = zone.open()
     assert landed.set_aside == ()
-    assert sorted(row.n for row in landed.frame.select("n").collect()) == [-2, -1, *range(len(ODD)), *range(1000, 1006)]
-    assert len(landed.rows_by_file) == count
-    assert set(landed.rows_by_file.values()) == {1}
+    assert sorted(row.n for row in landed.frame.select("n").collect()) == [*range(ODD_FILES)]
+    assert [*landed.rows_by_file.values()] == [1] * len([*range(ODD_FILES)])
     assert landed.frame.schema["n"].dataType.simpleString() == "bigint"
 
 

@@ -165,7 +165,7 @@ def test_a_look_reads_the_ends_of_a_file_and_not_the_whole() -> None:
 
 def test_files_with_other_headers_orders_or_formats_are_read_apart() -> None:
     files = MemoryFiles()
-    landed = {
+    landed: dict[str, bytes | str] = {
         "a.csv": "id,name\n1,a\n",
         "b.csv": "id,name\n2,b\n",
         "c.csv.gz": zipped("id,name\n3,c\n"),

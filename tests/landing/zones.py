@@ -105,3 +105,23 @@ def parquet(columns: Mapping[str, Any]) -> bytes:
     buffer = io.BytesIO()
     write_table(pyarrow.table(dict(columns)), buffer)
     return buffer.getvalue()
+
+
+_ODD = (
+    "plain", "a b", "ü☃", "e\u0301", "a#b", "a%20b", "a%b", "100%", "a*b", "aXb", "a?b", "a[1]", "a1", "a{1,2}", "a,b", "a'b",
+    'a"b', "a;b", "a&b=c+d", "a^b~!$()", "a|b", "a<b>", "a`b", "-a", "x=1", "sub folder/a", "part=7/a", "sub:x/a", "10:00:00",
+)  # fmt: skip
+ODD_FILES = len(_ODD) + 6
+
+
+def land_odd_names(zone: Zone) -> None:
+    """Files under odd names, among them some that others' names would find as patterns; each holds its number."""
+    for number, name in enumerate(_ODD):
+        zone.land(f"{name}.csv", f"n,v\n{number},x\n")
+    last = len(_ODD)
+    zone.land("l [1].json", f'{{"n":{last}}}\n')
+    zone.land("m *.json", f'[\n{{"n":{last + 1}}}]\n')
+    zone.land("m x.json", f'[\n{{"n":{last + 2}}}]\n')
+    zone.land("p {1}#%.parquet", parquet({"n": [last + 3]}))
+    zone.land("q é.csv.gz", zipped(f"n,v\n{last + 4},x\n"))
+    zone.land("one[column].csv", f'n\n"{last + 5}"\n')

@@ -82,6 +82,7 @@ def test_waves_hold_what_can_run_side_by_side() -> None:
         ({"c": "b", "b": "a", "a": "c"}, "a → c → b → a", "shop/a.sql"),
         ({"a": "a"}, "a → a", "shop/a.sql"),
         ({"a": "x", "x": "y", "y": "x", "z": "a"}, "x → y → x", "shop/x.sql"),
+        ({"a": "y", "x": "y", "y": "x"}, "x → y → x", "shop/x.sql"),
     ],
 )
 def test_a_circle_is_refused_with_its_whole_path(depends_on: dict[str, str], path: str, file: str) -> None:

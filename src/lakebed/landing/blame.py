@@ -8,6 +8,8 @@ from lakebed.landing.reader import Unreadable
 from lakebed.landing.seen import Bad
 from lakebed.ports import FileInfo
 
+_FEW = 3  # so many culprits are taken out one by one; if there are more, dividing finds them sooner
+
 Look = Callable[[FileInfo, bool], str]  # a close look at a file, which may span lines: its damage, or nothing
 
 
@@ -18,6 +20,7 @@ class Blame:
     address: Address
     look: Look
     bad: dict[str, Bad] = field(default_factory=dict)
+    _failures: int = 0
 
     def refuse(self, files: Iterable[FileInfo], reason: str, *, rows: int | None = None) -> None:
         for file in files:
@@ -32,16 +35,22 @@ class Blame:
 
         It is surely at fault if it was the only one, or if the engine named it and we see its damage too.
         """
+        self._failures += 1
         everyone = files_of(groups)
         named = next((file for file in everyone if len(everyone) == 1 or self.address(file.path) == answer.path), None)
-        member = next((member for member in groups if named in member.files), None)
-        seen = self.damage(named, member) if named and member else ""
-        if named and (seen or len(everyone) == 1):
-            self.refuse([named], seen or answer.reason)
-            everyone, named = [file for file in everyone if file != named], None
-        middle = everyone[: len(everyone) // 2] if named is None else [named]
-        parts = (middle, [file for file in everyone if file not in set(middle)])
-        return tuple(among(groups, part) for part in parts if part)
+        seen = self.damage(named, next(member for member in groups if named in member.files)) if named else ""
+        if named is None or not (seen or len(everyone) == 1):
+            return _parts(groups, [named] if named else everyone[: len(everyone) // 2])
+        self.refuse([named], seen or answer.reason)
+        rest = [file for file in everyone if file != named]
+        return _parts(among(groups, rest), rest if self._failures <= _FEW else rest[: len(rest) // 2])
+
+
+def _parts(groups: Sequence[Alike], first: Collection[FileInfo]) -> tuple[tuple[Alike, ...], ...]:
+    """The groups with these files, and with the others."""
+    chosen = set(first)
+    others = [file for file in files_of(groups) if file not in chosen]
+    return tuple(part for part in (among(groups, chosen), among(groups, others)) if part)
 
 
 def files_of(groups: Iterable[Alike]) -> list[FileInfo]:

@@ -33,7 +33,9 @@ def _bring(files: Files, file: FileInfo, to: Path) -> None:
         to.symlink_to(place)
         return
     if files.info(file.path).etag != file.etag:
-        raise BadFiles("the file changed after it was read.", where=file.path, safe="Nothing was published.", next="Run it again.")
+        raise BadFiles(
+            "the file changed after it was read.", where=file.path, safe="Nothing was published.", next="Run it again."
+        )
     with opened(files, file, gzipped=False) as stream, to.open("xb") as copy:
         while piece := stream.read(_PIECE):
             copy.write(piece)
