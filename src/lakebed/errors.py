@@ -33,6 +33,7 @@
     ├── BadFiles                landing files cannot be read
     │   └── FilesChanged        they changed while they were read (a retry helps)
     ├── GateFailed              a quality gate found bad rows; the table is as it was
+    ├── NotPublished            another run of the same build failed, and all are published together
     ├── RunFailed               a pipeline's code, or the engine on its behalf, failed
     └── SparkFailed             Spark could not be started or died
 
@@ -347,6 +348,15 @@ class GateFailed(LakebedError):
     exit_code = 1
 
 
+class NotPublished(LakebedError):
+    """A run did its part, and was not published because another one of its build failed; the table is as it was."""
+
+    exit_code = 1
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, safe="The table is as it was.")
+
+
 class RunFailed(LakebedError):
     """A pipeline's own code, or the engine on its behalf, failed; the table is as it was."""
 
@@ -382,4 +392,3 @@ def suggestion(names: tuple[str, ...]) -> str:
         return ""
     *rest, last = names
     return f"Did you mean {', '.join(rest)} or {last}?" if rest else f"Did you mean {last}?"
-

@@ -180,6 +180,11 @@ def new_run_id() -> str:
     return f"{time.time_ns() // 1_000_000:012x}{uuid4().hex[:20]}"
 
 
+def short_id(run_id: str) -> str:
+    """As much of a run's id as tells it from others: its time, and some of what is random in it."""
+    return run_id[:16]
+
+
 def refuse_collision(new: TableName, existing: Iterable[TableName]) -> None:
     """Refuse a table whose name differs from an existing one's only in case."""
     for other in existing:

@@ -59,7 +59,13 @@ def test_good_torn_changing_wrongly_encoded_and_strange_files_are_all_accounted_
         zone.land(name, data)
     for name in ("upload.csv.part", ".hidden.csv", "_samples/s.csv"):
         zone.land(name, f"{HEADER}99,z,9.5\n")
-    landed = zone.open()
+    changing = zone.root.folder / zone.land("changing.csv", f"{HEADER}98,")
+
+    def write_on(_: float) -> None:
+        changing.write_text(f"{HEADER}98,y,9.5\n")
+
+    zone.set(settle_seconds=600)
+    landed = zone.open(meanwhile=write_on)
 
     assert [row[:2] for row in zone.by_id(landed)] == [(number, row) for number, row in enumerate("abcdefghijklm�", 1)]
     assert landed.frame.columns == ["id", "name", "amount", "note"]
@@ -75,7 +81,7 @@ def test_good_torn_changing_wrongly_encoded_and_strange_files_are_all_accounted_
     assert {path.rpartition("/")[2]: rows for path, rows in landed.rejected.items()} == {
         name: rows for name, (_, _, rows) in BAD.items()
     }
-    kept = {*GOOD, "upload.csv.part", ".hidden.csv", "_samples/s.csv"}
+    kept = {*GOOD, "changing.csv", "upload.csv.part", ".hidden.csv", "_samples/s.csv"}
     quarantined = {f"_quarantine/{RUN}/{name}" for name in BAD}
     assert {*zone.left()} == kept | quarantined | {f"{name}.reason.json" for name in quarantined}
     for name, (data, _, _) in BAD.items():

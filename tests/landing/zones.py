@@ -2,7 +2,8 @@
 
 import gzip
 import io
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,8 +61,9 @@ class Zone:
     def set(self, **settings: Any) -> None:
         self.spec = ZoneSpec.model_validate({"settle_seconds": 0, **settings})
 
-    def open(self, *, pattern: str | None = None, keep: bool = False) -> Any:
-        frozen = freeze(self.files, ZONE, self.spec, pattern=pattern)
+    def open(self, *, pattern: str | None = None, keep: bool = False, meanwhile: Callable[[float], None] = time.sleep) -> Any:
+        """Freeze and read; `meanwhile` happens while young files are watched."""
+        frozen = freeze(self.files, ZONE, self.spec, pattern=pattern, sleep=meanwhile)
         return open_zone(self.reader, self.files, ZONE, frozen.files, self.spec, address=self.root.at, run_id=RUN, keep=keep)
 
     def by_id(self, landed: Any) -> list[tuple[Any, ...]]:

@@ -43,7 +43,10 @@ def test_each_test_of_a_column_passes_good_rows_and_stops_bad_ones(shop: TestLak
 
 def test_all_gates_are_asked_and_kept_with_a_capped_sample(shop: TestLake) -> None:
     gates = {
-        "many": "-- @description: none at all\n-- @remediation: Mend it.\n-- @tags: a, B\nSELECT id, repeat('x', 1000) AS long FROM {{ this }}",
+        "many": (
+            "-- @description: none at all\n-- @remediation: Mend it.\n-- @tags: a, B\n"
+            "SELECT id, repeat('x', 1000) AS long FROM {{ this }}"
+        ),
         "none": "SELECT * FROM {{ this }} WHERE id < 0",
         "broken": "SELECT nope FROM {{ this }}",
     }

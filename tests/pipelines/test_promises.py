@@ -322,7 +322,7 @@ def test_a_first_run_loses_to_a_table_that_somebody_made_meanwhile_and_begins_an
     from lakebed.app.pipelines import Request
 
     shop.pipeline("silver.a", query("(1, 1)"), APPEND)
-    made = []
+    made: list[Any] = []
 
     def intrude(run_id: str, step: object, when: str) -> None:
         if type(step).__name__ == "Publish" and when == "before" and not made:
@@ -340,7 +340,7 @@ def test_a_commit_that_came_in_between_is_kept_and_the_run_begins_anew(shop: Tes
 
     shop.pipeline("silver.a", query("(1, 1)"), APPEND)
     shop.run_one("silver.a")
-    done = []
+    done: list[Any] = []
 
     def intrude(run_id: str, step: object, when: str) -> None:
         if type(step).__name__ == "Publish" and when == "before" and not done:

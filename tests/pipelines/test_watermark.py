@@ -20,7 +20,7 @@ from lakebed.pipelines.watermark import watermark_of
             "TIMESTAMP '2026-01-02 03:04:05.000060+00:00'",
         ),
         (datetime(2026, 1, 2, tzinfo=UTC), "36 hours", "2025-12-31 12:00:00", "TIMESTAMP '2025-12-31 12:00:00+00:00'"),
-        (datetime(2026, 1, 2, 3), None, "2026-01-02 03:00:00", "TIMESTAMP_NTZ '2026-01-02 03:00:00'"),
+        (datetime.fromisoformat("2026-01-02 03:00:00"), None, "2026-01-02 03:00:00", "TIMESTAMP_NTZ '2026-01-02 03:00:00'"),
         (date(2026, 1, 2), "1 day", "2026-01-01", "DATE '2026-01-01'"),
         (17, 5, "12", "12"),
         (Decimal("17.50"), "0.25", "17.25", "17.25BD"),

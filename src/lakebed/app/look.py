@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lakebed.app.find import resolve
 from lakebed.errors import UnknownName, UsageError
-from lakebed.names import TableName, new_run_id
+from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines import Order, PipelineSpec, Preview, compiled, judged, preview
 from lakebed.pipelines.lineage import ColumnLineage, Lineage, Schemas, columns_of, table_lineage
 from lakebed.pipelines.pin import read_zone
@@ -135,7 +135,7 @@ def find_run(pipelines: "Pipelines", text: str) -> RunRecord:
     if len(found) > 1:
         raise UsageError(f"{text!r} fits {len(found)} runs.", next="Give more of the id.")
     if not found:
-        raise UnknownName("run", text, [record.run_id[:12] for record in runs])
+        raise UnknownName("run", text, [short_id(record.run_id) for record in runs])
     return found[0]
 
 

@@ -24,6 +24,7 @@ from lakebed.pipelines import (
     pin,
     plan_run,
     read_log,
+    refuse_unknown_refs,
     run_each,
     run_together,
     select,
@@ -126,6 +127,7 @@ class Pipelines:
         tables = loaded.selected(request.select, request.exclude)
         order = look.order_of(request) if watch is None else replace(look.order_of(request), watch=watch)
         told = onlooker or Onlooker()
+        refuse_unknown_refs(tables, loaded.specs, self.tools)
         told.on_select(tables)
         build = Build(loaded.specs, self.tools, order, threads, fail_fast, on_start=told.on_start, on_end=told.on_end)
         began = time.monotonic()
@@ -142,7 +144,7 @@ class Pipelines:
             raise UsageError("nothing has run yet, so there is nothing to try again.", next="Run something: lakebed run")
         runs = self.tools.records.runs(invocation=last[0].invocation, limit=10_000)
         newest = {record.table: record for record in reversed(runs)}
-        wanted = [table for table, record in newest.items() if record.state in {"failed", "skipped"}]
+        wanted = [table for table, record in newest.items() if record.state != "success"]  # a dead run's record says running
         if not wanted:
             raise UsageError("everything in the last build succeeded.")
         asked = args_of(self.tools.ground.files, last[0].invocation)

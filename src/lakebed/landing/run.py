@@ -87,6 +87,7 @@ def open_zone(
     Bad files go to `_quarantine/{run_id}/` with their reasons, or fail the run with `BadFiles` if the zone says so; with
     `keep` they always do, and nothing is moved.
     """
+    chosen = tuple(dict.fromkeys(chosen))
     sniffed = _sniffed(files, zone, chosen, spec)
     good = [one for one in sniffed if isinstance(one, Sniffed)]
     checked = check(reader, files, good, spec, address=address)

@@ -6,7 +6,7 @@ from lakebed.pipelines.graph import Graph, Node, build_graph
 from lakebed.pipelines.heal import read_log
 from lakebed.pipelines.load import load_pipelines, read_pipeline
 from lakebed.pipelines.look import Preview, compiled, judged, preview
-from lakebed.pipelines.pin import Built, pin, read_zone
+from lakebed.pipelines.pin import Built, pin, read_zone, refuse_unknown_refs
 from lakebed.pipelines.plan import Plan, Step, plan_run
 from lakebed.pipelines.select import select
 from lakebed.pipelines.spec import PipelineSpec
@@ -37,6 +37,7 @@ __all__ = [
     "read_log",
     "read_pipeline",
     "read_zone",
+    "refuse_unknown_refs",
     "run_each",
     "run_together",
     "select",

@@ -1,12 +1,22 @@
 """Runs of several pipelines, in the order of the graph: each published as it passes, or all together."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 
-from lakebed.errors import Conflict, Diverged, FilesChanged, LakebedError, PointerMoved, RunFailed, SparkFailed, Unavailable
-from lakebed.names import TableName, new_run_id
+from lakebed.errors import (
+    Conflict,
+    Diverged,
+    FilesChanged,
+    LakebedError,
+    NotPublished,
+    PointerMoved,
+    RunFailed,
+    SparkFailed,
+    Unavailable,
+)
+from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines.pin import Specs
 from lakebed.pipelines.run import along, ask, begin, closing, fail, finish, prepare, publish_view, publishing, told
 from lakebed.pipelines.spec import PipelineSpec
@@ -102,7 +112,7 @@ def held_table(build: Build, table: TableName, run_id: str) -> AbstractContextMa
     """The lease under which a run works."""
     tools = build.tools
     limit = tools.ground.settings.lease.limit_seconds
-    return hold(tools.leases, str(table), holder=f"run {run_id[:12]} of {tools.holder}", limit=limit)
+    return hold(tools.leases, str(table), holder=f"run {short_id(run_id)} of {tools.holder}", limit=limit)
 
 
 def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int) -> RunRecord:
@@ -116,7 +126,7 @@ def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: 
         now,
         attempt,
         ended_at=now,
-        strategy=spec.strategy.strategy,
+        strategy=spec.strategy_name,
         error=told(error),
     )
     with suppress(LakebedError):
@@ -149,6 +159,9 @@ def publish_all(works: Sequence[Work], *, publication: str) -> None:
         publish(works[0].tools.ground.catalog, asked, run_id=publication, leases=leases, along=together)
 
 
+NONE_OF_THEM: Mapping[TableName, LakebedError] = {}
+
+
 @dataclass
 class Trouble:
     """What went wrong, if anything did."""
@@ -157,8 +170,13 @@ class Trouble:
 
 
 @contextmanager
-def failing(works: Sequence[Work], *, publication: str) -> Iterator[Trouble]:
-    """An error inside makes every one of these runs a failed one, unless they turn out to be published after all."""
+def failing(
+    works: Sequence[Work], *, publication: str, own: Mapping[TableName, LakebedError] = NONE_OF_THEM
+) -> Iterator[Trouble]:
+    """An error inside makes every one of these runs a failed one, unless they turn out to be published after all.
+
+    A run whose table has its `own` error fails with that; others because of it.
+    """
     trouble = Trouble()
     try:
         yield trouble
@@ -170,9 +188,14 @@ def failing(works: Sequence[Work], *, publication: str) -> Iterator[Trouble]:
         else:
             trouble.error = error
             for work in works:
-                fail(work, error)
+                fail(work, own.get(work.table) or (_drawn_in(own) if own else error))
         if not isinstance(raised, Exception):
             raise
+
+
+def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:
+    culprits = ", ".join(str(table) for table in sorted(own))
+    return NotPublished(f"it was not published, because {culprits} failed and all are published together or none.")
 
 
 def as_error(raised: BaseException) -> LakebedError:

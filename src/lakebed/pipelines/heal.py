@@ -3,11 +3,11 @@
 import re
 from dataclasses import replace
 
-from lakebed.errors import FileMissing
 from lakebed.names import TableName
 from lakebed.pipelines.plan import hidden_table, staged_table
 from lakebed.pipelines.tools import Tools
 from lakebed.ports import Lease, RunRecord
+from lakebed.settings import DATA
 from lakebed.tables import settle_divided, tidy
 
 _RUN_BRANCH = re.compile(r"run_[0-9a-f]{32}")
@@ -46,8 +46,8 @@ def set_back(record: RunRecord, tools: Tools, *, lease: Lease | None) -> None:
 
 
 def read_log(run_id: str, tools: Tools) -> str:
-    """What a run logged."""
+    """What a run logged: on this machine, or kept in the bucket by another."""
     log = tools.log(run_id)
-    if not log.exists():
-        raise FileMissing(str(log))
-    return log.read_text()
+    if log.exists():
+        return log.read_text()
+    return tools.ground.files.read(f"{DATA}/logs/runs/{log.name}").decode()

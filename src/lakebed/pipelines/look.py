@@ -1,6 +1,6 @@
 """Looking without touching: a pipeline's SQL, its first rows, its gates on what is published."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from lakebed.landing import samples
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines import calculate
 from lakebed.pipelines.compile import Compiled, Setting, compile_gate, compile_query
-from lakebed.pipelines.pin import Specs, pin, read_zone
+from lakebed.pipelines.pin import Built, Specs, pin, read_zone
 from lakebed.pipelines.plan import OpenZone, Plan
 from lakebed.pipelines.run import closing, logger_of, watermark
 from lakebed.pipelines.spec import PipelineSpec
@@ -31,18 +31,21 @@ class Preview:
     sampled: tuple[ZoneName, ...]  # zones that were read from their `_samples/`
 
 
-def setting_of(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, run_id: str) -> Setting:
+def setting_of(
+    spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, run_id: str, built: Mapping[TableName, Built]
+) -> Setting:
     """What a run would see if it began now."""
-    pins, target = pin(spec, specs, tools, order, run_id=run_id, built={})
+    pins, target = pin(spec, specs, tools, order, run_id=run_id, built=built)
     mark = watermark(spec, pins, target, tools)
-    return Setting(spec, specs, pins, target, {}, mark, tools.now(), order.vars)
+    return Setting(spec, specs, pins, target, built, mark, tools.now(), order.vars)
 
 
 def compiled(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> tuple[Compiled, ...]:
     """The SQL of a pipeline and of its gates, over what a run would pin now. Starts no JVM."""
     if spec.kind == "python":
         raise UsageError("a Python pipeline has no SQL to show.", where=spec.file, next="Look at its rows: lakebed preview")
-    setting = setting_of(spec, specs, tools, order, run_id=new_run_id())
+    absent = {table: Built(table, None) for table in set(specs) - set(tools.ground.catalog.pointers())}
+    setting = setting_of(spec, specs, tools, order, run_id=new_run_id(), built=absent)
     this = setting.this or spec.table.spark
     return (compile_query(setting), *(compile_gate(setting, gate, this=this) for gate in spec.gates))
 
@@ -77,7 +80,7 @@ def judged(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> tupl
 def _looking(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> Iterator[Work]:
     """A run's work without a run: no lease, no record, no pin, for nothing is written."""
     run_id = new_run_id()
-    setting = setting_of(spec, specs, tools, order, run_id=run_id)
+    setting = setting_of(spec, specs, tools, order, run_id=run_id, built={})
     record = RunRecord(run_id, order.invocation, spec.table, "running", tools.now())
     nobody = Held(Lease(str(spec.table), "nobody", 0))
     work = Work(tools, order, setting, Plan(spec.table, run_id, ()), nobody, record, logger_of(run_id, None))

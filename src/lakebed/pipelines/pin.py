@@ -67,6 +67,13 @@ def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, to
         raise BadPipeline(what, where=ref.where, line=ref.line, next=advice)
 
 
+def refuse_unknown_refs(tables: Iterable[TableName], specs: Specs, tools: Tools) -> None:
+    """Before anything runs: every table that these pipelines read is there, or some pipeline makes it."""
+    refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
+    wanted = {ref.table for ref in refs} - specs.keys()
+    _refuse_unknown(refs, {*specs, *tools.ground.catalog.pointers(wanted)} if wanted else set(specs), specs, tools)
+
+
 def _last_release(spec: PipelineSpec, tools: Tools) -> str:
     last = tools.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
     return last[0].release if last else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lakebed.errors import BadPipeline, GateFailed, LakebedError, RunFailed
 from lakebed.landing import recheck
-from lakebed.names import TableName
+from lakebed.names import TableName, short_id
 from lakebed.pipelines import calculate, write
 from lakebed.pipelines.compile import Setting, compile_gate, compile_query, compile_view
 from lakebed.pipelines.heal import heal, set_back
@@ -57,18 +57,23 @@ def begin(
     """Heal, pin and plan: everything up to the first step."""
     heal(spec.table, tools, lease=held.still())
     started_at = tools.now()
-    record = RunRecord(run_id, order.invocation, spec.table, "running", started_at, attempt, release=spec.release, ref=order.ref)
-    tools.records.write(replace(record, strategy=spec.strategy.strategy))
+    record = RunRecord(
+        run_id,
+        order.invocation,
+        spec.table,
+        "running",
+        started_at,
+        attempt,
+        strategy=spec.strategy_name,
+        release=spec.release,
+        ref=order.ref,
+    )
+    tools.records.write(record)
     pins, target = pin(spec, specs, tools, order, run_id=run_id, built=built)
     tools.records.pin(run_id, tuple(pins.inputs.values()))
     mark = watermark(spec, pins, target, tools)
     setting = Setting(spec, specs, pins, target, built, mark, started_at, order.vars)
-    record = replace(
-        record,
-        strategy=spec.strategy.strategy,
-        inputs=tuple(pins.inputs.values()),
-        base=target.base(order.ref),
-    )
+    record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref))
     return Work(tools, order, setting, plan_run(spec, pins, target), held, record, logger_of(run_id, tools.log(run_id)))
 
 
@@ -131,6 +136,8 @@ def finish(work: Work) -> None:
     for step in work.plan.steps:
         if isinstance(step, Archive):
             _do(work, step)
+    if not work.plan.steps and work.spec.config.archive_landing_zones:
+        archive_zones(work.spec.zone_names, work.setting.specs, work.tools)  # what a crash left in its zone
     message = work.plan.reason or work.record.message
     work.record = replace(work.record, state="success", ended_at=work.tools.now(), message=message)
     work.tools.records.write(work.record)
@@ -238,7 +245,7 @@ def refuse_blocked(work: Work) -> None:
         f"the gate {first.gate} found {found}{more}.",
         where=str(work.table),
         safe="Readers see the table as it was.",
-        next=f"Look at the rows: lakebed runs show {work.run_id[:12]}",
+        next=f"Look at the rows: lakebed runs show {short_id(work.run_id)}",
     )
 
 

@@ -57,6 +57,11 @@ class PipelineSpec:
         return self.config.materialized == "view"
 
     @property
+    def strategy_name(self) -> str:
+        """How its rows come about, in a word."""
+        return "view" if self.is_view else self.strategy.strategy
+
+    @property
     def inputs(self) -> tuple[TableName, ...]:
         """The tables it reads, each once, itself not among them."""
         return tuple(dict.fromkeys(ref.table for ref in (*self.refs, *self.gate_refs) if ref.table != self.table))

@@ -50,16 +50,16 @@ class _Together:
         self.build, self.tables, self.ids, self.leases, self.stack = build, tables, ids, leases, stack
         self.works: dict[TableName, Work] = {}
         self.built: dict[TableName, Built] = {}
-        self.errors: list[LakebedError] = []
+        self.errors: dict[TableName, LakebedError] = {}
 
     def run(self, publication: str) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
         """Prepare all, then publish all."""
         order = depends(self.build.specs, self.tables)
         records = walk(self.tables, order, self._prepared, self._skipped, threads=self.build.threads, fail_fast=True)
         works = [self.works[table] for table in self.tables if table in self.works]
-        with failing(works, publication=publication) as trouble:
+        with failing(works, publication=publication, own=self.errors) as trouble:
             if self.errors:
-                raise self.errors[0]
+                raise next(iter(self.errors.values()))
             if changing := [work for work in works if work.plan.steps]:
                 publish_all(changing, publication=publication)
             for work in works:
@@ -82,7 +82,7 @@ class _Together:
                 built=self.built,
             )
         except LakebedError as error:
-            self.errors.append(error)
+            self.errors[table] = error
             return not_begun(build, spec, error, run_id=self.ids[table], attempt=1)
         self.works[table] = work
         self.stack.enter_context(closing(work))
@@ -97,7 +97,7 @@ class _Together:
                 head = work.head()
                 self.built[work.table] = Built(work.written, head.id if head else None)
         if trouble.error:
-            self.errors.append(trouble.error)
+            self.errors[work.table] = trouble.error
             return replace(work.record, state="failed")
         return work.record
 

@@ -1,15 +1,14 @@
 """Spark's side of checking landing files: one job that counts, in each file, its rows and what is wrong with them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from lakebed.engines.spark.failures import short
-from lakebed.engines.spark.landing import CORRUPT, as_stored, columns_text, load, reader_of, unaddressable, union
+from lakebed.engines.spark.landing import CORRUPT, as_stored, columns_text, load, reader_of, union
+from lakebed.engines.spark.landing_faults import blaming
 from lakebed.engines.spark.landing_infer import infer_columns
-from lakebed.errors import BadFiles
 from lakebed.landing.reader import FileRows, Unreadable
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
@@ -18,28 +17,20 @@ from lakebed.settings import one_spelling
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-T = TypeVar("T")
-
 _LONGEST_RECORD = 400
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
-_UNFIT_SCHEMA = ("PARQUET_TYPE", "UNSUPPORTED_TIME_TYPE", "COLUMN_ALREADY_EXISTS", "UNABLE_TO_INFER_SCHEMA")
-_GONE = re.compile(r"PATH_NOT_FOUND|FILE_NOT_EXIST|FileNotFoundException")
-_STORE = re.compile(
-    r"Caused by: [\w.$]*(?:AccessDenied|AWS|S3Exception|Sdk\w*Exception|Connect\w*Exception|Socket\w*Exception|UnknownHost|SSL"
-    r"|AccessControl|OutOfMemory|No space left)"
-)
 # How many values a line holds; where the quick count gives up (it knows no NaN) the reader's own rules decide.
 _VALUES = "coalesce(json_array_length(concat('[', value, ']')), size(from_json(concat('[', value, ']'), 'array<string>')), -1)"
 
 
 def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] | Unreadable:
     """The columns that the files show; `Unreadable` where a file is at fault that there are none."""
-    return _blaming([group], lambda: infer_columns(session, group))
+    return blaming([group], lambda: infer_columns(session, group), for_columns=True)
 
 
 def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
     """All files read once; what was found in each that has a record."""
-    answer = _blaming(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
+    answer = blaming(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
     addresses = {one_spelling(path): path for group in groups for path in group.paths}
     if isinstance(answer, Unreadable):
         return answer
@@ -62,7 +53,7 @@ def corrupt_records(session: "SparkSession", groups: Sequence[FileGroup]) -> dic
         frame = _permissive(session, group, group.columns)
         # Every column is asked for: Spark finds faults only in those that it parses.
         parsed = f.xxhash64(*(f.col(spark_identifier(column.name)).isNull() for column in group.columns)).alias("parsed")
-        record = f.substring(CORRUPT, 1, _LONGEST_RECORD).alias("record")
+        record = f.substring(f.make_valid_utf8(CORRUPT), 1, _LONGEST_RECORD).alias("record")
         broken = frame.select(_file_path(frame), record, parsed).filter("record IS NOT NULL")
         samples = broken.groupBy("path").agg(f.max("record").alias("record"), f.max("parsed"))
         found |= {addresses[one_spelling(unquote(row.path))]: row.record for row in samples.collect()}
@@ -170,42 +161,3 @@ def _count_any(conditions: "Sequence[Column | None]") -> "Column":
 
     told = [f.coalesce(condition, f.lit(False)) for condition in conditions if condition is not None]
     return f.count_if(reduce(lambda one, other: one | other, told)) if told else f.lit(0)
-
-
-def _blaming(groups: Sequence[FileGroup], ask: Callable[[], T]) -> T | Unreadable:
-    """The answer, or the file at whose fault there is none. What is not a file's fault is raised."""
-    if lost := next((path for group in groups for path in group.paths if unaddressable(path)), None):
-        return Unreadable("Spark cannot address it: a colon and signs like * [ { do not go together in a name", lost)
-    try:
-        return ask()
-    except Exception as error:
-        text = str(error)
-        if _GONE.search(text):
-            raise BadFiles(
-                f"a file vanished while it was read: {short(text)}", safe="Nothing was published.", next="Run it again."
-            ) from error
-        condition = getattr(error, "getCondition", lambda: None)() or ""
-        unfit = condition.startswith(_UNFIT_SCHEMA)
-        if not unfit and ("FAILED_READ_FILE" not in text or _STORE.search(text)):
-            raise
-        return Unreadable(_reason(text), _named(text, groups))
-
-
-def _reason(text: str) -> str:
-    causes = re.findall(r"Caused by: [\w.$]+: (.+)", text)
-    return f"Spark cannot read it: {causes[-1].strip() if causes else short(text)}"
-
-
-def _named(text: str, groups: Sequence[FileGroup]) -> str | None:
-    """The file that the message names; of two that fit, the longer."""
-    named = [
-        path
-        for group in groups
-        for path in group.paths
-        if _without_scheme(path) in text or _without_scheme(path) in unquote(text)
-    ]
-    return max(named, key=len, default=None)
-
-
-def _without_scheme(path: str) -> str:
-    return path.partition("://")[2] or path
