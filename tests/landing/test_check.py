@@ -8,11 +8,11 @@ import pytest
 
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
-from lakebed.landing import FileRows, Unreadable, ZoneSpec, open_zone
+from lakebed.landing import ZoneSpec, open_zone
 from lakebed.landing.alike import Alike, drift, reading_columns, target_types
 from lakebed.landing.type_text import parse_type
 from lakebed.names import ZoneName
-from lakebed.ports import Field, FileGroup, FileInfo
+from lakebed.ports import Field, FileGroup, FileInfo, FileRows, Unreadable
 from tests.landing.zones import cut, zipped
 
 ZONE = ZoneName("shop", "orders")

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.files import FolderFiles
 from lakebed.engines.spark.compute import SparkCompute
-from lakebed.engines.spark.landing_check import check_files, corrupt_records, infer_files
-from lakebed.landing import FileRows, Landed, Unreadable, ZoneSpec, freeze, open_zone
+from lakebed.landing import Landed, ZoneSpec, freeze, open_zone
 from lakebed.names import ZoneName
-from lakebed.ports import Field, FileGroup, Files
+from lakebed.ports import Field, FileGroup, FileRows, Files, Unreadable
 from lakebed.settings import Root
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ RUN = "0123456789ab"
 
 
 class SparkReader(SparkCompute):
-    """Spark, as zones ask it."""
+    """Spark, which notes what it is asked."""
 
     def __init__(self, session: "SparkSession") -> None:
         super().__init__(session, run_id=RUN)
@@ -32,15 +31,15 @@ class SparkReader(SparkCompute):
 
     def infer_files(self, group: FileGroup) -> tuple[Field, ...] | Unreadable:
         self.jobs.append("infer")
-        return infer_files(self.session, group)
+        return super().infer_files(group)
 
     def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
         self.jobs.append("check")
-        return check_files(self.session, groups)
+        return super().check_files(groups)
 
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         self.jobs.append("records")
-        return corrupt_records(self.session, groups)
+        return super().corrupt_records(groups)
 
 
 @dataclass

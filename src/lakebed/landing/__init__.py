@@ -4,18 +4,16 @@ from lakebed.landing.archive import archive, processed, samples
 from lakebed.landing.links import links
 from lakebed.landing.plan import Move, archivable, fits_pattern, fresh, waiting
 from lakebed.landing.put import checked_name, put, put_path
-from lakebed.landing.reader import FileRows, Reader, Unreadable
+from lakebed.landing.reader import Reader
 from lakebed.landing.run import Frozen, Landed, freeze, open_zone, recheck
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec, load_zone
 
 __all__ = [
     "ZONE_FILE",
-    "FileRows",
     "Frozen",
     "Landed",
     "Move",
     "Reader",
-    "Unreadable",
     "ZoneSpec",
     "archivable",
     "archive",

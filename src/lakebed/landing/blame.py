@@ -4,9 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lakebed.landing.alike import Address, Alike
-from lakebed.landing.reader import Unreadable
 from lakebed.landing.seen import Bad
-from lakebed.ports import FileInfo
+from lakebed.ports import FileInfo, Unreadable
 
 _FEW = 3  # so many culprits are taken out one by one; if there are more, dividing finds them sooner
 

@@ -7,12 +7,12 @@ from lakebed.landing.alike import Address, Alike, group, reading_columns, target
 from lakebed.landing.blame import Blame, among, files_of
 from lakebed.landing.faults import fault_of
 from lakebed.landing.infer import Inference
-from lakebed.landing.reader import FileRows, Reader, Unreadable
+from lakebed.landing.reader import Reader
 from lakebed.landing.seen import Bad, Sniffed
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type
 from lakebed.landing.verify import damage
-from lakebed.ports import FileInfo, Files
+from lakebed.ports import FileInfo, FileRows, Files, Unreadable
 
 _Rows = Mapping[str, FileRows]
 
@@ -80,7 +80,9 @@ class _Checking:
     def _judge(self, file: FileInfo, member: Alike, target: Mapping[str, Type], found: FileRows, record: str) -> None:
         doubtful = found.suspect or "\ufffd" in record
         reason = self.blame.damage(file, member) if doubtful else ""
-        reason = reason or fault_of(member, reading_columns(member, target), found, record) or self._lacking(file, member, found)
+        if not reason and (found.corrupt or found.stray or found.rounded):
+            reason = fault_of(member, reading_columns(member, target), found, record)
+        reason = reason or self._lacking(file, member, found)
         if reason:
             self.blame.refuse([file], reason, rows=found.rows)
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from lakebed.landing.alike import Alike
 from lakebed.landing.csvtext import Signs
-from lakebed.landing.reader import FileRows
-from lakebed.ports import Field
+from lakebed.ports import Field, FileRows
 
 _LONGEST = 120
 

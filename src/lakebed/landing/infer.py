@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from lakebed.landing.alike import Address, Alike, drift
 from lakebed.landing.blame import Blame
 from lakebed.landing.csvtext import repeated
-from lakebed.landing.reader import Reader, Unreadable
+from lakebed.landing.reader import Reader
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.type_text import parse_type
 from lakebed.landing.types import STRING, Type
-from lakebed.ports import Field
+from lakebed.ports import Field, Unreadable
 
 
 @dataclass

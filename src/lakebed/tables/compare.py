@@ -7,7 +7,7 @@ from lakebed.names import spark_identifier
 from lakebed.ports import Field
 
 _NESTED = re.compile(r"\s*(array|map|struct)\s*<(.*)>.*", re.IGNORECASE | re.DOTALL)
-_STRUCT_FIELD = re.compile(r"\s*(?:`(?P<quoted>(?:[^`]|``)*)`|(?P<plain>[^`:][^:]*?))\s*:(?P<type>.*)", re.DOTALL)
+_STRUCT_FIELD = re.compile(r"\s*(`(?:[^`]|``)*`|[^`:]+):(.*)", re.DOTALL)
 
 
 def find_column(name: str, columns: Iterable[Field]) -> Field | None:
@@ -51,13 +51,14 @@ def comparable(expression: str, type: str, *, depth: int = 0) -> str:
     if kind == "map":
         value = comparable(f"{item}.value", tuple(_split(inner))[1], depth=depth + 1)
         return f"sort_array(transform(map_entries({expression}), {item} -> struct({item}.key, {value})))"
-    fields = (_STRUCT_FIELD.fullmatch(part) for part in _split(inner))
-    parts = (comparable(f"{expression}.{_name(field)}", field["type"], depth=depth) for field in fields if field)
+    parts = (comparable(f"{expression}.{name}", of, depth=depth) for name, of in map(_field, _split(inner)))
     return f"if({expression} IS NULL, NULL, struct({', '.join(parts)}))"
 
 
-def _name(field: re.Match[str]) -> str:
-    return f"`{field['quoted']}`" if field["plain"] is None else spark_identifier(field["plain"])
+def _field(text: str) -> tuple[str, str]:
+    """The name, quoted, and the type of a struct's field."""
+    ((name, type),) = _STRUCT_FIELD.findall(text)
+    return name if name.startswith("`") else spark_identifier(name), type
 
 
 def _split(inner: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Keys = Annotated[tuple[str, ...], Field(min_length=1)]
 
@@ -87,6 +87,12 @@ class Scd2(_Merged):
     scd_valid_from: str = "valid_from"
     scd_valid_to: str = "valid_to"
     scd_close_absent: bool = False
+
+    @model_validator(mode="after")
+    def _two_columns(self) -> "Scd2":
+        if self.scd_valid_from.lower() == self.scd_valid_to.lower():
+            raise ValueError("scd_valid_from and scd_valid_to name one column")
+        return self
 
     @property
     def counts_absence(self) -> bool:

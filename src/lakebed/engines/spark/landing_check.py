@@ -9,9 +9,8 @@ from urllib.parse import unquote
 from lakebed.engines.spark.landing import CORRUPT, as_stored, columns_text, load, reader_of, union
 from lakebed.engines.spark.landing_faults import blaming
 from lakebed.engines.spark.landing_infer import infer_columns
-from lakebed.landing.reader import FileRows, Unreadable
 from lakebed.names import spark_identifier
-from lakebed.ports import Field, FileGroup
+from lakebed.ports import Field, FileGroup, FileRows, Unreadable
 from lakebed.settings import one_spelling
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from urllib.parse import unquote
 from lakebed.engines.spark.failures import short
 from lakebed.engines.spark.landing import unaddressable
 from lakebed.errors import BadFiles
-from lakebed.landing.reader import Unreadable
-from lakebed.ports import FileGroup
+from lakebed.ports import FileGroup, Unreadable
 
 T = TypeVar("T")
 
