@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from scripts.reference import page
 
+from lakebed.tables import ALIASES, STRATEGIES
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
@@ -54,15 +56,22 @@ def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
 
 
 @pytest.mark.spark
-def test_the_readmes_tour_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["README.md", "docs/pipelines.md"])
+def test_what_the_docs_show_runs(name: str, tmp_path: Path) -> None:
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     ran = 0
-    for language, content in blocks((ROOT / "README.md").read_text()):
+    for language, content in blocks((ROOT / name).read_text()):
         for command in commands_of(language, content):
             done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
             assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
             ran += 1
     assert ran >= 6
+
+
+def test_every_strategy_and_alias_is_in_the_docs() -> None:
+    text = (ROOT / "docs" / "pipelines.md").read_text()
+    assert [name for name in STRATEGIES if f"| `{name}`" not in text] == []
+    assert [alias for alias in ALIASES if alias not in text] == []
 
 
 def commands_of(language: str, content: str) -> list[list[str]]:

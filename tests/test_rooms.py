@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SOURCES = sorted((ROOT / "src" / "lakebed").rglob("*.py"))
+STARTERS = "shop_files"  # what users would write: pipelines, not part of the house
+SOURCES = sorted(file for file in (ROOT / "src" / "lakebed").rglob("*.py") if STARTERS not in file.parts)
 ENGINES = {"pyspark", "pyiceberg", "duckdb", "obstore", "sqlalchemy"}
 EMPTY_WORDS = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
@@ -26,7 +27,7 @@ def imported(file: Path) -> set[str]:
 
 def test_imports_go_down_only() -> None:
     program = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run([program], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 

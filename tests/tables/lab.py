@@ -9,7 +9,7 @@ from lakebed.ports import Field
 from lakebed.tables.keys import key_check, tie_check
 from lakebed.tables.merge import write_statement
 from lakebed.tables.strategies import AppendOnly, Strategy
-from tests.tables.oracle import Rows
+from tests.tables.oracle import Row, Rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,6 +41,10 @@ class Lab:
     @property
     def columns(self) -> list[str]:
         return self.spark.table(self.target).columns
+
+    @property
+    def blank(self) -> Row:
+        return dict.fromkeys(self.columns)
 
     def rows(self, query: str) -> Rows:
         return [row.asDict(recursive=True) for row in self.spark.sql(query).collect()]

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from lakebed.errors import BadFiles, FileMissing
+from lakebed.errors import BadFiles, FileMissing, FilesChanged
 from lakebed.landing.alike import Address, reading_columns
 from lakebed.landing.archive import set_aside
 from lakebed.landing.check import Checked, check
@@ -106,11 +106,11 @@ def open_zone(
 
 
 def recheck(files: Files, frozen: Iterable[FileInfo]) -> None:
-    """Before publishing: every file is still the one that was read; `BadFiles` names those that are not."""
+    """Before publishing: every file is still the one that was read; `FilesChanged` names those that are not."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         other = [path for path in pool.map(lambda file: _changed(files, file), frozen) if path]
     if other:
-        raise BadFiles(
+        raise FilesChanged(
             f"{_listed(other)} changed or vanished after {'it was' if len(other) == 1 else 'they were'} read.",
             safe="Nothing was published.",
             next="Run it again: the files will be read as they are then.",
@@ -121,7 +121,7 @@ def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: Zon
     try:
         sniffed = sniff_all(files, chosen, spec)
     except FileMissing as error:
-        raise BadFiles(
+        raise FilesChanged(
             "the file vanished before it was read.", where=error.path, safe="Nothing was published.", next="Run it again."
         ) from error
     formats = {one.format: one.file.path for one in sniffed if isinstance(one, Sniffed)}

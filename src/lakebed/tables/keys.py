@@ -137,7 +137,7 @@ def _sentence(kind: str, count: int, strategy: Strategy, named: str) -> str:
 
 
 def _named(examples: Sequence[Mapping[str, Any]], kind: str) -> str:
-    shown = [f"{example['example']} in {example['rows']}" for example in examples if example["offence"] == kind]
+    shown = [f"{example['example']} ({example['rows']}×)" for example in examples if example["offence"] == kind]
     return f": {', '.join(shown)}" if shown else ""
 
 
