@@ -3,8 +3,10 @@
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 from lakebed.errors import BadPipeline, GateFailed, LakebedError, RunFailed
@@ -41,6 +43,8 @@ from lakebed.pipelines.zones import archive_zones, taken
 from lakebed.ports import Along, Phase, RunRecord
 from lakebed.quality import judge
 from lakebed.tables import Ask, Held, text
+
+GATES_AT_ONCE = 3
 
 
 def begin(
@@ -102,10 +106,14 @@ def logger_of(run_id: str, file: Path | None) -> logging.Logger:
 
 def prepare(work: Work) -> None:
     """The steps before publishing."""
-    for step in work.plan.steps:
-        if isinstance(step, Publish | CreateView):
-            return
-        _do(work, step)
+    for judging, steps in groupby(work.plan.steps, key=lambda step: isinstance(step, Judge)):
+        if judging:
+            _judge_all(work, [step for step in steps if isinstance(step, Judge)])
+            continue
+        for step in steps:
+            if isinstance(step, Publish | CreateView):
+                return
+            _do(work, step)
 
 
 def publish_view(work: Work) -> None:
@@ -218,20 +226,28 @@ def _execute(work: Work, step: Step) -> None:  # noqa: C901 - one arm a step, ea
             write.write(work)
         case DropStage(stage):
             work.tools.ground.catalog.drop(stage)
-        case Judge():
-            _judge(work, step)
         case CreateView():
             _create_view(work)
         case Archive(zone):
             archive_zones([zone], work.setting.specs, work.tools)
 
 
-def _judge(work: Work, step: Judge) -> None:
+def _judge_all(work: Work, steps: Sequence[Judge]) -> None:
+    """Gates only read: they are asked side by side, and their answers kept in the order of the plan."""
+    work.held.still()
     this = f"({compile_query(work.setting).text}\n)" if work.spec.is_view else work.place
-    compiled = compile_gate(work.setting, step.gate, this=this)
-    verdict = judge(step.gate, compiled.text, compute=work.compute)
-    work.verdicts.append(verdict)
-    work.log.info("gate %s: %s", verdict.gate, "passed" if verdict.passed else f"{verdict.bad_rows} bad rows {verdict.error}")
+    asked = [compile_gate(work.setting, step.gate, this=this).text for step in steps]
+    compute = work.compute
+    for step in steps:
+        work.order.watch(work.run_id, step, "before")
+    with ThreadPoolExecutor(GATES_AT_ONCE) as pool:
+        verdicts = list(pool.map(lambda step, query: judge(step.gate, query, compute=compute), steps, asked))
+    for step, verdict in zip(steps, verdicts, strict=True):
+        work.verdicts.append(verdict)
+        work.record = replace(work.record, phases=(*work.record.phases, Phase(phase_name(step), verdict.seconds)))
+        found = "passed" if verdict.passed else f"{verdict.bad_rows} bad rows {verdict.error}"
+        work.log.info("gate %s: %s", verdict.gate, found)
+        work.order.watch(work.run_id, step, "after")
 
 
 def refuse_blocked(work: Work) -> None:

@@ -64,7 +64,7 @@ def stage(work: Work) -> None:
     place = ground.passing_place(work.stage)
     at_source(
         work.compiled,
-        lambda: work.compute.create(work.frame, work.stage.spark, location=place, properties=ground.properties(work.stage)),
+        lambda: work.compute.create(work.frame, work.stage.spark, location=place, properties=ground.passing_properties()),
     )
     head = work.metadata(work.stage).head()
     work.result_rows = (head.count("total-records") or 0) if head else 0

@@ -16,6 +16,8 @@ def as_failure(error: Exception) -> LakebedError:
     """A `RunFailed`; errors that are Lakebed's own already pass as they are."""
     if isinstance(error, LakebedError):
         return error
+    if isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError":
+        return RunFailed("Spark died.", next="Its log, in .data/logs/spark, says why; more memory is given by spark.memory.")
     text = str(error)
     found = _LINE.search(text)
     return RunFailed(short(text) or type(error).__name__, line=int(found[1]) if found else None)
