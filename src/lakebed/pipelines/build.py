@@ -68,7 +68,8 @@ def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]
         build.on_end(record)
         return record
 
-    return walk(tables, depends(build.specs, tables), work, skip, threads=build.threads, fail_fast=build.fail_fast)
+    order, stop = depends(build.specs, tables), build.order.stop
+    return walk(tables, order, work, skip, threads=build.threads, fail_fast=build.fail_fast, interrupt=stop.set)
 
 
 def depends(specs: Specs, tables: Sequence[TableName]) -> dict[TableName, frozenset[TableName]]:

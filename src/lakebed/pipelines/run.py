@@ -182,6 +182,8 @@ def told(error: LakebedError) -> dict[str, str]:
 
 
 def _do(work: Work, step: Step) -> None:
+    if work.order.stop.is_set():
+        raise RunFailed("it was interrupted.")
     work.held.still()
     work.order.watch(work.run_id, step, "before")
     with _phase(work, step):

@@ -55,7 +55,10 @@ class _Together:
     def run(self, publication: str) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
         """Prepare all, then publish all."""
         order = depends(self.build.specs, self.tables)
-        records = walk(self.tables, order, self._prepared, self._skipped, threads=self.build.threads, fail_fast=True)
+        stop = self.build.order.stop
+        records = walk(
+            self.tables, order, self._prepared, self._skipped, threads=self.build.threads, fail_fast=True, interrupt=stop.set
+        )
         works = [self.works[table] for table in self.tables if table in self.works]
         with failing(works, publication=publication, own=self.errors) as trouble:
             if self.errors:

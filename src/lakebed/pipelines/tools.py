@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any, Literal, Protocol
 
 from lakebed.names import TableName
@@ -57,3 +58,4 @@ class Order:
     full_refresh: bool = False
     ref: str = MAIN
     watch: Callable[[str, Step, When], None] = _unwatched
+    stop: Event = field(default_factory=Event)  # set: runs end at their next step

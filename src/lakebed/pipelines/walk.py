@@ -40,8 +40,12 @@ def walk(
     *,
     threads: int = 1,
     fail_fast: bool = False,
+    interrupt: Callable[[], None] = lambda: None,
 ) -> tuple[RunRecord, ...]:
-    """Do the work for every table once all it depends on is done; records in the order of `tables`."""
+    """Do the work for every table once all it depends on is done; records in the order of `tables`.
+
+    Ctrl+C calls `interrupt`, which asks the work that is under way to end, and waits for that.
+    """
     state = _Walk(tables, depends, fail_fast=fail_fast)
     running: dict[Future[RunRecord], TableName] = {}
     with ThreadPoolExecutor(max_workers=max(threads, 1), thread_name_prefix="lakebed-run") as pool:
@@ -53,7 +57,11 @@ def walk(
                 else:
                     running[pool.submit(work, table)] = table
             if running:
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                try:
+                    finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                except KeyboardInterrupt:
+                    interrupt()
+                    raise
                 for future in finished:
                     state.done[running.pop(future)] = future.result()
     return tuple(state.done[table] for table in tables)
