@@ -34,7 +34,7 @@ def test_a_value_is_compared_as_it_is_and_a_map_by_its_sorted_entries(type: str,
 
 def test_rows_are_the_same_if_all_columns_agree_null_with_null() -> None:
     columns = (Field("a", "int"), Field("b`c", "string"))
-    assert same(columns, "h", "b") == "h.`a` <=> b.`a` AND h.`b``c` <=> b.`b``c`"
+    assert same(columns, "h", "b") == "least(TRUE, h.`a` <=> b.`a`, h.`b``c` <=> b.`b``c`)"
     assert same((), "h", "b") == "TRUE"
 
 

@@ -70,7 +70,7 @@ def test_history_closes_and_opens_at_one_time() -> None:
 
 
 def test_history_compares_all_columns_but_the_key_however_it_is_spelt() -> None:
-    assert "h.`ID` = b.`ID` AND h.`valid_to` IS NULL AND h.`at` <=> b.`at` AND h.`name` <=> b.`name`)" in written(
+    assert "h.`ID` = b.`ID` AND h.`valid_to` IS NULL AND least(TRUE, h.`at` <=> b.`at`, h.`name` <=> b.`name`))" in written(
         Scd2(unique_key=("ID",))
     )
 

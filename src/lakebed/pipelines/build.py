@@ -17,8 +17,10 @@ from lakebed.errors import (
     Unavailable,
 )
 from lakebed.names import TableName, new_run_id, short_id
+from lakebed.pipelines.begin import begin, closing, fail, told
 from lakebed.pipelines.pin import Specs
-from lakebed.pipelines.run import along, ask, begin, closing, fail, finish, prepare, publish_view, publishing, told
+from lakebed.pipelines.publishing import along, ask
+from lakebed.pipelines.run import finish, prepare, publish_view, publishing
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Order, Tools
 from lakebed.pipelines.walk import walk

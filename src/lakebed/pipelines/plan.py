@@ -231,3 +231,8 @@ def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:
 def is_staged(strategy: Strategy) -> bool:
     """Whether the result is computed into a hidden table first: wherever a MERGE would read it more than once."""
     return strategy.strategy not in {"full_refresh", "append_only"}
+
+
+def phase_name(step: Step) -> str:
+    """`Judge` of the gate no_nulls is `judge no_nulls`; others go by their kind."""
+    return f"judge {step.gate.name}" if isinstance(step, Judge) else type(step).__name__

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from lakebed.errors import Diverged, LakebedError, PointerMoved
 from lakebed.names import TableName, new_run_id
+from lakebed.pipelines.begin import begin, closing
 from lakebed.pipelines.build import REBUILDS, Build, depends, failing, held_table, not_begun, publish_all, skipped
+from lakebed.pipelines.judging import refuse_blocked
 from lakebed.pipelines.pin import Built
-from lakebed.pipelines.run import begin, closing, finish, prepare, refuse_blocked
+from lakebed.pipelines.run import finish, prepare
 from lakebed.pipelines.walk import walk
 from lakebed.pipelines.work import Work
 from lakebed.ports import RunRecord

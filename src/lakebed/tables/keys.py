@@ -12,7 +12,6 @@ from lakebed.tables.strategies import Incremental, Scd2, Snapshot, SoftDelete, S
 EXAMPLES = 5
 AS_IT_WAS = "The table is as it was."
 
-_DIFFERING = "GROUP BY key HAVING NOT (min(row) <=> max(row))"
 _NEXT = {
     "null_keys": "Leave such rows out in the query (WHERE {key} IS NOT NULL), or choose another unique_key.",
     "repeated": "Set watermark_column, so that the newest row of a key wins, or leave one row a key in the query.",
@@ -62,8 +61,7 @@ def tie_check(strategy: Strategy, counts: Mapping[str, int], *, staged: str, col
     """A query of one row, `tied`: the keys whose newest rows are equally new and differ. None where there can be none."""
     if not (strategy.order and counts.get("repeated") and _telling(strategy, columns)):
         return None
-    newest = _newest_rows(strategy, staged=staged, columns=columns)
-    return f"SELECT count(*) AS tied FROM (SELECT key FROM ({newest}) {_DIFFERING})"
+    return f"SELECT count(*) AS tied FROM ({_tied_keys(strategy, staged=staged, columns=columns)})"
 
 
 def offences(strategy: Strategy, counts: Mapping[str, int]) -> dict[str, int]:
@@ -78,13 +76,13 @@ def offending_keys(
     """A query for some keys of each offence counted: `offence`, `example` (the key as JSON) and in how many `rows`."""
     keys, is_null = f"SELECT struct({_listed(strategy.keys)}) AS key FROM {staged}", _any_null(strategy)
     groups = {
-        "null_keys": f"({keys} WHERE {is_null}) GROUP BY key",
-        "repeated": f"({keys} WHERE NOT ({is_null})) GROUP BY key HAVING count(*) > 1",
-        "tied": f"({_newest_rows(strategy, staged=staged, columns=columns)}) {_DIFFERING}",
+        "null_keys": f"SELECT key, count(*) AS rows FROM ({keys} WHERE {is_null}) GROUP BY key",
+        "repeated": f"SELECT key, count(*) AS rows FROM ({keys} WHERE NOT ({is_null})) GROUP BY key HAVING rows > 1",
+        "tied": _tied_keys(strategy, staged=staged, columns=columns),
     }
-    shown = "to_json(key, map('ignoreNullFields', 'false')) AS example, count(*) AS rows"
+    example = "to_json(key, map('ignoreNullFields', 'false')) AS example"
     return "\nUNION ALL ".join(
-        f"(SELECT '{kind}' AS offence, {shown} FROM {groups[kind]} ORDER BY rows DESC, example LIMIT {limit})"
+        f"(SELECT '{kind}' AS offence, {example}, rows FROM ({groups[kind]}) ORDER BY rows DESC, example LIMIT {limit})"
         for kind in offences(strategy, counts)
     )
 
@@ -146,13 +144,17 @@ def _telling(strategy: Strategy, columns: Sequence[Field]) -> tuple[Field, ...]:
     return other_columns(columns, (*strategy.keys, strategy.order))
 
 
-def _newest_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field]) -> str:
-    """The newest rows of each key, all of them, cut in two: `key`, and as `row` that in which they may differ."""
-    keys, order = _listed(strategy.keys), spark_identifier(strategy.order or "")
+def _tied_keys(strategy: Strategy, *, staged: str, columns: Sequence[Field]) -> str:
+    """A query: the keys whose newest rows differ, with the number of these; seen from the first of them, in one pass."""
     values = ", ".join(comparable(spark_identifier(c.name), c.type) for c in _telling(strategy, columns))
-    place = f"rank() OVER (PARTITION BY {keys} ORDER BY {order} DESC NULLS LAST) AS place"
-    ranked = f"SELECT struct({keys}) AS key, struct({values}) AS row, {place} FROM {staged} WHERE NOT ({_any_null(strategy)})"
-    return f"SELECT key, row FROM ({ranked}) WHERE place = 1"
+    order = f"ORDER BY {spark_identifier(strategy.order or '')} DESC NULLS LAST"
+    by_age, as_new = f"PARTITION BY {_listed(strategy.keys)} {order}", "RANGE BETWEEN CURRENT ROW AND CURRENT ROW"
+    return (
+        f"SELECT key, rows FROM (SELECT struct({_listed(strategy.keys)}) AS key, row_number() OVER ({by_age}) AS nth, "
+        f"count(*) OVER ({by_age} {as_new}) AS rows, "
+        f"min(struct({values})) OVER ({by_age} {as_new}) AS lowest, max(struct({values})) OVER ({by_age} {as_new}) AS highest\n"
+        f"FROM {staged} WHERE NOT ({_any_null(strategy)})) WHERE nth = 1 AND NOT (lowest <=> highest)"
+    )
 
 
 def _any_null(strategy: Strategy) -> str:

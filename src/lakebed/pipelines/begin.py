@@ -1,0 +1,106 @@
+"""How a run begins and ends: healed, pinned and planned; closed and, where it failed, written down as that."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from lakebed.errors import LakebedError
+from lakebed.names import TableName
+from lakebed.pipelines.compile import Setting
+from lakebed.pipelines.heal import heal, set_back
+from lakebed.pipelines.pin import Built, Specs, pin
+from lakebed.pipelines.plan import Pins, Target, plan_run
+from lakebed.pipelines.spec import PipelineSpec
+from lakebed.pipelines.tools import Order, Tools
+from lakebed.pipelines.watermark import Watermark, watermark_of
+from lakebed.pipelines.work import Work
+from lakebed.ports import RunRecord
+from lakebed.tables import Held
+
+
+def begin(
+    spec: PipelineSpec,
+    specs: Specs,
+    tools: Tools,
+    order: Order,
+    *,
+    held: Held,
+    run_id: str,
+    attempt: int,
+    built: Mapping[TableName, Built],
+) -> Work:
+    """Heal, pin and plan: everything up to the first step."""
+    heal(spec.table, tools, lease=held.still())
+    started_at = tools.now()
+    record = RunRecord(
+        run_id,
+        order.invocation,
+        spec.table,
+        "running",
+        started_at,
+        attempt,
+        strategy=spec.strategy_name,
+        release=spec.release,
+        ref=order.ref,
+    )
+    tools.records.write(record)
+    pins, target = pin(spec, specs, tools, order, run_id=run_id, built=built)
+    tools.records.pin(run_id, tuple(pins.inputs.values()))
+    mark = watermark(spec, pins, target, tools)
+    setting = Setting(spec, specs, pins, target, built, mark, started_at, order.vars)
+    record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref))
+    return Work(tools, order, setting, plan_run(spec, pins, target), held, record, logger_of(run_id, tools.log(run_id)))
+
+
+def watermark(spec: PipelineSpec, pins: Pins, target: Target, tools: Tools) -> Watermark | None:
+    """The newest value of the watermark column, where the pipeline asks for it and there is one."""
+    column, base = spec.config.watermark_column, target.base(pins.ref)
+    asks = spec.names & {"watermark", "watermark_value", "is_incremental"}
+    if column is None or base is None or not asks or pins.full_refresh:
+        return None
+    newest = tools.ground.catalog.newest_value(spec.table, snapshot=base, column=column)
+    return watermark_of(newest, lookback=spec.config.lookback, timezone=tools.ground.settings.timezone, where=spec.file)
+
+
+def logger_of(run_id: str, file: Path | None) -> logging.Logger:
+    """The logger of a run, which a Python pipeline is given too; it writes to the run's own file."""
+    logger = logging.Logger(f"lakebed.run.{run_id}", logging.INFO)
+    if file is None:
+        logger.addHandler(logging.NullHandler())
+        return logger
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(file, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger.addHandler(handler)
+    return logger
+
+
+@contextmanager
+def closing(work: Work) -> Iterator[None]:
+    """Whatever happens inside, the run gives back what it held."""
+    try:
+        yield
+    finally:
+        work.resources.close()
+        for handler in list(work.log.handlers):
+            handler.close()
+            work.log.removeHandler(handler)
+
+
+def fail(work: Work, error: LakebedError) -> RunRecord:
+    """Undo what readers could see, and write down what happened."""
+    work.log.error("%s", error)
+    lease = work.held.lease
+    set_back(work.record, work.tools, lease=lease)
+    ended, verdicts = work.tools.now(), tuple(work.verdicts)
+    work.record = replace(work.record, state="failed", snapshot=None, ended_at=ended, error=told(error), verdicts=verdicts)
+    work.tools.records.write(work.record)
+    work.tools.records.unpin([work.run_id])
+    return work.record
+
+
+def told(error: LakebedError) -> dict[str, str]:
+    """An error as a record keeps it."""
+    return {"kind": type(error).__name__, "what": error.what, "where": error.where, "safe": error.safe, "next": error.next}

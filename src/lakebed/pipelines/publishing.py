@@ -1,0 +1,54 @@
+"""What a run publishes: the moves it asks for, and the rows that go along with them."""
+
+from dataclasses import replace
+
+from lakebed.errors import BadPipeline, RunFailed
+from lakebed.landing import recheck
+from lakebed.pipelines.compile import compile_view
+from lakebed.pipelines.judging import refuse_blocked
+from lakebed.pipelines.work import Work
+from lakebed.pipelines.zones import taken
+from lakebed.ports import Along
+from lakebed.tables import Ask, text
+
+
+def ask(work: Work) -> tuple[Ask, ...]:
+    """What is to be published; refused where a gate says no, or a file is not what was read."""
+    refuse_blocked(work)
+    for landed in work.landed.values():
+        recheck(work.tools.ground.files, landed.files)
+    if work.spec.is_view or work.skip_write:
+        return ()
+    if work.first:
+        return (Ask(work.written, work.branch, ref=work.order.ref, becomes=work.table),)
+    asked = Ask(work.table, work.branch, ref=work.order.ref, columns=work.change.final, unchanged=work.unchanged)
+    return (asked,)
+
+
+def along(work: Work) -> Along:
+    """What goes into the books together with the publication."""
+    head = None if work.unchanged or work.spec.is_view else work.head()
+    work.record = replace(
+        work.record,
+        state="success",
+        snapshot=head.id if head else None,
+        files={str(zone): len(landed.files) for (zone, _), landed in work.landed.items()},
+        set_aside=tuple(file for landed in work.landed.values() for file in landed.set_aside),
+        verdicts=tuple(work.verdicts),
+        ended_at=work.tools.now(),
+        message="nothing changed" if work.unchanged else "",
+    )
+    return Along((work.record,), taken(work))
+
+
+def create_view(work: Work) -> None:
+    """Make the query a view of the catalog; refused with the reason where it has none."""
+    view = compile_view(work.setting)
+    comment = f" COMMENT {text(work.spec.config.description)}" if work.spec.config.description else ""
+    try:
+        work.compute.execute(f"CREATE OR REPLACE VIEW {work.table.spark}{comment} AS\n{view.text}")
+    except RunFailed as error:
+        if "not support" not in error.what:
+            raise
+        what = f"the catalog {work.tools.ground.catalog.where} has no views: {error.what}"
+        raise BadPipeline(what, where=work.spec.file, next="Set materialized: table.") from error
