@@ -189,6 +189,18 @@ def test_two_pipelines_read_one_zone_and_it_is_archived_when_both_have_it(shop: 
     assert ids(shop, "bronze.a") == ids(shop, "bronze.b") == [1]
 
 
+def test_a_zone_without_a_waiting_file_has_its_columns_and_no_row_for_a_pipeline_that_reads_tables_too(shop: TestLake) -> None:
+    shop.pipeline("bronze.more", query("(9, 9)"))
+    both = f"{ORDERS} UNION ALL SELECT id, amount FROM {{{{ ref('bronze.more') }}}}"
+    shop.pipeline("silver.both", both, f"{APPEND}\narchive_landing_zones: true")
+    shop.run_one("bronze.more")
+    assert shop.run("silver.both")["silver.both"].error["kind"] == "BadFiles"
+    shop.land("orders", "1.csv", csv((1, 10)))
+    shop.run_one("silver.both")
+    shop.run_one("silver.both")
+    assert ids(shop, "silver.both") == [1, 9, 9]
+
+
 class _Losing:
     """A catalog whose answer to a publication is lost, once or always."""
 

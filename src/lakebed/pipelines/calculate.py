@@ -1,11 +1,12 @@
 """The steps that come to a result: zones opened, the query or the code run over pinned inputs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from lakebed.errors import RunFailed, UnknownName
-from lakebed.landing import links, open_zone
-from lakebed.names import TableName
+from lakebed.errors import BadFiles, RunFailed, UnknownName
+from lakebed.landing import Landed, freeze, links, open_zone, processed
+from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.code import wants_duckdb
 from lakebed.pipelines.compile import Compiled, compile_query, relation, zone_view
 from lakebed.pipelines.load import ref_table
@@ -14,25 +15,38 @@ from lakebed.pipelines.plan import OpenZone
 from lakebed.pipelines.python import Answer, Context, run_code
 from lakebed.pipelines.tools import Workbench
 from lakebed.pipelines.work import Work
-from lakebed.ports import Frame
+from lakebed.ports import FileInfo, Frame
 
 
 def take_files(work: Work, step: OpenZone, *, keep: bool = False) -> None:
     """Read a zone's frozen files under their name; files that cannot be read are set aside, or refused where all are kept."""
-    tools = work.tools
-    landed = open_zone(
-        work.compute,
-        tools.ground.files,
-        step.zone,
-        step.files,
-        read_zone(step.zone, tools),
-        address=tools.ground.root.at,
-        run_id=work.run_id,
-        keep=keep,
-    )
-    work.landed[step.zone, step.pattern] = landed
-    if landed.frame is not None:
-        work.compute.name(landed.frame, zone_view(step.zone, step.pattern))
+    landed = _opened(work, step.zone, step.files, keep=keep)
+    frame = landed.frame if landed.frame is not None else _without_rows(work, step)
+    work.landed[step.zone, step.pattern] = replace(landed, frame=frame)
+    work.compute.name(frame, zone_view(step.zone, step.pattern))
+
+
+def _opened(work: Work, zone: ZoneName, files: Sequence[FileInfo], *, keep: bool) -> Landed:
+    ground = work.tools.ground
+    spec = read_zone(zone, work.tools)
+    return open_zone(work.compute, ground.files, zone, files, spec, address=ground.root.at, run_id=work.run_id, keep=keep)
+
+
+def _without_rows(work: Work, step: OpenZone) -> Frame:
+    """A zone in which no file waits has the columns of the newest file that it ever had, and no row."""
+    files, spec = work.tools.ground.files, read_zone(step.zone, work.tools)
+    present = freeze(files, step.zone, spec, pattern=step.pattern).files
+    known = (*processed(files, step.zone, spec, pattern=step.pattern), *present)
+    if not known:
+        raise BadFiles(
+            "no file is waiting, and nothing says which columns the zone has.",
+            where=str(step.zone),
+            safe="Nothing was written.",
+            next="Put a file there, or set expected_schema in its zone.yaml.",
+        )
+    newest = max(known, key=lambda file: file.modified)
+    work.compute.name(_opened(work, step.zone, [newest], keep=True).frame, "zone_columns")
+    return work.compute.query("SELECT * FROM zone_columns LIMIT 0")
 
 
 def calculate(work: Work) -> None:

@@ -75,10 +75,8 @@ def _bound(file: DataFile, field: NestedField) -> Any:
     if upper is not None and isinstance(field.field_type, PrimitiveType):
         return from_bytes(field.field_type, upper)
     nulls = (file.null_value_counts or {}).get(field.field_id)
-    written = field.field_id in (file.value_counts or {}) or not file.value_counts
-    if file.record_count == 0 or nulls == file.record_count:
-        return _ALL_NULL
-    return _ALL_NULL if not written else None  # a file older than the column holds none of it
+    # Without a count the file may be older than the column, or its statistics may leave the column out: who knows.
+    return _ALL_NULL if nulls == file.record_count or file.record_count == 0 else None
 
 
 def _spelt(kind: IcebergType, value: Any) -> Any:
