@@ -54,7 +54,7 @@ GATE = {"ids": "SELECT * FROM {{ this }} WHERE id IS NULL"}
 
 def killed(lake: Path, when: str, step: str) -> None:
     """A run that dies there; its lease is short, so that the next one need not wait."""
-    environment = {**os.environ, "LAKEBED_LEASE_LIMIT_SECONDS": "1"}
+    environment = {**os.environ, "LAKEBED_LEASE_LIMIT_SECONDS": "1", "LAKEBED_SPARK_QUICK": "true"}
     environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
     command = [sys.executable, "-m", "tests.pipelines.killed", str(lake), when, step]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=180)

@@ -35,7 +35,7 @@ def refuse_unfit_result(work: Work) -> None:
     """Whatever can be known of the result without computing it: columns that are missing, or not as they were declared."""
     strategy = work.spec.strategy
     refuse_columns(strategy, work.fields, table=str(work.table))
-    refuse_unfit_columns(work.table, work.fields, own=[name for name, _ in strategy.own_columns])
+    refuse_unfit_columns(work.table, work.fields)
     names = {field.name.casefold(): field for field in work.fields}
     for column, declared in work.spec.config.columns.items():
         found = names.get(column.casefold())

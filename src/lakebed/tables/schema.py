@@ -44,7 +44,7 @@ def plan_schema(
     fixed: Collection[str] = (),
 ) -> SchemaChange:
     """How `present` becomes fit for `result`, or `BadBatch`. `own` are the strategy's columns, `fixed` may not go."""
-    refuse_unfit_columns(table, result, own=own)
+    refuse_unfit_columns(table, result)
     there = {field.name.casefold(): field for field in present}
     arriving = {field.name.casefold(): field for field in result}
     new = tuple(kept(field) for name, field in arriving.items() if name not in there)
@@ -69,15 +69,13 @@ def kept(field: Field) -> Field:
     return Field(field.name, _KEPT_AS.get(plain, plain))
 
 
-def refuse_unfit_columns(table: TableName, result: Iterable[Field], *, own: Collection[str] = ()) -> None:
-    """Names that are the same, or differ only in case, the strategy's own names, and types no table has."""
+def refuse_unfit_columns(table: TableName, result: Iterable[Field]) -> None:
+    """Names that are the same, or differ only in case, and types no table has."""
     seen: dict[str, str] = {}
     for field in result:
         if other := seen.get(field.name.casefold()):
             raise _unfit(table, f"the columns {other!r} and {field.name!r} have one name", "Rename one of them.")
         seen[field.name.casefold()] = field.name
-        if field.name.casefold() in {name.casefold() for name in own}:
-            raise _unfit(table, f"the result has a column {field.name!r}, which the strategy adds itself", "Leave it out.")
         if field.type in {"void", "null"} or field.type.startswith("interval"):
             advice = f"Cast it: CAST({field.name} AS STRING), for example."
             raise _unfit(table, f"the column {field.name!r} is of type {field.type}, which no table keeps", advice)
