@@ -166,7 +166,7 @@ def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, o
         orders = TableName.parse("ecommerce.bronze.orders")
         spark.sql(lake.creation_of(orders, "order_id BIGINT, amount DECIMAL(12,2)"))
         spark.sql(f"ALTER TABLE {orders.spark} CREATE BRANCH run_1")
-        landed = spark.read.option("header", True).csv(lake.root.at("ecommerce/landing/orders"))
+        landed = spark.read.option("header", True).csv(lake.root.at("ecommerce/landing/orders/*.csv"))
         landed.selectExpr("CAST(order_id AS BIGINT) order_id", "CAST(amount AS DECIMAL(12,2)) amount").writeTo(
             f"{orders.spark}.branch_run_1"
         ).append()
