@@ -207,18 +207,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--quick", action="store_true", help="100,000 rows in place of 1 M and 10 M, one sample of each")
     quick = parser.parse_args().quick
-    small = {"cost_of_safety_100k": (TYPICAL, 100_000)}
+    small = {"cost_of_safety_100k": (TYPICAL, 100_000, 1)}
     large = {
-        "cost_of_safety_1m": (TYPICAL, 1_000_000),
-        "cost_of_safety_1m_plain": (PLAIN, 1_000_000),
-        "cost_of_safety_10m": (TYPICAL, 10_000_000),
+        "cost_of_safety_1m": (TYPICAL, 1_000_000, 3),
+        "cost_of_safety_1m_plain": (PLAIN, 1_000_000, 3),
+        "cost_of_safety_10m": (TYPICAL, 10_000_000, 2),
     }
     samples = 1 if quick else 3
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         folder = Path(name)
         costs = {
-            key: cost_of_safety(folder / key, query=query, count=count, samples=samples)
-            for key, (query, count) in (small if quick else large).items()
+            key: cost_of_safety(folder / key, query=query, count=count, samples=times)
+            for key, (query, count, times) in (small if quick else large).items()
         }
         warm = warm_runs(folder / "warm", samples=samples + 2)
         cold = [] if quick else cold_runs(folder / "cold", samples=samples)

@@ -110,14 +110,14 @@ def tied_keys(strategy: Strategy, batch: Rows) -> set[tuple[Any, ...]]:
 
 
 def fit_part(strategy: Strategy, batch: Rows) -> Rows:
-    """The batch without the rows for which it would be refused."""
+    """The batch without the rows for which it would be refused: one row of a key that may not have several."""
     if not strategy.keys:
         return batch
-    seen, kept, tied = set(), [], tied_keys(strategy, batch)
+    alone = tied_keys(strategy, batch) if strategy.order or not strategy.one_row_a_key else set(_by_key(strategy, batch))
+    seen, kept = set(), []
     for row in batch:
         key = key_of(strategy, row)
-        is_repeated = strategy.one_row_a_key and not strategy.order and key in seen
-        if has_key(strategy, row) and key not in tied and not is_repeated:
+        if has_key(strategy, row) and not (key in seen and key in alone):
             kept.append(row)
         seen.add(key)
     return kept
