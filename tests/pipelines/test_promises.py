@@ -421,3 +421,21 @@ def test_a_view_is_made_judged_and_read_through_by_others_with_the_same_pins(sho
     assert [row.id for row in shop.lake.spark.sql("SELECT * FROM lake.shop.silver.v").collect()] == [2]
     shop.pipeline("silver.v", "SELECT id + 10 AS id FROM {{ ref('bronze.a') }}", "materialized: view")
     assert shop.run("silver.v")["silver.v"].error["kind"] == "GateFailed"
+
+
+def test_a_new_table_is_partitioned_sorted_and_described_as_its_pipeline_says(shop: TestLake) -> None:
+    config = """partition_by: [day(at), {column: id, transform: bucket, width: 4}]
+sort_by: [id]
+columns:
+  id: {type: bigint, description: "the order's number"}
+  at: {type: timestamp}
+"""
+    shop.pipeline("silver.a", "SELECT id, TIMESTAMP'2026-01-01 00:00:00' AS at FROM range(3)", config)
+    shop.run_one("silver.a")
+    made = shop.lake.describe(shop.table("silver.a"))
+    assert made.partition_by == ("day(at)", "bucket(4, id)")
+    assert made.sort_by == ("id asc",)
+    assert [column.doc for column in made.columns] == ["the order's number", ""]
+    shop.pipeline("silver.a", "SELECT CAST(id AS STRING) AS id, TIMESTAMP'2026-01-01 00:00:00' AS at FROM range(3)", config)
+    refused = shop.run("silver.a")["silver.a"]
+    assert (refused.error["kind"], "CAST(id AS bigint)" in refused.error["next"]) == ("BadBatch", True)

@@ -2,9 +2,11 @@
 
 import os
 import socket
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -169,6 +171,8 @@ class Lake:
     def _compute(self, run_id: str) -> "Compute":
         from lakebed.engines.spark import SparkCompute, another_session, close_session
 
+        if "spark" not in self.__dict__:  # while the JVM starts, this process has nothing to do but to load what publishing needs
+            threading.Thread(target=import_module, args=("lakebed.engines.iceberg.staging",), daemon=True).start()
         session = another_session(self.spark, self.settings, self.root, environment=self._environment)
         return SparkCompute(session, run_id=run_id, close=lambda: close_session(session))
 
