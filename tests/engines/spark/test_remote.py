@@ -1,19 +1,18 @@
 """Sessions that somebody else runs: a Connect server's, and the user's own."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lakebed.engines.spark import find_java, local_jars, open_session
+from lakebed.engines.spark import local_jars, open_session
 from lakebed.engines.spark.conf import EXTENSIONS
-from lakebed.engines.spark.home import spark_home
 from lakebed.errors import SparkFailed
 from lakebed.settings import Root, Settings, SparkSettings
 from tests.engines.spark.lakes import ENVIRONMENT, new_lake, python
-from tests.servers.processes import answers, free_ports, running
+from tests.servers.processes import free_ports
+from tests.servers.spark import connect_server
 
 
 def test_a_connect_server_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
@@ -31,27 +30,9 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def connect_server(tmp_path_factory: pytest.TempPathFactory, jars: str) -> Iterator[str]:
-    """Spark's own Connect server from the pip package, with Iceberg but without any lake."""
-    folder, (port,) = tmp_path_factory.mktemp("connect"), free_ports(1)
-    conf = {
-        "spark.jars": jars,
-        "spark.sql.extensions": EXTENSIONS,
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-    }
-    command = [
-        *(str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]"),
-        *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
-        *(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")),
-        "spark-internal",
-    ]
-    home = {"JAVA_HOME": str(find_java(os.environ).home), "SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": "127.0.0.1"}
-    with running(command, log=folder / "log", ready=lambda: answers(port), environment=home, seconds=120):
-        yield f"sc://127.0.0.1:{port}"
+def connect_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with connect_server(tmp_path_factory.mktemp("connect")) as url:
+        yield url
 
 
 CONNECTED = """
@@ -84,8 +65,8 @@ print(json.dumps(seen))
 
 
 @pytest.fixture(scope="module")
-def connected(connect_server: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return python(CONNECTED, tmp_path_factory.mktemp("lakes"), connect_server)
+def connected(connect_url: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return python(CONNECTED, tmp_path_factory.mktemp("lakes"), connect_url)
 
 
 @pytest.mark.spark
