@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lakebed.errors import BadPipeline, FileMissing, near, suggestion
-from lakebed.landing import ZoneSpec, freeze, load_zone, processed
+from lakebed.landing import ZONE_FILE, ZoneSpec, freeze, fresh, load_zone, processed
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.plan import Pins, Target, ZonePin
 from lakebed.pipelines.spec import PipelineSpec, Ref, ZoneRef
@@ -84,9 +84,8 @@ def _zone(ref: ZoneRef, spec: PipelineSpec, tools: Tools, order: Order) -> ZoneP
     files = tools.ground.files
     zone_spec = read_zone(ref.zone, tools)
     taken = tools.records.consumed(ref.zone, table=spec.table)
-    frozen = freeze(files, ref.zone, zone_spec, pattern=ref.pattern, consumed=())
-    have = {(file.path, file.etag) for file in taken}
-    new = tuple(file for file in frozen.files if (file.path, file.etag) not in have)
+    frozen = freeze(files, ref.zone, zone_spec, pattern=ref.pattern)
+    new = fresh(frozen.files, taken)
     changing = tuple(file.path for file in frozen.waiting)
     if order.full_refresh:
         archived = tuple(processed(files, ref.zone, zone_spec, pattern=ref.pattern))
@@ -97,7 +96,7 @@ def _zone(ref: ZoneRef, spec: PipelineSpec, tools: Tools, order: Order) -> ZoneP
 
 def read_zone(zone: ZoneName, tools: Tools) -> ZoneSpec:
     """The settings of a zone, from its zone.yaml if it has one."""
-    where = f"{zone.folder}/zone.yaml"
+    where = f"{zone.folder}/{ZONE_FILE}"
     try:
         text = tools.ground.files.read(where).decode()
     except FileMissing:
