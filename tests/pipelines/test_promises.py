@@ -201,6 +201,24 @@ def test_a_zone_without_a_waiting_file_has_its_columns_and_no_row_for_a_pipeline
     assert ids(shop, "silver.both") == [1, 9, 9]
 
 
+def test_a_published_run_whose_files_cannot_be_archived_has_not_failed_and_is_not_tried_again(
+    shop: TestLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.pipeline("bronze.orders", ORDERS, f"{APPEND}\narchive_landing_zones: true\nmax_retries: 2\nretry_delay_seconds: 0")
+    shop.land("orders", "1.csv", csv((1, 10)))
+
+    def unreachable(*_: Any) -> None:
+        raise CatalogUnreachable("here", "no answer")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("lakebed.pipelines.run.archive_zones", unreachable)
+        record = shop.run_one("bronze.orders")
+    assert (record.attempt, "not archived" in record.message) == (1, True)
+    shop.run_one("bronze.orders")
+    assert ids(shop, "bronze.orders") == [1]
+    assert not (shop.folder / "shop/landing/orders/1.csv").exists()
+
+
 class _Losing:
     """A catalog whose answer to a publication is lost, once or always."""
 

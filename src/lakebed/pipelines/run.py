@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import groupby
 
-from lakebed.errors import RunFailed
+from lakebed.errors import LakebedError, RunFailed
 from lakebed.pipelines import calculate, write
 from lakebed.pipelines.judging import judge_all
 from lakebed.pipelines.plan import (
@@ -68,16 +68,24 @@ def publishing(works: Sequence[Work]) -> Iterator[None]:
 
 
 def finish(work: Work) -> None:
-    """The steps after publishing; each can be repeated, and the next run does what a crash left undone."""
+    """The steps after publishing; each can be repeated, and the next run does what a crash or a failure left undone."""
+    message = work.plan.reason or work.record.message
+    try:
+        _archive(work)
+    except LakebedError as error:  # the rows are published: the run has not failed, and must not be tried again
+        work.log.warning("not archived: %s", error)
+        message = f"not archived: {error.what}"
+    work.record = replace(work.record, state="success", ended_at=work.tools.now(), message=message)
+    work.tools.records.write(work.record)
+    work.tools.records.unpin([work.run_id])
+
+
+def _archive(work: Work) -> None:
     for step in work.plan.steps:
         if isinstance(step, Archive):
             _do(work, step)
     if not work.plan.steps and work.spec.config.archive_landing_zones:
         archive_zones(work.spec.zone_names, work.setting.specs, work.tools)  # what a crash left in its zone
-    message = work.plan.reason or work.record.message
-    work.record = replace(work.record, state="success", ended_at=work.tools.now(), message=message)
-    work.tools.records.write(work.record)
-    work.tools.records.unpin([work.run_id])
 
 
 def _do(work: Work, step: Step) -> None:
