@@ -6,11 +6,32 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import reduce
 from typing import Any
 
 from lakebed.errors import LeaseHeld, LeaseLost, PointerMoved
 from lakebed.names import TableName
-from lakebed.ports import MAIN, NOTHING_ALONG, Along, Lease, Pointer, Publication, RefMove, Snapshot, SnapshotRef, TableMetadata
+from lakebed.ports import (
+    FAMILY,
+    MAIN,
+    NOTHING_ALONG,
+    Along,
+    Amendment,
+    Column,
+    Dropped,
+    Lease,
+    Pointer,
+    Publication,
+    RefMove,
+    RemoveRef,
+    RemoveSnapshots,
+    SetProperties,
+    SetRef,
+    SetSchema,
+    Snapshot,
+    SnapshotRef,
+    TableMetadata,
+)
 
 
 @dataclass
@@ -71,6 +92,7 @@ class MemoryCatalog:
     _metadata: dict[str, TableMetadata] = field(default_factory=dict)
     _rows: dict[int, tuple[int, ...]] = field(default_factory=dict)
     _published: dict[str, Publication] = field(default_factory=dict)
+    _dropped: dict[str, Dropped] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
@@ -82,13 +104,17 @@ class MemoryCatalog:
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         return {pointer.table: self._metadata[pointer.location] for pointer in pointers}
 
+    def views(self) -> dict[TableName, str]:
+        return {}
+
     def create_namespace(self, namespace: str, layer: str) -> None:
         """Tables need no place here."""
 
     def create(self, table: TableName) -> None:
         """An empty table without a snapshot."""
         now = datetime.now(UTC)
-        self._point(table, TableMetadata(str(table), f"memory/{table}", 2, now, (), (), (), {}, {}, {}))
+        columns = (Column("id", "long", required=False),)
+        self._point(table, TableMetadata(str(table), f"memory/{table}", 2, now, columns, (), (), {}, {}, {}))
 
     def write(self, table: TableName, rows: Sequence[int], *, branch: str = MAIN) -> int:
         """Append rows to a branch, which comes from `main` if there is none yet; returns the snapshot."""
@@ -130,18 +156,77 @@ class MemoryCatalog:
         refs = {name: ref for name, ref in present.refs.items() if name != move.branch}
         refs[move.ref] = SnapshotRef(move.ref, move.to, "branch")
         by_name = {column.name: column for column in present.columns}
-        columns = present.columns if move.columns is None else tuple(by_name[name] for name in move.columns)
+        names = dict(move.renames)
+        kept = [column.name for column in present.columns] if move.columns is None else move.columns
+        columns = tuple(replace(by_name[name], name=names.get(name, name)) for name in kept)
         del self._pointers[move.table]
         self._point(move.published, replace(present, refs=refs, columns=columns))
 
-    def tidy(self, table: TableName, *, branches: Collection[str], schema: int | None, leases: Sequence[Lease] = ()) -> None:
+    def amend(
+        self,
+        table: TableName,
+        amendments: Sequence[Amendment],
+        *,
+        seen: Pointer | None = None,
+        leases: Sequence[Lease] = (),
+        along: Along = NOTHING_ALONG,
+    ) -> None:
         with self._lock:
-            if pointer := self._pointers.get(table):
-                present = self._metadata[pointer.location]
-                refs = {name: ref for name, ref in present.refs.items() if name not in branches}
-                self._point(table, replace(present, refs=refs, schema=present.schema if schema is None else schema))
+            for lease in leases:
+                self.leases.fence(lease)
+            pointer = self._pointers.get(table)
+            if seen and pointer != seen:
+                raise PointerMoved(str(table))
+            if pointer:
+                self._point(table, reduce(_amended, amendments, self._metadata[pointer.location]))
 
-    def drop(self, table: TableName) -> None:
+    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+        with self._lock:
+            if table not in self._pointers or to in self._pointers:
+                raise PointerMoved(str(to))
+            self._pointers[to] = Pointer(to, self._pointers.pop(table).location)
+
+    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> Dropped | None:
+        with self._lock:
+            pointer = self._pointers.pop(table, None)
+            if pointer is None:
+                return None
+            gone = Dropped(self._metadata[pointer.location].uuid, table, pointer.location, datetime.now(UTC))
+            self._dropped[gone.uuid] = gone
+            return gone
+
+    def dropped(self) -> tuple[Dropped, ...]:
+        return tuple(sorted(self._dropped.values(), key=lambda gone: gone.at, reverse=True))
+
+    def restore(self, dropped: Dropped, to: TableName, *, along: Along = NOTHING_ALONG) -> None:
+        with self._lock:
+            if dropped.uuid not in self._dropped:
+                raise PointerMoved(str(dropped.table))
+            self.register(to, dropped.location)
+            del self._dropped[dropped.uuid]
+
+    def forget_dropped(self, dropped: Dropped) -> None:
+        self._dropped.pop(dropped.uuid, None)
+
+    def register(self, table: TableName, location: str, *, along: Along = NOTHING_ALONG) -> None:
+        with self._lock:
+            if table in self._pointers:
+                raise PointerMoved(str(table))
+            self._pointers[table] = Pointer(table, location)
+
+    def clone(
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, along: Along = NOTHING_ALONG
+    ) -> None:
+        with self._lock:
+            if to in self._pointers:
+                raise PointerMoved(str(to))
+            source = self._metadata[pointer.location]
+            alone = {snapshot: replace(source.snapshots[snapshot], parent=None)}
+            refs = {MAIN: SnapshotRef(MAIN, snapshot, "branch")}
+            properties = {**source.properties, FAMILY: source.family}
+            self._point(to, replace(source, uuid=str(to), snapshots=alone, refs=refs, properties=properties))
+
+    def purge(self, table: TableName) -> None:
         with self._lock:
             self._pointers.pop(table, None)
 
@@ -161,3 +246,18 @@ class MemoryCatalog:
 
     def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
         """Nothing to do: a publication here is never divided."""
+
+
+def _amended(present: TableMetadata, amendment: Amendment) -> TableMetadata:
+    match amendment:
+        case SetRef(name, snapshot, kind):
+            return replace(present, refs={**present.refs, name: SnapshotRef(name, snapshot, kind)})
+        case RemoveRef(name):
+            return replace(present, refs={key: ref for key, ref in present.refs.items() if key != name})
+        case SetSchema(schema):
+            return replace(present, schema=schema)
+        case RemoveSnapshots(gone):
+            return replace(present, snapshots={key: one for key, one in present.snapshots.items() if key not in gone})
+        case SetProperties(properties):
+            merged = {**present.properties, **properties}
+            return replace(present, properties={key: value for key, value in merged.items() if value is not None})

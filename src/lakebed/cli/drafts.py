@@ -1,0 +1,155 @@
+"""Commands about drafts: pipeline ls, save, drafts, restore, delete."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.wording import timed
+
+if TYPE_CHECKING:
+    from lakebed.app.releases import PipelineState
+    from lakebed.ports import Draft
+
+
+def known_names(incomplete: str) -> list[str]:
+    """Names for shell completion, of drafts that cannot be read and of deleted pipelines too; silent where there is no lake."""
+    from lakebed.app import open_lake
+    from lakebed.errors import LakebedError
+
+    try:
+        with open_lake() as lake:
+            return [name for name in map(str, lake.pipelines.releases.known()) if name.startswith(incomplete)]
+    except LakebedError:
+        return []
+
+
+PipelineArgument = Annotated[
+    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the end of it.", autocompletion=known_names)
+]
+
+
+def add_to(nouns: typer.Typer) -> None:
+    """Give the noun `pipeline` these commands."""
+    command(nouns, "ls", examples=_LS)(ls)
+    command(nouns, "save", examples=_SAVE)(save)
+    command(nouns, "drafts", examples=_DRAFTS)(drafts)
+    command(nouns, "restore", examples=_RESTORE)(restore)
+    command(nouns, "delete", examples=_DELETE)(delete)
+
+
+_LS = """
+lakebed pipeline ls
+lakebed pipeline ls --json
+"""
+
+
+def ls(screen: Screen) -> None:
+    """List pipelines: their newest release, whether the draft differs from it, and those that were deleted."""
+    found = screen.lake().pipelines.releases.ls()
+
+    def text() -> None:
+        if not found:
+            screen.say("no pipelines yet")
+            return
+        rows = [(str(one.table), _said(one), str(one.version or ""), timed(one.released_at)) for one in found]
+        screen.table(("pipeline", "draft", "release", "released (UTC)"), rows, right=("release",))
+
+    screen.show([_facts(one) for one in found], text)
+
+
+def _said(state: "PipelineState") -> str:
+    words = {
+        "unreleased": "never released",
+        "changed": f"changed since release {state.version}",
+        "released": f"as release {state.version}",
+        "absent": "its folder is gone",
+        "deleted": f"deleted {timed(state.deleted_at)}, can be restored until {timed(state.purged_at)}",
+    }
+    return words[state.draft]
+
+
+def _facts(state: "PipelineState") -> dict[str, Any]:
+    return asdict(state) | {"table": str(state.table)}
+
+
+_SAVE = """
+lakebed pipeline save silver.orders
+"""
+
+
+def save(screen: Screen, name: PipelineArgument) -> None:
+    """Save a draft as it is now. Running, releasing and restoring do that too."""
+    draft, is_new = screen.lake().pipelines.releases.save(name)
+    said = f"{'saved' if is_new else 'saved before:'} draft {draft.digest[:12]} of {draft.table}"
+    screen.show(_draft_facts(draft) | {"new": is_new}, lambda: screen.say(said))
+
+
+def _draft_facts(draft: "Draft") -> dict[str, Any]:
+    return asdict(draft) | {"table": str(draft.table)}
+
+
+_DRAFTS = """
+lakebed pipeline drafts silver.orders
+lakebed pipeline drafts orders --json
+"""
+
+
+def drafts(screen: Screen, name: PipelineArgument) -> None:
+    """The saved drafts of a pipeline, newest first."""
+    found = screen.lake().pipelines.releases.drafts(name)
+
+    def text() -> None:
+        if not found:
+            screen.say("no saved draft: run the pipeline, or save it with lakebed pipeline save")
+            return
+        rows = [(one.digest[:12], timed(one.at), ", ".join(one.files)) for one in found]
+        screen.table(("draft", "saved (UTC)", "files"), rows)
+
+    screen.show([_draft_facts(one) for one in found], text)
+
+
+_RESTORE = """
+lakebed pipeline restore silver.orders
+lakebed pipeline restore silver.orders 2
+lakebed pipeline restore silver.orders 3f9c21ab
+"""
+
+
+def restore(
+    screen: Screen,
+    name: PipelineArgument,
+    state: Annotated[
+        str | None,
+        typer.Argument(metavar="[STATE]", help="A version or a saved draft's digest; what was last, if the draft is gone."),
+    ] = None,
+) -> None:
+    """Write a version or a saved draft back as the draft. The present draft is saved before."""
+    which, done = screen.lake().pipelines.releases.restore(name, state)
+
+    def text() -> None:
+        from rich.markup import escape
+
+        for mark, paths in (("~", done.written), ("-", done.removed)):
+            for path in paths:
+                screen.say(escape(f"  {mark} {path}"))
+        changed = done.written or done.removed
+        screen.say(
+            f"restored {done.table} from {which}" if changed else f"the draft of {done.table} is as {which}: nothing to do"
+        )
+
+    screen.show({"table": str(done.table), "from": which, "written": done.written, "removed": done.removed}, text)
+
+
+_DELETE = """
+lakebed pipeline delete silver.orders
+"""
+
+
+def delete(screen: Screen, name: PipelineArgument) -> None:
+    """Take a pipeline out of the lake: its draft is saved, releases are kept for a while, its table stays."""
+    state = screen.lake().pipelines.releases.delete(name)
+    said = f"deleted {state.table}; its table stays; until {timed(state.purged_at)} UTC: lakebed pipeline restore {state.table}"
+    screen.show(_facts(state), lambda: screen.say(said))

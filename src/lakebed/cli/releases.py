@@ -1,0 +1,149 @@
+"""Commands about one pipeline's versions: pipeline release, releases, diff, rollback."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lakebed.cli import drafts
+from lakebed.cli.command import command
+from lakebed.cli.drafts import PipelineArgument
+from lakebed.cli.screen import Screen
+from lakebed.cli.selection import VarsOption, variables
+from lakebed.cli.wording import timed
+
+if TYPE_CHECKING:
+    from lakebed.pipelines.releases import Changes, Made
+    from lakebed.ports import Release
+
+MessageOption = Annotated[str, typer.Option("-m", "--message", metavar="TEXT", help="Why.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app the noun `pipeline`."""
+    said = "About one pipeline: ls, release, releases, diff, rollback, save, drafts, restore, delete."
+    nouns = typer.Typer(no_args_is_help=True, help=said)
+    command(nouns, "release", examples=_RELEASE)(release)
+    command(nouns, "releases", examples=_RELEASES)(releases)
+    command(nouns, "diff", examples=_DIFF)(diff)
+    command(nouns, "rollback", examples=_ROLLBACK)(rollback)
+    drafts.add_to(nouns)
+    app.add_typer(nouns, name="pipeline")
+
+
+_RELEASE = """
+lakebed pipeline release silver.orders -m "late orders count"
+lakebed pipeline release silver.orders --vars day=2026-10-01
+"""
+
+
+def release(screen: Screen, name: PipelineArgument, message: MessageOption = "", vars: VarsOption = None) -> None:
+    """Check a draft and make it the next version, which --released runs. Nothing is made where nothing has changed."""
+    made = screen.lake().pipelines.releases.make(name, message=message, vars=variables(vars or ()))
+    _show_made(screen, made)
+
+
+def _show_made(screen: Screen, made: "Made") -> None:
+    def text() -> None:
+        from rich.markup import escape
+
+        table, version = made.release.table, made.release.version
+        if not made.new:
+            screen.say(f"[bold]{table}[/bold] is release {version} already: nothing was made")
+            return
+        screen.say(f"[bold]{table}[/bold] release {version} ({made.changes.summary})")
+        for line in _in_short(made.changes):
+            screen.say(escape(f"  {line}"))
+        if made.dropped:
+            screen.say(f"  dropped beyond max_versions: {', '.join(map(str, sorted(made.dropped)))}")
+
+    told = {"new": made.new, "dropped": sorted(made.dropped), "changes": changes_facts(made.changes)}
+    screen.show(release_facts(made.release) | told, text)
+
+
+def _in_short(changes: "Changes") -> list[str]:
+    from lakebed.pipelines.releases import in_short
+
+    return list(in_short(changes))
+
+
+def release_facts(release: "Release") -> dict[str, Any]:
+    """A version as JSON shows it."""
+    return asdict(release) | {"table": str(release.table)}
+
+
+def changes_facts(changes: "Changes") -> dict[str, Any]:
+    """What differs, as JSON shows it."""
+    return asdict(changes)
+
+
+_RELEASES = """
+lakebed pipeline releases silver.orders
+lakebed pipeline releases orders --json
+"""
+
+
+def releases(screen: Screen, name: PipelineArgument) -> None:
+    """The versions of a pipeline that are kept, newest first."""
+    found = screen.lake().pipelines.releases.versions(name)
+
+    def text() -> None:
+        if not found:
+            screen.say("no release yet: make one with lakebed pipeline release")
+            return
+        rows = [
+            (str(one.version), timed(one.at), one.who, str(len(one.files)), one.digest[:12], one.message.split("\n")[0])
+            for one in found
+        ]
+        screen.table(("release", "at (UTC)", "who", "files", "digest", "message"), rows, right=("release", "files"))
+
+    screen.show([release_facts(one) for one in found], text)
+
+
+_DIFF = """
+lakebed pipeline diff silver.orders 2
+lakebed pipeline diff silver.orders 1 3
+lakebed pipeline diff silver.orders draft 3
+"""
+
+
+def diff(
+    screen: Screen,
+    name: PipelineArgument,
+    one: Annotated[str, typer.Argument(metavar="FROM", help="A version, a saved draft's digest, or draft.")],
+    other: Annotated[str, typer.Argument(metavar="[TO]", help="Likewise; the draft unless given.")] = "draft",
+) -> None:
+    """What differs between two states of a pipeline's files, as a unified diff."""
+    found = screen.lake().pipelines.releases.diff(name, one, other)
+
+    def text() -> None:
+        from rich.markup import escape
+
+        for line in found.changes.text.splitlines():
+            screen.say(_coloured(line, escape(line)))
+        screen.say(f"from {found.names[0]} to {found.names[1]}: {found.changes.summary}")
+
+    told = {"table": str(found.table), "from": found.names[0], "to": found.names[1]}
+    screen.show(told | changes_facts(found.changes), text)
+
+
+def _coloured(line: str, escaped: str) -> str:
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    colour = None if line.startswith(("+++", "---")) else colours.get(line[:1])
+    return f"[{colour}]{escaped}[/{colour}]" if colour else escaped
+
+
+_ROLLBACK = """
+lakebed pipeline rollback silver.orders 2
+lakebed pipeline rollback silver.orders 2 -m "3 lost rows"
+"""
+
+
+def rollback(
+    screen: Screen,
+    name: PipelineArgument,
+    version: Annotated[int, typer.Argument(metavar="RELEASE", min=1, help="The version whose files come back.")],
+    message: MessageOption = "",
+) -> None:
+    """Make a further version with the files of an earlier one. The draft is left as it is."""
+    _show_made(screen, screen.lake().pipelines.releases.roll_back(name, version, message=message))

@@ -1,0 +1,147 @@
+"""What is checked before a pipeline is released: its templates, its SQL, and the names in its settings. Starts no JVM."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lakebed.errors import BadPipeline, near, suggestion
+from lakebed.pipelines.graph import Node, build_graph
+from lakebed.pipelines.lineage import Schemas, logical_names, unpinned
+from lakebed.pipelines.pin import read_zone
+from lakebed.pipelines.releases.load import draft_tables, load_released
+from lakebed.pipelines.spec import PipelineSpec
+from lakebed.pipelines.tools import Tools
+from lakebed.ports import Files
+from lakebed.settings import Document
+from lakebed.sql import check_query, column_lineage, refuse_bare_count
+from lakebed.templates import TemplateValues, read_annotations, render
+
+_WATERMARK = "2026-01-01 00:00:00"
+_ORDERING = re.compile(r"\s+(asc|desc|nulls\s+(first|last))\b", re.IGNORECASE)
+_CALL = re.compile(r"\w+\(\s*(?:\d+\s*,\s*)?([^,()]+?)\s*(?:,\s*\d+\s*)?\)")
+Texts = Mapping[str, str]
+
+
+def check_release(spec: PipelineSpec, texts: Texts, tools: Tools, *, vars: Mapping[str, Any]) -> None:
+    """Refuse, at its line, what a run would stumble over: as far as that can be told without running it."""
+    _refuse_unknown_refs(spec, tools)
+    _refuse_unknown_zones(spec, tools.ground.files)
+    refuse_circle(spec, tools)
+    schemas = known_columns([spec], tools)
+    for values in _ways(spec, vars):
+        _check_gates(spec, values)
+        if spec.kind == "sql":
+            _check_columns(spec, texts, _columns(spec, values, schemas))
+
+
+def known_columns(specs: list[PipelineSpec], tools: Tools) -> Schemas:
+    """The columns of all tables and zones that are read, as far as they are known without reading files."""
+    catalog = tools.ground.catalog
+    tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
+    found = catalog.metadata(catalog.pointers(tables).values())
+    zones = {zone: read_zone(zone, tools).expected_schema for spec in specs for zone in spec.zone_names}
+    known = {str(table): {column.name: column.type for column in metadata.columns} for table, metadata in found.items()}
+    return known | {str(zone): dict(columns) for zone, columns in zones.items() if columns}
+
+
+def refuse_circle(spec: PipelineSpec, tools: Tools) -> None:
+    """Refuse a release that would make the released pipelines read each other in a circle: none of them could run."""
+    others = load_released(tools.ground.files, tools.releases).specs
+    build_graph([Node(one.table, one.inputs, path=one.folder) for one in (others | {spec.table: spec}).values()])
+
+
+def _refuse_unknown_refs(spec: PipelineSpec, tools: Tools) -> None:
+    """Every table that is read is there, or a pipeline makes it; a draft of another pipeline may be wrong meanwhile."""
+    known = {*draft_tables(tools.ground.files), *tools.releases.newest(), *tools.ground.catalog.pointers()}
+    names = [str(table) for table in known if not table.hidden]
+    for ref in (*spec.refs, *spec.gate_refs):
+        if ref.table not in known:
+            advice = suggestion(near(str(ref.table), names) or near(ref.text, names))
+            raise BadPipeline(f"there is no table {ref.text!r} to ref.", where=ref.where, line=ref.line, next=advice)
+
+
+def _refuse_unknown_zones(spec: PipelineSpec, files: Files) -> None:
+    for ref in spec.zones:
+        known = files.folders(f"{ref.zone.namespace}/landing")
+        if ref.zone.name not in known:
+            advice = (
+                suggestion(near(ref.zone.name, known)) or f"Make it by putting a file there: lakebed zone put {ref.zone} FILE"
+            )
+            raise BadPipeline(f"there is no landing zone {ref.text!r}.", where=ref.where, line=ref.line, next=advice)
+
+
+def _ways(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValues]:
+    """What templates see in a first run, and in a later one."""
+    first = unpinned(spec, vars)
+    yield first
+    if spec.strategy.strategy != "full_refresh":
+        yield replace(first, is_incremental=True, watermark_value=_WATERMARK, watermark=f"TIMESTAMP '{_WATERMARK}'")
+
+
+def _columns(spec: PipelineSpec, values: TemplateValues, schemas: Schemas) -> tuple[str, ...]:
+    """The columns the query returns; none where that cannot be told."""
+    rendered = render(spec.source, values, where=spec.file)
+    allowed = [*values.refs.values(), *values.zones.values(), *([values.this] if values.this else [])]
+    query = check_query(rendered.text, where=spec.file, allowed=allowed, line_of=rendered.source_line)
+    found = column_lineage(query.text, schemas, logical=logical_names(spec))
+    return () if "*" in found else tuple(found)
+
+
+def _check_gates(spec: PipelineSpec, values: TemplateValues) -> None:
+    refs = {ref.text: ref.table.spark for ref in spec.gate_refs}
+    for gate in spec.gates:
+        rendered = render(gate.source, replace(values, refs=refs, zones={}), where=gate.where)
+        allowed = [*refs.values(), *([values.this] if values.this else [])]
+        query = check_query(rendered.text, where=gate.where, allowed=allowed, line_of=rendered.source_line)
+        refuse_bare_count(query, where=gate.where)
+
+
+@dataclass(frozen=True)
+class _Named:
+    setting: str
+    column: str
+
+
+def _check_columns(spec: PipelineSpec, texts: Texts, columns: tuple[str, ...]) -> None:
+    known = [*columns, *_added(spec)]
+    folded = {name.casefold() for name in known}
+    for named in _named(spec) if columns else ():
+        if not {named.column.casefold(), named.column.partition(".")[0].casefold()} & folded:
+            where, line, excerpt = _place(spec, texts, named)
+            what = f"{named.setting} names {named.column!r}, which is not among the columns of the query."
+            raise BadPipeline(what, where=where, line=line, excerpt=excerpt, next=suggestion(near(named.column, known)))
+
+
+def _added(spec: PipelineSpec) -> tuple[str, ...]:
+    """The columns that a strategy adds to those of the query."""
+    config = spec.config
+    return {"scd2": (config.scd_valid_from, config.scd_valid_to), "soft_delete": ("_deleted_at",)}.get(config.merge_strategy, ())
+
+
+def _named(spec: PipelineSpec) -> Iterator[_Named]:
+    config = spec.config
+    yield from (_Named("unique_key", name) for name in config.unique_key)
+    for setting in ("watermark_column", "partition_column"):
+        if name := getattr(config, setting):
+            yield _Named(setting, name)
+    yield from (_Named("partition_by", field.column) for field in config.partition_by)
+    yield from (_Named("sort_by", _sorted_column(text)) for text in config.sort_by)
+    yield from (_Named("columns", name) for name in config.columns)
+
+
+def _sorted_column(text: str) -> str:
+    """`at` of `at DESC` and of `days(at)`."""
+    bare = _ORDERING.sub("", text).strip()
+    call = _CALL.fullmatch(bare)
+    return (call[1] if call else bare).strip("`")
+
+
+def _place(spec: PipelineSpec, texts: Texts, named: _Named) -> tuple[str, int | None, str]:
+    """Where a setting stands: in an annotation of the source, or in config.yaml."""
+    given = read_annotations(spec.source, comment="--", where=spec.file).get(named.setting)
+    if given:
+        return spec.file, given.line, f"@{named.setting}: {given.value}"
+    where = f"{spec.folder}/config.yaml"
+    document = Document(texts.get("config.yaml", ""), where=where, refusal=BadPipeline)
+    return where, *document.find((named.setting, named.column))

@@ -1,0 +1,71 @@
+"""Content of pipelines, kept by what it is: a file named by its SHA-256 never changes, and is checked whenever it is read."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+
+from lakebed.errors import DamagedRelease, FileExists, FileMissing
+from lakebed.ports import Files
+from lakebed.settings import DATA
+
+OBJECTS = f"{DATA}/releases/objects"
+_TRIES = 5  # a reaper that judged before the row was written can take it once, and puts it back itself
+Contents = Mapping[str, bytes]  # path in a pipeline's folder → content
+Listed = Mapping[str, str]  # path in a pipeline's folder → SHA-256 of the content
+
+
+def object_path(digest: str) -> str:
+    """Where content of this SHA-256 lies."""
+    return f"{OBJECTS}/{digest[:2]}/{digest}"
+
+
+def keep(files: Files, contents: Contents) -> dict[str, str]:
+    """Put content into the store, before any row speaks of it: path → SHA-256."""
+    for digest, data in _by_digest(contents).items():
+        with suppress(FileMissing):  # a reaper took it from under our hands; `assure` comes after
+            _put(files, object_path(digest), data)
+    return {path: sha256(data).hexdigest() for path, data in sorted(contents.items())}
+
+
+def _put(files: Files, place: str, data: bytes) -> None:
+    try:
+        files.create(place, data)
+    except FileExists:
+        files.write(place, data)  # young again, which reaping leaves alone, and whole again
+
+
+def assure(files: Files, contents: Contents) -> None:
+    """Bring back what a reaper took while no row spoke of it yet: it judged before ours was written."""
+    for digest, data in _by_digest(contents).items():
+        for _ in range(_TRIES):
+            try:
+                files.info(object_path(digest))
+                break
+            except FileMissing:
+                with suppress(FileMissing):
+                    _put(files, object_path(digest), data)
+
+
+def fetch(files: Files, kept: Listed) -> dict[str, bytes]:
+    """The content of these files; `DamagedRelease` if some is gone, or not what it was."""
+    return {path: _fetched(files, path, digest) for path, digest in kept.items()}
+
+
+def _fetched(files: Files, path: str, digest: str) -> bytes:
+    stored = object_path(digest)
+    try:
+        data = files.read(stored)
+    except FileMissing:
+        raise _damaged(path, stored, "is gone") from None
+    if (found := sha256(data).hexdigest()) != digest:
+        raise _damaged(path, stored, f"was changed: its SHA-256 is {found[:12]}…, not {digest[:12]}…")
+    return data
+
+
+def _damaged(path: str, stored: str, why: str) -> DamagedRelease:
+    next = "Restore this file from a backup, release the draft again, or roll back to another version."
+    return DamagedRelease(f"the stored content of {path} {why}.", where=stored, next=next)
+
+
+def _by_digest(contents: Contents) -> dict[str, bytes]:
+    return {sha256(data).hexdigest(): data for data in contents.values()}

@@ -1,0 +1,84 @@
+"""Pipelines from their newest releases: whatever became of the drafts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from lakebed.errors import BadName, LakebedError, UsageError
+from lakebed.names import TableName
+from lakebed.pipelines.load import is_source, list_folders, load_pipelines, read_pipeline, texts
+from lakebed.pipelines.pin import Specs
+from lakebed.pipelines.releases.content import fetch
+from lakebed.pipelines.spec import PipelineSpec
+from lakebed.ports import Files, Release, Releases
+
+
+@dataclass(frozen=True)
+class Released:
+    """The pipelines that have a release, and why others cannot run from one."""
+
+    specs: dict[TableName, PipelineSpec]
+    damaged: dict[TableName, LakebedError]  # it cannot be read
+    deleted: dict[TableName, LakebedError]
+    unreleased: dict[TableName, LakebedError]  # there is a draft only
+
+
+def load_released(files: Files, releases: Releases) -> Released:
+    """Every pipeline as of its newest release. One that cannot be read is no reason not to run the others."""
+    drafts, newest = draft_tables(files), releases.newest()
+    deleted = {table: _deleted(table, at) for table, at in releases.deleted().items() if table not in drafts}
+    unreleased = {table: _unreleased(table) for table in sorted(drafts - newest.keys())}
+    found = Released({}, {}, dict(deleted), dict(unreleased))
+    for table, release in newest.items():
+        if table not in deleted:
+            try:
+                found.specs[table] = read_release(files, release)
+            except LakebedError as error:
+                found.damaged[table] = error
+    return found
+
+
+def read_release(files: Files, release: Release) -> PipelineSpec:
+    """The pipeline as it was released; its content is read from the store only."""
+    folder = release.table.pipeline_folder
+    return read_pipeline(folder, texts(folder, fetch(files, release.files)), version=release.version)
+
+
+def draft_tables(files: Files) -> set[TableName]:
+    """The pipelines whose folders hold a source; reads no file, so that a draft that is wrong does not matter."""
+    found: set[TableName] = set()
+    for folder, paths in list_folders(files).items():
+        namespace, _, layer, name = folder.split("/")
+        try:
+            table = TableName.of_pipeline(namespace, layer, name)
+        except BadName:
+            continue  # a folder that cannot be a pipeline, draft or not
+        found |= {table} if any(map(is_source, paths)) else set()
+    return found
+
+
+def other_readers(specs: Specs, files: Files, releases: Releases) -> tuple[PipelineSpec, ...]:
+    """Where these are drafts, the releases that differ from them; where they are releases, the drafts: they read zones too."""
+    if any(spec.version is None for spec in specs.values()):
+        deleted = releases.deleted().keys() - specs.keys()
+        newest = [release for table, release in releases.newest().items() if table not in deleted]
+        differing = [release for release in newest if _digest(specs.get(release.table)) != release.digest]
+        return tuple(read_release(files, release) for release in differing)
+    return tuple(draft for draft in load_pipelines(files).values() if _digest(specs.get(draft.table)) != draft.release)
+
+
+def _digest(spec: PipelineSpec | None) -> str | None:
+    return spec.release if spec else None
+
+
+def _unreleased(table: TableName) -> UsageError:
+    return UsageError(
+        "it has no release, only a draft.",
+        where=str(table),
+        next=f"Release it: lakebed pipeline release {table}, or run the draft: without --released.",
+    )
+
+
+def _deleted(table: TableName, at: datetime) -> UsageError:
+    return UsageError(
+        f"it was deleted on {at:%Y-%m-%d}.", where=str(table), next=f"Bring it back: lakebed pipeline restore {table}"
+    )

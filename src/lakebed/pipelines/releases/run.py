@@ -1,0 +1,148 @@
+"""Releasing, rolling back, saving, restoring and deleting: content first, then the row that speaks of it."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+from lakebed.errors import DamagedRelease, UsageError
+from lakebed.names import TableName
+from lakebed.pipelines.load import digest_of, read_folder
+from lakebed.pipelines.releases.check import refuse_circle
+from lakebed.pipelines.releases.content import Contents, Listed, assure, fetch, keep
+from lakebed.pipelines.releases.diff import Changes, compare
+from lakebed.pipelines.releases.load import read_release
+from lakebed.pipelines.releases.plan import versions_to_drop
+from lakebed.pipelines.spec import PipelineSpec
+from lakebed.pipelines.tools import Tools
+from lakebed.ports import Draft, Release
+
+_RECENT = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Made:
+    """The newest version: new, or the one that was there because nothing differs from it."""
+
+    release: Release
+    new: bool
+    changes: Changes  # against the version before
+    dropped: tuple[int, ...] = ()  # versions beyond their number
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What became of a pipeline's folder."""
+
+    table: TableName
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def make_release(spec: PipelineSpec, contents: Contents, tools: Tools, *, who: str, message: str) -> Made:
+    """A further version with these files, unless the newest one has the same; that is made whole, should it be damaged."""
+    save_draft(spec.table, contents, tools)
+    return _next_version(spec, contents, tools, who=who, message=message)
+
+
+def roll_back(table: TableName, version: int, tools: Tools, *, who: str, message: str) -> Made:
+    """A further version with the files of an earlier one. The draft is left as it is."""
+    old = find_version(table, version, tools)
+    if table in tools.releases.deleted() and not _source_there(table, tools):
+        next = f"Bring it back: lakebed pipeline restore {table} {version}"
+        raise UsageError("it was deleted.", where=str(table), next=next)
+    contents, spec = fetch(tools.ground.files, old.files), read_release(tools.ground.files, old)
+    refuse_circle(spec, tools)
+    if draft := read_folder(tools.ground.files, table.pipeline_folder):
+        save_draft(table, draft, tools)
+    return _next_version(spec, contents, tools, who=who, message=message or f"rollback to {version}")
+
+
+def _source_there(table: TableName, tools: Tools) -> bool:
+    return bool(read_folder(tools.ground.files, table.pipeline_folder))
+
+
+def find_version(table: TableName, version: int, tools: Tools) -> Release:
+    """This version of a pipeline."""
+    versions = {release.version: release for release in tools.releases.of(table)}
+    if version not in versions:
+        next = f"See them: lakebed pipeline releases {table}" if versions else f"Make one: lakebed pipeline release {table}"
+        raise UsageError(f"there is no release {version}.", where=str(table), next=next)
+    return versions[version]
+
+
+def _next_version(spec: PipelineSpec, contents: Contents, tools: Tools, *, who: str, message: str) -> Made:
+    files, table = tools.ground.files, spec.table
+    versions = tools.releases.of(table)
+    kept = keep(files, contents)
+    last = versions[0] if versions else None
+    if last and last.digest == spec.release:
+        return Made(last, False, Changes())
+    number = last.version + 1 if last else 1
+    release = Release(table, number, spec.release, tools.now(), who, message, kept)
+    limit = spec.config.max_versions or tools.ground.settings.releases.max_versions
+    drop = versions_to_drop([number, *(old.version for old in versions)], limit)
+    changes = changes_between(last, contents, tools, name=f"release {number}")
+    tools.releases.add(release, drop=drop)
+    assure(files, contents)
+    return Made(release, True, changes, drop)
+
+
+def changes_between(last: Release | None, contents: Contents, tools: Tools, *, name: str) -> Changes:
+    """What differs from a version; one that cannot be read any more is no reason not to replace it."""
+    before: Contents = {}
+    with suppress(DamagedRelease):
+        before = fetch(tools.ground.files, last.files) if last else {}
+    return compare(before, contents, names=(f"release {last.version}" if last else "nothing", name))
+
+
+def save_draft(table: TableName, contents: Contents, tools: Tools) -> tuple[Draft, bool]:
+    """Save a draft, and whether its content is new; one that was saved before counts as of now."""
+    is_new = digest_of(contents) not in {draft.digest for draft in tools.releases.drafts(table)}
+    return _saved(table, contents, tools), is_new
+
+
+def save_drafts(drafts: Mapping[TableName, Contents], tools: Tools) -> None:
+    """Save several drafts; what was saved a moment ago is not written again."""
+    recent = tools.now() - _RECENT
+    known = {(draft.table, draft.digest) for draft in tools.releases.drafts() if draft.at > recent} if drafts else set()
+    for table, contents in drafts.items():
+        if (table, digest_of(contents)) not in known:
+            _saved(table, contents, tools)
+
+
+def _saved(table: TableName, contents: Contents, tools: Tools) -> Draft:
+    draft = Draft(table, digest_of(contents), tools.now(), keep(tools.ground.files, contents))
+    tools.releases.save(draft)
+    assure(tools.ground.files, contents)
+    return draft
+
+
+def restore_draft(table: TableName, files: Listed, tools: Tools) -> Restored:
+    """Write these files back as the draft; the present one is saved first, and files that are not among them go."""
+    store, folder = tools.ground.files, table.pipeline_folder
+    contents = fetch(store, files)
+    present = read_folder(store, folder)
+    if present:
+        save_draft(table, present, tools)
+    written = tuple(path for path, data in contents.items() if present.get(path) != data)
+    for path in written:
+        store.write(f"{folder}/{path}", contents[path])
+    removed = tuple(sorted(present.keys() - contents.keys()))
+    for path in removed:
+        store.delete(f"{folder}/{path}")
+    tools.releases.undelete([table])
+    return Restored(table, written, removed)
+
+
+def delete_draft(table: TableName, tools: Tools) -> Draft | None:
+    """Take a pipeline out of the lake: its draft is saved and its folder removed; releases and the table stay."""
+    store, folder = tools.ground.files, table.pipeline_folder
+    contents = read_folder(store, folder)
+    draft = save_draft(table, contents, tools)[0] if contents else None
+    tools.releases.delete(table, at=tools.now())
+    for path in contents:
+        store.delete(f"{folder}/{path}")
+    if all("/__pycache__/" in found.path for found in store.list(folder)):
+        store.clear(folder)  # hidden files of somebody else stay
+    return draft
