@@ -4,8 +4,9 @@ import pytest
 
 from lakebed.errors import BadBatch
 from lakebed.names import TableName
-from lakebed.ports import Field
+from lakebed.ports import Field, Shown
 from lakebed.tables import Policy, SchemaChange, alterations, plan_schema
+from lakebed.tables.fitting import Inside
 
 ORDERS = TableName("shop", "silver", "orders")
 ID, AMOUNT, NOTE = Field("id", "bigint"), Field("amount", "decimal(12,2)"), Field("note", "string")
@@ -113,3 +114,67 @@ def test_alterations_are_statements_that_only_add() -> None:
         "ALTER TABLE lake.`shop`.`silver`.`orders` ADD COLUMNS (`note` string, `a b` int)",
         "ALTER TABLE lake.`shop`.`silver`.`orders` ALTER COLUMN `id` TYPE bigint",
     )
+
+
+@pytest.mark.parametrize("policy", ["fail", "append", "sync"])
+def test_a_declared_rename_is_meant_under_every_policy_and_waits_for_publishing(policy: Policy) -> None:
+    renames = (("note", "remark"),)
+    wanted = change([ID, NOTE], [ID, Field("REMARK", "string")], policy, renames=renames)
+    assert wanted == SchemaChange(renames=renames)
+    assert (wanted.before_gates, wanted.at_publishing) == (False, True)
+    assert wanted.seen(["id", "note"]) == (Shown("id", "id"), Shown("remark", "note"))
+
+
+def test_a_rename_goes_with_other_changes() -> None:
+    result = [Field("remark", "string"), AMOUNT, ID]
+    assert change([ID, NOTE], result, "sync", renames=(("note", "remark"),)) == SchemaChange(
+        add=(AMOUNT,), final=("note", "amount", "id"), renames=(("note", "remark"),)
+    )
+
+
+def test_the_strategys_own_column_may_be_renamed() -> None:
+    present = [ID, Field("valid_from", "timestamp")]
+    wanted = change(present, [ID], "fail", own=["since"], renames=(("valid_from", "since"),))
+    assert wanted == SchemaChange(renames=(("valid_from", "since"),))
+
+
+@pytest.mark.parametrize(
+    ("result", "said"), [([ID, NOTE, Field("remark", "string")], "still has a column 'note'"), ([ID], "no column 'remark'")]
+)
+def test_a_rename_that_the_result_contradicts_is_refused(result: list[Field], said: str) -> None:
+    with pytest.raises(BadBatch, match=said):
+        change([ID, NOTE], result, "append", renames=(("note", "remark"),))
+
+
+def test_a_type_that_does_not_fit_is_replaced_under_sync_where_no_row_stays() -> None:
+    present, result = [ID, NOTE], [Field("id", "string"), NOTE]
+    assert change(present, result, "sync", replaces=True) == SchemaChange(
+        add=(Field("__new_id", "string"),), final=("__new_id", "note"), renames=(("__new_id", "id"),)
+    )
+    for policy in ("fail", "append"):
+        with pytest.raises(BadBatch, match="bigint in the table and string"):
+            change(present, result, policy, replaces=True)
+    with pytest.raises(BadBatch, match="partitioned or sorted"):
+        change(present, result, "sync", replaces=True, fixed=["id"])
+
+
+def test_a_column_may_be_renamed_and_replaced_at_once() -> None:
+    result = [Field("key", "string"), Field("__new_id", "int")]
+    assert change([ID], result, "sync", replaces=True, renames=(("id", "key"),)) == SchemaChange(
+        add=(Field("__new_id", "int"), Field("__new_id_", "string")),
+        final=("__new_id_", "__new_id"),
+        renames=(("__new_id_", "key"),),
+    )
+
+
+def test_a_struct_gains_fields_as_a_table_gains_columns() -> None:
+    present, result = [Field("s", "struct<`a`:int>")], [Field("s", "struct<`b`:string,`a`:bigint>")]
+    inside = (Inside(("s", "b"), "string", new=True), Inside(("s", "a"), "bigint", new=False))
+    wanted = change(present, result, "append")
+    assert wanted == SchemaChange(inside=inside)
+    assert alterations(ORDERS, wanted) == (
+        "ALTER TABLE lake.`shop`.`silver`.`orders` ADD COLUMNS (`s`.`b` string)",
+        "ALTER TABLE lake.`shop`.`silver`.`orders` ALTER COLUMN `s`.`a` TYPE bigint",
+    )
+    with pytest.raises(BadBatch, match=r"new: s.b string; wider: s.a bigint"):
+        change(present, result, "fail")

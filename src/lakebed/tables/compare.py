@@ -1,13 +1,13 @@
 """Whether two rows are the same, as text of Spark SQL. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Field
+from lakebed.tables.types import split_type, struct_field
 
 _NESTED = re.compile(r"\s*(array|map|struct)\s*<(.*)>.*", re.IGNORECASE | re.DOTALL)
-_STRUCT_FIELD = re.compile(r"\s*(`(?:[^`]|``)*`|[^`:]+):(.*)", re.DOTALL)
 
 
 def find_column(name: str, columns: Iterable[Field]) -> Field | None:
@@ -53,26 +53,8 @@ def comparable(expression: str, type: str, *, depth: int = 0) -> str:
     if kind == "array":
         return f"transform({expression}, {item} -> {comparable(item, inner, depth=depth + 1)})"
     if kind == "map":
-        value = comparable(f"{item}.value", tuple(_split(inner))[1], depth=depth + 1)
+        value = comparable(f"{item}.value", tuple(split_type(inner))[1], depth=depth + 1)
         return f"sort_array(transform(map_entries({expression}), {item} -> struct({item}.key, {value})))"
-    parts = (comparable(f"{expression}.{name}", of, depth=depth) for name, of in map(_field, _split(inner)))
+    named = ((spark_identifier(name), of) for name, of in map(struct_field, split_type(inner)))
+    parts = (comparable(f"{expression}.{name}", of, depth=depth) for name, of in named)
     return f"if({expression} IS NULL, NULL, struct({', '.join(parts)}))"
-
-
-def _field(text: str) -> tuple[str, str]:
-    """The name, quoted, and the type of a struct's field."""
-    ((name, type),) = _STRUCT_FIELD.findall(text)
-    return name if name.startswith("`") else spark_identifier(name), type
-
-
-def _split(inner: str) -> Iterator[str]:
-    """The parts of a nested type, cut at its own commas only."""
-    depth, quoted, start = 0, False, 0
-    for at, letter in enumerate(inner):
-        quoted ^= letter == "`"
-        if not quoted:
-            depth += (letter in "<(") - (letter in ">)")
-            if letter == "," and not depth:
-                yield inner[start:at]
-                start = at + 1
-    yield inner[start:]

@@ -1,37 +1,48 @@
 """How a table's columns follow a result's: decided before anything is written."""
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from lakebed.errors import BadBatch
 from lakebed.names import TableName, spark_identifier
-from lakebed.ports import Field
+from lakebed.ports import Field, Shown
+from lakebed.tables.fitting import Inside, UnfitType, follow
+from lakebed.tables.renames import Renames, backwards, renamed
+from lakebed.tables.types import read_type
 
 Policy = Literal["fail", "append", "sync"]
-
-# Iceberg has no smaller integers and no limits on texts.
-_KEPT_AS = {"tinyint": "int", "smallint": "int"}
-_SAFE = {
-    ("int", "bigint"), ("int", "float"), ("int", "double"), ("bigint", "double"), ("float", "double"),
-    ("date", "timestamp"), ("date", "timestamp_ntz"),
-}  # fmt: skip
-_WIDENED = {("int", "bigint"), ("float", "double")}
-_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+ByName = dict[str, Field]  # by casefolded name
 
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """What is done to a table's columns. Before the gates it only gains; `final` waits for the publishing swap."""
+    """What is done to a table's columns. Before the gates it only gains; `final` and `renames` wait for the publishing swap.
+
+    A column whose type cannot change is replaced: its values are written under a passing name, which is renamed when
+    the old column goes.
+    """
 
     add: tuple[Field, ...] = ()
     widen: tuple[Field, ...] = ()
-    final: tuple[str, ...] | None = None  # the columns from then on, in order; None: as they are
+    inside: tuple[Inside, ...] = ()
+    final: tuple[str, ...] | None = None  # the columns from then on, in order, by their present names; None: as they are
+    renames: Renames = ()  # from the present name to the name from then on
 
     @property
     def before_gates(self) -> bool:
-        return bool(self.add or self.widen)
+        return bool(self.add or self.widen or self.inside)
+
+    @property
+    def at_publishing(self) -> bool:
+        return self.final is not None or bool(self.renames)
+
+    def seen(self, present: Sequence[str]) -> tuple[Shown, ...]:
+        """The columns of the branch as they will be called; none said where all have their names already."""
+        if not self.renames:
+            return ()
+        kept = present if self.final is None else self.final
+        return tuple(Shown(new, old) for old, new in zip(kept, renamed(kept, self.renames), strict=True))
 
 
 def plan_schema(
@@ -42,31 +53,71 @@ def plan_schema(
     policy: Policy,
     own: Collection[str] = (),
     fixed: Collection[str] = (),
+    renames: Renames = (),
+    replaces: bool = False,
 ) -> SchemaChange:
-    """How `present` becomes fit for `result`, or `BadBatch`. `own` are the strategy's columns, `fixed` may not go."""
+    """How `present` becomes fit for `result`, or `BadBatch`.
+
+    `own` are the strategy's columns, `fixed` (casefolded) may not go, `renames` are due; `replaces`: no row of the table stays.
+    """
     refuse_unfit_columns(table, result)
+    _refuse_renames(table, result, renames, own)
+    own = renamed(tuple(own), backwards(renames))
     there = {field.name.casefold(): field for field in present}
-    arriving = {field.name.casefold(): field for field in result}
-    new = tuple(kept(field) for name, field in arriving.items() if name not in there)
+    arriving = _under_present_names(result, renames)
+    new = tuple(field for name, field in arriving.items() if name not in there)
     gone = tuple(field for name, field in there.items() if name not in arriving and field.name not in own)
-    widen = _widened(table, there, arriving)
-    if policy == "fail" and (new or gone or widen):
-        raise _refused(table, new, gone, widen)
+    inside, passing = _followed(table, there, arriving, replaces=replaces and policy == "sync")
+    if policy == "fail" and (new or gone or inside):
+        raise _refused(table, new, gone, inside)
+    change = SchemaChange(
+        (*new, *(Field(to, arriving[name].type) for name, to in passing.items())),
+        tuple(Field(change.path[0], change.type) for change in inside if len(change.path) == 1),
+        tuple(change for change in inside if len(change.path) > 1),
+        renames=_renamed_with(passing, there, renames),
+    )
     if policy != "sync":
-        return SchemaChange(new, widen)
-    _refuse_fixed(table, gone, fixed)
+        return change
+    _refuse_fixed(table, (*gone, *(there[name] for name in passing)), fixed)
+    return _synced(change, there, arriving, passing, own)
+
+
+def _renamed_with(passing: dict[str, str], there: ByName, renames: Renames) -> Renames:
+    """A passing name becomes the old column's, or the new one that is due."""
+    news = {old.casefold(): new for old, new in renames}
+    kept = (pair for pair in renames if pair[0].casefold() not in passing)
+    return (*kept, *((to, news.get(name, there[name].name)) for name, to in passing.items()))
+
+
+def _synced(change: SchemaChange, there: ByName, arriving: ByName, passing: dict[str, str], own: Iterable[str]) -> SchemaChange:
+    """The change by which the columns are the result's, in its order, and the strategy's own stay last."""
     final = (
-        *(there.get(name, field).name for name, field in arriving.items()),
+        *(passing.get(name) or there.get(name, field).name for name, field in arriving.items()),
         *(name for name in own if name.casefold() in there),
     )
-    after = (*(field.name for field in present), *(field.name for field in new))
-    return SchemaChange(new, widen, final=final if final != after else None)
+    after = (*(field.name for field in there.values()), *(field.name for field in change.add))
+    return SchemaChange(change.add, change.widen, change.inside, final if final != after else None, change.renames)
+
+
+def _under_present_names(result: Iterable[Field], renames: Renames) -> ByName:
+    olds = {new.casefold(): old for old, new in renames}
+    fields = (Field(olds.get(field.name.casefold(), field.name), field.type) for field in result)
+    return {field.name.casefold(): kept(field) for field in fields}
+
+
+def _refuse_renames(table: TableName, result: Iterable[Field], renames: Renames, own: Collection[str]) -> None:
+    names = {field.name.casefold() for field in result}
+    for old, new in renames:
+        if old.casefold() in names:
+            raise _unfit(table, f"{old} is renamed to {new}, and the result still has a column {old!r}", "Leave it out there.")
+        if new.casefold() not in names and new not in own:
+            what = f"{old} is renamed to {new}, and the result has no column {new!r}"
+            raise _unfit(table, what, f"Call it so in the query: {old} AS {new}.")
 
 
 def kept(field: Field) -> Field:
     """The field as Iceberg keeps it."""
-    plain = re.sub(r"^(?:var)?char\(\d+\)$", "string", field.type)
-    return Field(field.name, _KEPT_AS.get(plain, plain))
+    return Field(field.name, read_type(field.type).spark)
 
 
 def refuse_unfit_columns(table: TableName, result: Iterable[Field]) -> None:
@@ -85,45 +136,39 @@ def _unfit(table: TableName, what: str, next: str) -> BadBatch:
     return BadBatch(f"{what}.", where=str(table), safe="Nothing was written.", next=next)
 
 
-def _widened(table: TableName, there: dict[str, Field], arriving: dict[str, Field]) -> tuple[Field, ...]:
-    widen = []
-    for name, field in arriving.items():
-        present, wanted = there.get(name), kept(field)
-        if present is None or present.type == wanted.type or is_safe(wanted.type, present.type):
+def _followed(table: TableName, there: ByName, arriving: ByName, *, replaces: bool) -> tuple[tuple[Inside, ...], dict[str, str]]:
+    """What must change in the columns that stay, and the passing names of those that have to be replaced."""
+    inside: list[Inside] = []
+    passing: dict[str, str] = {}
+    for name, present in there.items():
+        if name not in arriving:
             continue
-        if not _can_widen(present.type, wanted.type):
-            raise _unfit(
-                table,
-                f"the column {present.name!r} is {present.type} in the table and {wanted.type} in the result",
-                f"Cast it in the query: CAST({present.name} AS {present.type}), or give the new column another name.",
-            )
-        widen.append(Field(present.name, wanted.type))
-    return tuple(widen)
+        try:
+            inside += follow(read_type(present.type), read_type(arriving[name].type), (present.name,))
+        except UnfitType as unfit:
+            if not replaces:
+                advice = f"Cast it in the query: CAST({present.name} AS {present.type}), or give the new column another name."
+                raise _unfit(table, str(unfit), f"{advice} {_REPLACING}") from None
+            passing[name] = _passing_name(present.name, {*there, *arriving})
+    return tuple(inside), passing
 
 
-def is_safe(given: str, target: str) -> bool:
-    """Whether every value of the one type is a value of the other."""
-    if (given, target) in _SAFE:
-        return True
-    digits = {"int": 10, "bigint": 19}
-    into = _DECIMAL.fullmatch(target)
-    if into and given in digits:
-        return int(into[1]) - int(into[2]) >= digits[given]
-    of = _DECIMAL.fullmatch(given)
-    return bool(into and of and int(into[2]) >= int(of[2]) and int(into[1]) - int(into[2]) >= int(of[1]) - int(of[2]))
+_REPLACING = "To replace it with all its values: on_schema_change: sync, and --full-refresh."
 
 
-def _can_widen(present: str, wanted: str) -> bool:
-    if (present, wanted) in _WIDENED:
-        return True
-    old, new = _DECIMAL.fullmatch(present), _DECIMAL.fullmatch(wanted)
-    return bool(old and new and old[2] == new[2] and int(new[1]) > int(old[1]))
+def _passing_name(name: str, taken: Collection[str]) -> str:
+    passing = f"__new_{name}"
+    while passing.casefold() in taken:
+        passing += "_"
+    return passing
 
 
-def _refused(table: TableName, new: Sequence[Field], gone: Sequence[Field], widen: Sequence[Field]) -> BadBatch:
+def _refused(table: TableName, new: Sequence[Field], gone: Sequence[Field], inside: Sequence[Inside]) -> BadBatch:
+    added = [*new, *(Field(change.dotted, change.type) for change in inside if change.new)]
+    wider = [Field(change.dotted, change.type) for change in inside if not change.new]
     said = [
         f"{label} {', '.join(f'{field.name} {field.type}' for field in fields)}"
-        for label, fields in (("new:", new), ("missing:", gone), ("wider:", widen))
+        for label, fields in (("new:", added), ("missing:", gone), ("wider:", wider))
         if fields
     ]
     return _unfit(
@@ -135,19 +180,21 @@ def _refused(table: TableName, new: Sequence[Field], gone: Sequence[Field], wide
 
 def _refuse_fixed(table: TableName, gone: Iterable[Field], fixed: Collection[str]) -> None:
     for field in gone:
-        if field.name in fixed:
+        if field.name.casefold() in fixed:
             raise _unfit(
                 table,
-                f"the column {field.name!r} is gone from the result, and the table is partitioned or sorted by it",
-                "Bring it back, or make the table anew.",
+                f"the column {field.name!r} is gone or of another type, and the table is partitioned or sorted by it",
+                "Bring it back, or change partition_by and sort_by.",
             )
 
 
 def alterations(table: TableName, change: SchemaChange) -> tuple[str, ...]:
     """The statements that prepare a table for the branch; its readers see no row change."""
-    added = ", ".join(f"{spark_identifier(field.name)} {field.type}" for field in change.add)
-    adding = (f"ALTER TABLE {table.spark} ADD COLUMNS ({added})",) if change.add else ()
-    widening = (
-        f"ALTER TABLE {table.spark} ALTER COLUMN {spark_identifier(field.name)} TYPE {field.type}" for field in change.widen
+    columns = (f"{spark_identifier(field.name)} {field.type}" for field in change.add)
+    added = ", ".join((*columns, *(part.spark for part in change.inside if part.new)))
+    adding = (f"ALTER TABLE {table.spark} ADD COLUMNS ({added})",) if added else ()
+    wider = (
+        *(f"{spark_identifier(field.name)} TYPE {field.type}" for field in change.widen),
+        *(part.spark for part in change.inside if not part.new),
     )
-    return (*adding, *widening)
+    return (*adding, *(f"ALTER TABLE {table.spark} ALTER COLUMN {column}" for column in wider))

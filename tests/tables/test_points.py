@@ -1,0 +1,113 @@
+"""Which state somebody means, and what setting a table back to it does to the books. Pure."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lakebed.errors import UnknownName, UsageError
+from lakebed.names import TableName, ZoneName
+from lakebed.ports import MAIN, RUN_ID, ConsumedFile, FileState, SetRef, SetSchema, Snapshot, SnapshotRef, TableMetadata, Undoing
+from lakebed.tables import find_point, plan_rollback
+
+ORDERS, ZONE = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
+NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+
+def run_id(number: int) -> str:
+    """The run that wrote snapshot `number`: begun half an hour before."""
+    began = NOON + timedelta(hours=number, minutes=-30)
+    return f"{int(began.timestamp() * 1000):012x}{number:020x}"
+
+
+def a_table(*, log: list[int], kept: set[int] | None = None, refs: dict[str, int] | None = None) -> TableMetadata:
+    """Snapshots 1, 2, … hourly, each after the one before; `main` went through `log`; only `kept` ones are there still."""
+    numbers = sorted(kept or set(log) | set((refs or {}).values()))
+    snapshots = {
+        n: Snapshot(n, n - 1 if n - 1 in numbers else None, NOON + timedelta(hours=n), "append", {RUN_ID: run_id(n)}, schema=n)
+        for n in numbers
+    }
+    heads = {MAIN: SnapshotRef(MAIN, log[-1], "branch")} | {name: SnapshotRef(name, n, "tag") for name, n in (refs or {}).items()}
+    times = tuple((NOON + timedelta(hours=place + 1), n) for place, n in enumerate(log) if n in numbers)
+    return TableMetadata("u", "l", 2, NOON, (), (), (), {}, snapshots, heads, log=times)
+
+
+def a_file(number: int, state: FileState = "taken") -> ConsumedFile:
+    return ConsumedFile(ORDERS, ZONE, f"{ZONE.folder}/{number}.csv", f"e{number}", 1, run_id(number), state)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("2", 2),
+        ("v1", 1),
+        ("main", 3),
+        (run_id(2), 2),
+        (run_id(2)[:12], 2),
+        ("2026-11-01T14:00:00+00:00", 2),
+        ("2026-11-01T14:59", 2),
+        ("2026-11-01T15:00+01:00", 2),
+        ("2027-01-01", 3),
+    ],
+)
+def test_a_state_is_meant_by_snapshot_ref_run_or_time(text: str, found: int) -> None:
+    assert find_point(ORDERS, a_table(log=[1, 2, 3], refs={"v1": 1}), text).id == found
+
+
+def test_a_time_means_what_readers_saw_then_also_after_a_rollback() -> None:
+    table = a_table(log=[1, 2, 1, 3], kept={1, 2, 3})
+    assert [find_point(ORDERS, table, f"2026-11-01T{hour}:30").id for hour in (13, 14, 15, 16)] == [1, 2, 1, 3]
+
+
+def test_a_time_is_of_the_lakes_time_zone() -> None:
+    table = a_table(log=[1, 2])
+    assert find_point(ORDERS, table, "2026-11-01T14:30", timezone="Europe/Amsterdam").id == 1
+    assert find_point(ORDERS, table, "2026-11-01T15:30", timezone="Europe/Amsterdam").id == 2
+
+
+@pytest.mark.parametrize("text", ["1", "2026-11-01T13:30", "2020-01-01"])
+def test_what_has_expired_is_refused_and_the_oldest_possible_is_told(text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        find_point(ORDERS, a_table(log=[1, 2, 3], kept={2, 3}), text)
+    assert "snapshot 2, of 2026-11-01T14:00:00+00:00" in refused.value.next
+
+
+def test_an_unknown_word_suggests_near_ones() -> None:
+    with pytest.raises(UnknownName, match="v_1") as refused:
+        find_point(ORDERS, a_table(log=[1], refs={"v1": 1}), "v_1")
+    assert "v1" in refused.value.next
+
+
+def test_files_of_undone_runs_wait_again_or_are_held() -> None:
+    table, ledger = a_table(log=[1, 2, 3]), [a_file(1), a_file(2), a_file(3)]
+    for files, state in (("requeue", "waiting"), ("hold", "held")):
+        plan = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files=files)  # type: ignore[arg-type]
+        assert plan.amendments == (SetRef(MAIN, 1), SetSchema(1))
+        assert plan.along.undoing == (Undoing(ORDERS, (run_id(2), run_id(3)), state),)  # type: ignore[arg-type]
+        assert plan.undone == (run_id(2), run_id(3))
+        assert plan.files == (tuple(ledger[1:]) if files == "requeue" else ())
+
+
+def test_nothing_need_be_said_where_undone_runs_took_no_file() -> None:
+    table = a_table(log=[1, 2])
+    assert plan_rollback(ORDERS, table, table.snapshots[1], [a_file(1)], files=None).along.undoing == ()
+    with pytest.raises(UsageError, match="1 landing files"):
+        plan_rollback(ORDERS, table, table.snapshots[1], [a_file(2)], files=None)
+
+
+def test_the_way_forward_takes_the_files_again() -> None:
+    table = a_table(log=[1, 2, 1], kept={1, 2})
+    plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(1), a_file(2, "waiting")], files=None)
+    assert plan.along.undoing == (Undoing(ORDERS, (run_id(2),), "taken"),)
+
+
+def test_of_runs_whose_snapshots_have_expired_the_time_decides() -> None:
+    table = a_table(log=[1, 2, 3, 4], kept={2, 4}, refs={"v2": 2})
+    plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(n) for n in (1, 2, 3, 4)], files="hold", by_tag=True)
+    assert plan.along.undoing == (Undoing(ORDERS, (run_id(3), run_id(4)), "held"),)
+
+
+def test_a_state_that_was_never_published_is_refused_unless_it_is_tagged() -> None:
+    table = a_table(log=[1, 2], refs={"failed": 3})
+    with pytest.raises(UsageError, match="never stood"):
+        plan_rollback(ORDERS, table, table.snapshots[3], [], files=None)
+    assert plan_rollback(ORDERS, table, table.snapshots[3], [], files=None, by_tag=True).to.id == 3
