@@ -1,12 +1,15 @@
-"""Commands about one table: describe, history."""
+"""Commands that look at one table: describe, history."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lakebed.cli.command import command
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized, timed
+
+if TYPE_CHECKING:
+    from lakebed.app.tables import Change
 
 
 def known_tables(incomplete: str) -> list[str]:
@@ -28,9 +31,14 @@ NameArgument = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Give the app the noun `table`."""
-    nouns = typer.Typer(no_args_is_help=True, help="About one table: describe, history.")
+    from lakebed.cli import changes, comparing, hand
+
+    nouns = typer.Typer(no_args_is_help=True, help="About one table: describe, history, diff, rollback, tag, clone, drop …")
     command(nouns, "describe", examples=_DESCRIBE)(describe)
     command(nouns, "history", examples=_HISTORY)(history)
+    comparing.add_to(nouns)
+    changes.add_to(nouns)
+    hand.add_to(nouns)
     app.add_typer(nouns, name="table")
 
 
@@ -90,21 +98,9 @@ def history(
     ref: Annotated[str, typer.Option("--ref", help="A branch or tag.")] = "main",
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many snapshots to show.")] = 50,
 ) -> None:
-    """The snapshots of a table, newest first."""
-    lake = screen.lake()
-    snapshots = lake.history(name, ref=ref)
-    rows: list[dict[str, Any]] = [
-        {
-            "snapshot": snapshot.id,
-            "at": snapshot.at,
-            "operation": snapshot.operation,
-            "added": snapshot.count("added-records") or 0,
-            "deleted": snapshot.count("deleted-records") or 0,
-            "rows": snapshot.count("total-records"),
-            "run": snapshot.run_id,
-        }
-        for snapshot in snapshots[:limit]
-    ]
+    """What happened to a table, newest first: snapshots, those that were undone too, rollbacks, tags and other changes."""
+    changes = screen.lake().table_work.history(name, ref=ref)
+    rows = [_change(change) for change in changes[:limit]]
 
     def text() -> None:
         if not rows:
@@ -112,11 +108,32 @@ def history(
             return
         numbers = ("added", "deleted", "rows")
         shown = [
-            (str(row["snapshot"]), timed(row["at"]), row["operation"], *(counted(row[key]) for key in numbers), row["run"] or "")
+            (
+                "" if row["snapshot"] is None else str(row["snapshot"]),
+                timed(row["at"]),
+                row["what"] + ("" if row["current"] else " (undone)"),
+                *("" if row[key] is None else counted(row[key]) for key in numbers),
+                (row["run"] or "")[:16] or row["detail"],
+            )
             for row in rows
         ]
-        screen.table(("snapshot", "at (UTC)", "operation", *numbers, "run"), shown, right=numbers)
-        if len(snapshots) > limit:
-            screen.say(f"… and {len(snapshots) - limit} older; see more with --limit")
+        screen.table(("snapshot", "at (UTC)", "what", *numbers, "run or detail"), shown, right=numbers)
+        if len(changes) > limit:
+            screen.say(f"… and {len(changes) - limit} older; see more with --limit")
 
     screen.show(rows, text)
+
+
+def _change(change: "Change") -> dict[str, Any]:
+    one, noted = change.snapshot, change.noted
+    return {
+        "snapshot": one.id if one else noted.event.snapshot if noted else None,
+        "at": change.at,
+        "what": change.what,
+        "current": change.current or one is None,
+        "added": (one.count("added-records") or 0) if one else None,
+        "deleted": (one.count("deleted-records") or 0) if one else None,
+        "rows": one.count("total-records") if one else None,
+        "run": one.run_id if one else None,
+        "detail": ", ".join(f"{key} {value}" for key, value in noted.event.detail.items()) if noted else "",
+    }

@@ -5,6 +5,7 @@ from lakebed.landing.links import links
 from lakebed.landing.plan import Move, archivable, fits_pattern, fresh, waiting
 from lakebed.landing.put import checked_name, put, put_path
 from lakebed.landing.reader import Reader
+from lakebed.landing.requeue import requeue
 from lakebed.landing.run import Frozen, Landed, freeze, open_zone, recheck
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec, load_zone
 
@@ -28,6 +29,7 @@ __all__ = [
     "put",
     "put_path",
     "recheck",
+    "requeue",
     "samples",
     "waiting",
 ]

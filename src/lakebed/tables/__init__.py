@@ -1,49 +1,106 @@
 """Tables: publishing what a branch holds, and the leases under which it is done."""
 
+from lakebed.tables.comparing import compare
+from lakebed.tables.diff import ColumnChange, ColumnFigures, Example, TableDiff
+from lakebed.tables.fitting import projected, selection
 from lakebed.tables.fresh import fresh_rows
-from lakebed.tables.keys import key_check, offences, offending_keys, refuse_batch, refuse_columns, row_counts, tie_check
+from lakebed.tables.keys import (
+    key_check,
+    offences,
+    offending_keys,
+    refuse_batch,
+    refuse_columns,
+    row_counts,
+    statement_counts,
+    tie_check,
+)
+from lakebed.tables.layout import (
+    Layout,
+    LayoutChange,
+    PartitionField,
+    layout_of,
+    layout_statements,
+    ordering,
+    partition_field,
+    plan_layout,
+    sort_field,
+)
 from lakebed.tables.lease import Held, hold
 from lakebed.tables.merge import write_statement
-from lakebed.tables.place import Ground
+from lakebed.tables.place import USED, Ground
 from lakebed.tables.plan import Ask, Settlement, plan_publication, plan_settlement
-from lakebed.tables.run import publish, settle_divided, tidy
+from lakebed.tables.points import find_point, stood_at
+from lakebed.tables.renames import Renames, backwards, renamed, renames_due, strategy_under, tangled
+from lakebed.tables.rollback import Rollback, plan_rollback
+from lakebed.tables.run import amend, publish, settle_divided
 from lakebed.tables.schema import Policy, SchemaChange, alterations, kept, plan_schema, refuse_unfit_columns
 from lakebed.tables.statements import COMMIT_RETRIES, create_branch, create_table, on_branch, pinned, text, write_properties
 from lakebed.tables.strategies import ALIASES, STRATEGIES, Strategy
+from lakebed.tables.types import is_known, read_type
 
 __all__ = [
     "ALIASES",
     "COMMIT_RETRIES",
     "STRATEGIES",
+    "USED",
     "Ask",
+    "ColumnChange",
+    "ColumnFigures",
+    "Example",
     "Ground",
     "Held",
+    "Layout",
+    "LayoutChange",
+    "PartitionField",
     "Policy",
+    "Renames",
+    "Rollback",
     "SchemaChange",
     "Settlement",
     "Strategy",
+    "TableDiff",
     "alterations",
+    "amend",
+    "backwards",
+    "compare",
     "create_branch",
     "create_table",
+    "find_point",
     "fresh_rows",
     "hold",
+    "is_known",
     "kept",
     "key_check",
+    "layout_of",
+    "layout_statements",
     "offences",
     "offending_keys",
     "on_branch",
+    "ordering",
+    "partition_field",
     "pinned",
+    "plan_layout",
     "plan_publication",
+    "plan_rollback",
     "plan_schema",
     "plan_settlement",
+    "projected",
     "publish",
+    "read_type",
     "refuse_batch",
     "refuse_columns",
     "refuse_unfit_columns",
+    "renamed",
+    "renames_due",
     "row_counts",
+    "selection",
     "settle_divided",
+    "sort_field",
+    "statement_counts",
+    "stood_at",
+    "strategy_under",
+    "tangled",
     "text",
-    "tidy",
     "tie_check",
     "write_properties",
     "write_statement",

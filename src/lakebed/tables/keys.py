@@ -114,6 +114,20 @@ def row_counts(strategy: Strategy, summary: Mapping[str, str], *, staged_rows: i
     return done | late | superseded
 
 
+def statement_counts(kind: str, summary: Mapping[str, str], *, before: int) -> dict[str, int]:
+    """What a statement by hand came to. Of an UPDATE no engine says how many rows it changed, only how many were rewritten."""
+    if not summary:
+        return {}
+    after = int(summary.get("total-records", 0))
+    merged = {word: int(summary[_MERGED + word]) for word in ("inserted", "updated", "deleted") if _MERGED + word in summary}
+    counts = {
+        "insert": {"inserted": int(summary.get("added-records", 0))},
+        "delete": {"deleted": before - after},
+        "update": {"rewritten": int(summary.get("added-records", 0))},
+    }
+    return counts.get(kind, merged) | {"total": after}
+
+
 def _refused(table: str, what: str, next: str) -> BadBatch:
     return BadBatch(what, where=table, safe=AS_IT_WAS, next=next)
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from lakebed.names import TableName, refuse_collision
-from lakebed.ports import Catalog, Files
+from lakebed.ports import UNPUBLISHED, Catalog, Files
 from lakebed.settings import RestCatalog, Root, Settings
 from lakebed.tables.statements import create_table, write_properties
+
+USED = "_used"  # a file that stays in a folder when all others go: the folder was a table's, and is used no more
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,6 @@ class Ground:
             hidden or table,
             columns,
             location=self.place_for(table),
-            properties=self.properties(table, is_sorted=is_sorted),
+            properties={**self.properties(table, is_sorted=is_sorted), **({UNPUBLISHED: "true"} if hidden else {})},
             partition_by=partition_by,
         )

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from lakebed.errors import Diverged, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import MAIN, Publication, RefMove, TableMetadata
+from lakebed.tables.renames import Renames
 
 
 @dataclass(frozen=True)
 class Ask:
     """A table whose `ref` is to move to the head of `branch`; `unchanged`: the ref stays, and the branch goes.
 
-    `becomes` and `columns` are as in `RefMove`.
+    `becomes`, `columns` and `renames` are as in `RefMove`.
     """
 
     table: TableName
@@ -20,6 +21,7 @@ class Ask:
     ref: str = MAIN
     becomes: TableName | None = None
     columns: tuple[str, ...] | None = None
+    renames: Renames = ()
     unchanged: bool = False
 
     @property
@@ -64,7 +66,7 @@ def _move(ask: Ask, metadata: TableMetadata, tables: Mapping[TableName, TableMet
     if present and not metadata.descends(head, from_=present.snapshot):
         raise Diverged(str(ask.table), ask.ref, ask.branch)
     base = present.snapshot if present else None
-    return RefMove(ask.table, ask.branch, to=head, base=base, ref=ask.ref, columns=ask.columns)
+    return RefMove(ask.table, ask.branch, to=head, base=base, ref=ask.ref, columns=ask.columns, renames=ask.renames)
 
 
 def plan_settlement(publication: Publication, tables: Mapping[TableName, TableMetadata]) -> Settlement:

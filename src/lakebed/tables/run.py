@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from lakebed.errors import PointerMoved, Unavailable
 from lakebed.names import TableName
-from lakebed.ports import NOTHING_ALONG, Along, Catalog, Lease, Publication
+from lakebed.ports import NOTHING_ALONG, Along, Amendment, Catalog, Lease, Publication
 from lakebed.tables.plan import Ask, Settlement, plan_publication, plan_settlement
 
 ATTEMPTS = 20
@@ -34,11 +34,16 @@ def publish(
     )
 
 
-def tidy(
-    catalog: Catalog, table: TableName, *, branches: Collection[str], schema: int | None, leases: Sequence[Lease] = ()
+def amend(
+    catalog: Catalog,
+    table: TableName,
+    amendments: Sequence[Amendment],
+    *,
+    leases: Sequence[Lease] = (),
+    along: Along = NOTHING_ALONG,
 ) -> None:
-    """Remove branches that no run needs, and set a schema back, however busy the table is."""
-    _persistently(lambda: catalog.tidy(table, branches=branches, schema=schema, leases=leases), (PointerMoved, Unavailable))
+    """Change a table's metadata, however busy it is: for changes that are right whatever else was committed meanwhile."""
+    _persistently(lambda: catalog.amend(table, amendments, leases=leases, along=along), (PointerMoved, Unavailable))
 
 
 def _persistently(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts: int = ATTEMPTS) -> T:

@@ -1,0 +1,63 @@
+"""Changes by hand, wired: rows or a statement, to one table, through the machinery of runs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lakebed.app import look
+from lakebed.app.pipelines import Pipelines, Request
+from lakebed.errors import UsageError
+from lakebed.names import TableName
+from lakebed.pipelines import Build, Hand, Manner, alter_by_hand, change_by_hand, keys_given, spec_by_hand
+from lakebed.ports import Events, RunRecord
+from lakebed.sql import read_change
+
+
+def write_rows(pipelines: Pipelines, table: TableName, frame: Any, manner: Manner, *, gates: bool) -> RunRecord:
+    """Bring rows into a table, which is made if there is none."""
+    return _change(pipelines, table, manner, Hand(frame=frame), gates=gates)
+
+
+def execute(pipelines: Pipelines, text: str, *, find: Callable[[str], TableName], events: Events, gates: bool) -> RunRecord:
+    """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."""
+    statement = read_change(text)
+    parts = statement.target[1:] if len(statement.target) == 4 else statement.target
+    table = find(".".join(f"`{part}`" if "." in part else part for part in parts))
+    if statement.kind == "alter":
+        build = Build({}, pipelines.tools, look.order_of(Request()))
+        return alter_by_hand(build, table, statement, events)
+    return _change(pipelines, table, Manner(), Hand(statement=statement), gates=gates)
+
+
+def _change(pipelines: Pipelines, table: TableName, manner: Manner, hand: Hand, *, gates: bool) -> RunRecord:
+    specs = pipelines.load().specs
+    release = pipelines.tools.records.releases().get(table, "")
+    spec = spec_by_hand(table, manner, pipeline=specs.get(table) if gates else None, release=release)
+    order = replace(look.order_of(Request()), hand=hand)
+    return change_by_hand(Build(specs, pipelines.tools, order), spec)
+
+
+def manner_of(mode: str, key: str | Sequence[str], order: str | None, on_schema_change: str) -> Manner:
+    """How rows come in, from what a caller says."""
+    return Manner(mode, keys_given(key), order, on_schema_change)
+
+
+def rows_of(file: Path) -> Any:
+    """The rows of a Parquet, CSV or JSON-lines file on this machine, as an Arrow table."""
+    import pyarrow.csv
+    import pyarrow.json
+    import pyarrow.parquet
+
+    readers = {
+        ".parquet": pyarrow.parquet.read_table,
+        ".csv": pyarrow.csv.read_csv,
+        ".json": pyarrow.json.read_json,
+        ".ndjson": pyarrow.json.read_json,
+    }
+    if file.suffix.casefold() not in readers:
+        raise UsageError(f"{file.name} is none of {', '.join(readers)}.", next="Land other files in a zone: lakebed zone put")
+    try:
+        return readers[file.suffix.casefold()](file)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error

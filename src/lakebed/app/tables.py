@@ -1,0 +1,278 @@
+"""What can be done to a table besides running its pipeline: set back, tagged, cloned, renamed, dropped, compared."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeVar
+
+from lakebed.errors import LeaseHeld, NameTaken, PointerMoved, UnknownName, UsageError
+from lakebed.landing import requeue
+from lakebed.names import TableName, new_run_id, refuse_collision, refuse_ref_name
+from lakebed.ports import (
+    MAIN,
+    Along,
+    Amendment,
+    Catalog,
+    Compute,
+    Dropped,
+    Event,
+    Events,
+    Noted,
+    Pointer,
+    Records,
+    RemoveRef,
+    SetRef,
+    Snapshot,
+    TableMetadata,
+)
+from lakebed.tables import Ground, Held, Rollback, TableDiff, compare, find_point, plan_rollback, stood_at
+
+ATTEMPTS = 20
+_PAUSE = 0.2
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line of a table's history: a snapshot, or something else that happened to it."""
+
+    at: datetime
+    what: str
+    snapshot: Snapshot | None = None
+    noted: Noted | None = None
+    current: bool = False  # readers of the ref see it
+
+
+class Tables:
+    """The tables of one lake, to be changed as a whole."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        records: Records,
+        events: Events,
+        *,
+        find: Callable[[str | TableName], TableName],
+        hold: Callable[[TableName], AbstractContextManager[Held]],
+        compute: Callable[[str], Compute],
+    ) -> None:
+        self._ground, self._records, self._events = ground, records, events
+        self._find, self._hold, self._compute = find, hold, compute
+
+    @property
+    def _catalog(self) -> Catalog:
+        return self._ground.catalog
+
+    def seen(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
+        """A table, where the catalog says it is, and what it is."""
+        table = self._find(name)
+        pointer = self._catalog.pointers([table])[table]
+        return table, pointer, self._catalog.metadata([pointer])[table]
+
+    def point(self, table: TableName, metadata: TableMetadata, at: str | int | None) -> Snapshot:
+        """The state that somebody means; without a word, the present one."""
+        if at is None:
+            head = metadata.head()
+            if head is None:
+                raise UsageError(f"{table} has no snapshot yet.", next="Run its pipeline first.")
+            return head
+        return find_point(table, metadata, str(at), timezone=self._ground.settings.timezone)
+
+    @contextmanager
+    def _waiting_for(self, table: TableName, *, wait: float) -> Iterator[Held]:
+        """The lease on a table; one that somebody else holds is waited for as long as is said, then refused."""
+        deadline = time.monotonic() + wait
+        with ExitStack() as stack:
+            while True:
+                try:
+                    held = stack.enter_context(self._hold(table))
+                    break
+                except LeaseHeld:
+                    if time.monotonic() >= deadline:
+                        raise
+                    time.sleep(_PAUSE)
+            yield held
+
+    # -- rollback
+
+    def rollback(
+        self, name: str | TableName, to: str | int, *, requeue_files: bool = False, hold_files: bool = False, wait: float = 0.0
+    ) -> Rollback:
+        """Make readers see an earlier state again, or a later one. Nothing is lost: the way back is another rollback."""
+        if requeue_files and hold_files:
+            raise UsageError("files are either read again or held, not both.", next="Choose --requeue or --hold.")
+        table = self._find(name)
+        with self._waiting_for(table, wait=wait) as held:
+            return _again(lambda: self._rollback(table, to, requeue_files, hold_files, held))
+
+    def plan_rollback(self, name: str | TableName, to: str | int, *, requeue_files: bool, hold_files: bool) -> Rollback:
+        """What a rollback would do."""
+        table, _, metadata = self.seen(name)
+        chosen: Literal["requeue", "hold"] | None = "requeue" if requeue_files else "hold" if hold_files else None
+        ref = metadata.refs.get(str(to))
+        point = self.point(table, metadata, to)
+        by_tag = ref is not None and ref.kind == "tag"
+        return plan_rollback(table, metadata, point, self._records.ledger(table), files=chosen, by_tag=by_tag)
+
+    def _rollback(self, table: TableName, to: str | int, requeue_files: bool, hold_files: bool, held: Held) -> Rollback:
+        pointer = self._catalog.pointers([table])[table]
+        plan = self.plan_rollback(table, to, requeue_files=requeue_files, hold_files=hold_files)
+        # First the files: while the ledger says that they are taken, nobody reads them a second time.
+        requeue(self._ground.files, plan.files)
+        self._catalog.amend(table, plan.amendments, seen=pointer, leases=[held.still()], along=plan.along)
+        return plan
+
+    # -- refs and names
+
+    def tag(self, name: str | TableName, tag: str, *, at: str | int | None = None, replace: bool = False) -> Snapshot:
+        """Give a state a name that keeps it from expiry."""
+        return self._set_ref(name, tag, "tag", at=at, replace=replace)
+
+    def branch(self, name: str | TableName, branch: str, *, at: str | int | None = None) -> Snapshot:
+        """A branch to work on; readers of `main` do not see it."""
+        return self._set_ref(name, branch, "branch", at=at, replace=False)
+
+    def _set_ref(self, name: str | TableName, ref: str, kind: Any, *, at: str | int | None, replace: bool) -> Snapshot:
+        refuse_ref_name(ref)
+
+        def attempt() -> Snapshot:
+            table, pointer, metadata = self.seen(name)
+            point = self.point(table, metadata, at)
+            present = metadata.refs.get(ref)
+            if present and not (replace and present.kind == kind):
+                raise NameTaken(f"{table} has a {present.kind} {ref} already, at snapshot {present.snapshot}.", where=str(table))
+            event = Event("tagged" if kind == "tag" else "branched", table, point.id, {"ref": ref})
+            self._amend(table, pointer, SetRef(ref, point.id, kind), event)
+            return point
+
+        return _again(attempt)
+
+    def remove_ref(self, name: str | TableName, ref: str) -> None:
+        """A tag or branch goes; what only it kept may expire from now on."""
+
+        def attempt() -> None:
+            table, pointer, metadata = self.seen(name)
+            found = metadata.refs.get(ref)
+            if found is None or ref == MAIN:
+                raise UnknownName(f"tag or branch of {table} that can go", ref, set(metadata.refs) - {MAIN})
+            kind: Any = "untagged" if found.kind == "tag" else "branch_removed"
+            self._amend(table, pointer, RemoveRef(ref), Event(kind, table, found.snapshot, {"ref": ref}))
+
+        _again(attempt)
+
+    def _amend(self, table: TableName, pointer: Pointer, amendment: Amendment, event: Event) -> None:
+        self._catalog.amend(table, [amendment], seen=pointer, along=Along(events=(event,)))
+
+    def clone(self, name: str | TableName, to: str | TableName, *, at: str | int | None = None) -> TableName:
+        """A table of its own that begins with a state of another; no file is copied, and neither can hurt the other."""
+        target = self._free(to)
+        table, pointer, metadata = self.seen(name)
+        point = self.point(table, metadata, at)
+        event = Event("cloned", target, point.id, {"of": str(table)})
+        with self._hold(target):
+            place = self._ground.place_for(target)
+            self._named(
+                target,
+                lambda: self._catalog.clone(pointer, target, snapshot=point.id, location=place, along=Along(events=(event,))),
+            )
+        return target
+
+    def rename(self, name: str | TableName, to: str | TableName) -> TableName:
+        """Give a table another name; its files stay, and so does its history."""
+        target, table = self._free(to), self._find(name)
+        events = (Event("renamed", table, detail={"to": str(target)}), Event("renamed", target, detail={"from": str(table)}))
+        with self._hold(table) as held, self._hold(target) as other:
+            leases = [held.still(), other.still()]
+            self._named(target, lambda: self._catalog.rename(table, target, leases=leases, along=Along(events=events)))
+        return target
+
+    def drop(self, name: str | TableName) -> Dropped:
+        """Take a table out of sight; it can be restored until care purges it."""
+        table = self._find(name)
+        with self._hold(table) as held:
+            along = Along(events=(Event("dropped", table),))
+            gone = _again(lambda: self._catalog.drop(table, leases=[held.still()], along=along))
+        if gone is None:
+            raise UnknownName("table", str(name), ())
+        return gone
+
+    def dropped(self) -> tuple[Dropped, ...]:
+        """Tables that can be restored, last dropped first."""
+        return self._catalog.dropped()
+
+    def restore(self, name: str, *, to: str | TableName | None = None) -> TableName:
+        """Bring a dropped table back: the one dropped last under this name, or the one of this uuid."""
+        known = self.dropped()
+        gone = next((one for one in known if name in (one.uuid, str(one.table)) or str(one.table).endswith(f".{name}")), None)
+        if gone is None:
+            raise UnknownName("dropped table", name, [str(one.table) for one in known])
+        target = self._free(to or gone.table)
+        event = Event("restored", target, detail={"from": str(gone.table)})
+        with self._hold(target):
+            self._named(target, lambda: self._catalog.restore(gone, target, along=Along(events=(event,))))
+        return target
+
+    def _free(self, name: str | TableName) -> TableName:
+        """A whole name that no table has, nor one that differs in case only."""
+        table = name if isinstance(name, TableName) else TableName.parse(name)
+        known = self._catalog.pointers()
+        if table in known:
+            raise NameTaken(f"there is a table {table} already.", next="Choose another name.")
+        refuse_collision(table, known)
+        return table
+
+    def _named(self, table: TableName, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except PointerMoved as error:
+            raise NameTaken(f"somebody else made {table} just now, or took what it was to be.", where=str(table)) from error
+
+    # -- looking
+
+    def history(self, name: str | TableName, *, ref: str = MAIN) -> tuple[Change, ...]:
+        """Everything that happened to a table, newest first: snapshots, those that were undone too, and other changes."""
+        table, _, metadata = self.seen(name)
+        if ref not in metadata.refs and ref != MAIN:
+            raise UnknownName(f"ref of {table}", ref, metadata.refs)
+        head = metadata.head(ref)
+        current = {step.id for step in metadata.ancestry(head.id if head else None)}
+        seen = current | stood_at(metadata) if ref == MAIN else current
+        snapshots = [
+            Change(one.at, one.operation, one, current=one.id in current) for one in metadata.snapshots.values() if one.id in seen
+        ]
+        other = [
+            Change(noted.at, noted.event.kind, noted=noted)
+            for noted in self._events.since(table=table, limit=10_000)
+            if ref == MAIN and noted.event.kind != "published"
+        ]
+        return tuple(sorted((*snapshots, *other), key=lambda change: change.at, reverse=True))
+
+    def diff(
+        self,
+        name: str | TableName,
+        before: str | int,
+        after: str | int | None = None,
+        *,
+        keys: Sequence[str] = (),
+        examples: int = 5,
+    ) -> TableDiff:
+        """What came, went and changed between two states."""
+        table, _, metadata = self.seen(name)
+        old, new = self.point(table, metadata, before), self.point(table, metadata, after)
+        compute = self._compute(new_run_id())
+        try:
+            return compare(compute, table, metadata, old, new, keys=keys, examples=examples)
+        finally:
+            compute.close()
+
+
+def _again(work: Callable[[], T]) -> T:
+    """What was decided on a state that somebody else changed meanwhile is decided again."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return work()
+        except PointerMoved:
+            time.sleep(_PAUSE / 4)
+    return work()

@@ -1,0 +1,72 @@
+"""The command that compares two states of a table."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.tables import NameArgument
+from lakebed.cli.wording import counted, timed
+
+if TYPE_CHECKING:
+    from lakebed.tables import ColumnFigures, Example
+
+
+def add_to(nouns: typer.Typer) -> None:
+    """Give the noun `table` this command."""
+    command(nouns, "diff", examples=_DIFF)(diff)
+
+
+_DIFF = """
+lakebed table diff orders 2026-11-01
+lakebed table diff orders before_migration main --key order_id
+"""
+
+
+def diff(
+    screen: Screen,
+    name: NameArgument,
+    before: Annotated[str, typer.Argument(metavar="POINT", help="A snapshot, tag, branch, run or time.")],
+    after: Annotated[str | None, typer.Argument(metavar="[POINT]", help="Another; the present state unless given.")] = None,
+    key: Annotated[
+        list[str] | None, typer.Option("--key", help="Column that names a row; repeatable. Its pipeline's unless given.")
+    ] = None,
+    examples: Annotated[int, typer.Option("--examples", min=0, help="Rows to show of each kind.")] = 5,
+) -> None:
+    """Compare two states of a table: columns, rows added, removed and changed by key, each column in figures."""
+    with screen.lake() as lake, screen.waiting("comparing"):
+        found = lake.diff(name, before, after, keys=key, examples=examples)
+
+    def text() -> None:
+        from rich.markup import escape
+
+        old, new = found.before, found.after
+        by = f"by {', '.join(found.keys)}" if found.keys else "as a whole: no key is known"
+        screen.say(f"from snapshot {old.id} ({timed(old.at)}) to {new.id} ({timed(new.at)}), rows compared {by}")
+        for change in found.columns:
+            screen.say(f"  column {change.name} {change.kind}: {change.before or '–'} → {change.after or '–'}")
+        screen.say("  " + " · ".join(f"{kind} {counted(count)}" for kind, count in found.rows.items()))
+        figures = [one for one in found.figures if one.differs]
+        if figures:
+            screen.table(("column", "figure", "before", "after"), [line for one in figures for line in _figures(one)])
+        for kind, rows in found.examples.items():
+            for row in rows:
+                screen.say(f"  {kind}: {escape(_example(row))}")
+
+    facts = {"before": found.before.id, "after": found.after.id, "keys": found.keys, "columns": found.columns}
+    screen.show(facts | {"rows": found.rows, "figures": found.figures, "examples": found.examples}, text)
+
+
+def _figures(one: "ColumnFigures") -> list[tuple[str, str, str, str]]:
+    names = [name for name in one.after if one.before.get(name) != one.after[name]]
+    return [(one.column, name, str(one.before.get(name)), str(one.after[name])) for name in names]
+
+
+def _example(row: "Example") -> str:
+    before, after = row.before, row.after
+    if before is None or after is None:
+        return " ".join(f"{name}={value!r}" for name, value in (before or after or {}).items())
+    return " ".join(
+        f"{name}={value!r}" if before[name] == value else f"{name}={before[name]!r}→{value!r}" for name, value in after.items()
+    )

@@ -1,0 +1,86 @@
+"""A statement that changes one table, taken apart: what it does, to which table, and how it reads on a branch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lakebed.sql.lexer import Reading, Token, read
+from lakebed.sql.source import Source
+
+ChangeKind = Literal["insert", "update", "delete", "merge", "alter"]
+
+_BEGINNINGS: tuple[tuple[tuple[str, ...], ChangeKind], ...] = (
+    (("INSERT", "INTO", "TABLE"), "insert"),
+    (("INSERT", "INTO"), "insert"),
+    (("INSERT", "OVERWRITE", "TABLE"), "insert"),
+    (("INSERT", "OVERWRITE"), "insert"),
+    (("UPDATE",), "update"),
+    (("DELETE", "FROM"), "delete"),
+    (("MERGE", "INTO"), "merge"),
+    (("ALTER", "TABLE"), "alter"),
+)
+_AFTER_TARGET = {"SET", "WHERE", "USING", "ON"}  # what follows a target that has no alias
+_ELSEWHERE = {
+    "RENAME": ("TO", "lakebed table rename"),
+    "CREATE": (None, "lakebed table tag, or clone --branch"),
+    "REPLACE": ("BRANCH TAG", "lakebed table tag --replace"),
+    "DROP": ("BRANCH TAG", "lakebed table untag"),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One statement. `target` are the parts of the table's name as they were written."""
+
+    kind: ChangeKind
+    target: tuple[str, ...]
+    _before: str
+    _after: str
+    _aliased: bool
+
+    def on(self, place: str, *, alias: str) -> str:
+        """The same statement about another place, such as a branch; the rest of it calls the table as before."""
+        named = f" AS {alias}" if self.kind in {"update", "delete", "merge"} and not self._aliased else ""
+        return f"{self._before}{place}{named}{self._after}"
+
+
+def read_change(text: str) -> Change:
+    """Take an INSERT, UPDATE, DELETE, MERGE or ALTER TABLE apart; anything else is refused, and so is more than one."""
+    reading = read(Source(text, "the statement"))
+    tokens = reading.plain
+    _refuse_several(reading, tokens)
+    words = [token.upper for token in tokens[:3]]
+    for beginning, kind in _BEGINNINGS:
+        if tuple(words[: len(beginning)]) == beginning:
+            return _taken_apart(reading, tokens, kind, at=len(beginning))
+    raise reading.source.bad(
+        "this is not a statement that changes one table.", next="Write one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."
+    )
+
+
+def _refuse_several(reading: Reading, tokens: Sequence[Token]) -> None:
+    for token in tokens:
+        if token.upper == ";":
+            raise reading.source.bad("there is more than one statement.", at=token.start, next="Give them one by one.")
+
+
+def _taken_apart(reading: Reading, tokens: Sequence[Token], kind: ChangeKind, *, at: int) -> Change:
+    names = reading.chain(tokens[at].start) if at < len(tokens) else ()
+    if not names:
+        raise reading.source.bad("no table is named.", at=reading.end, next="Name one: namespace.layer.name")
+    rest = tokens[at + 2 * len(names) - 1 :]
+    if kind == "alter":
+        _refuse_elsewhere(reading, rest)
+    aliased = bool(rest) and rest[0].is_name and rest[0].upper not in _AFTER_TARGET
+    text = reading.text[: reading.end]
+    start, end = names[0].start, names[-1].end
+    return Change(kind, tuple(name.name for name in names), text[:start], text[end:], aliased)
+
+
+def _refuse_elsewhere(reading: Reading, rest: Sequence[Token]) -> None:
+    """What Lakebed does itself, with its lease and its books."""
+    first, second = [*(token.upper for token in rest[:2]), "", ""][:2]
+    if first in _ELSEWHERE:
+        words, command = _ELSEWHERE[first]
+        if words is None or second in words.split():
+            raise reading.source.bad("a table's name, tags and branches are changed elsewhere.", next=f"Use {command}.")

@@ -1,0 +1,89 @@
+"""Undoing what runs did: rollback with the files they took, and what a diff says of two states."""
+
+import pytest
+
+from lakebed.errors import LeaseHeld, UsageError
+from tests.pipelines.lakes import TestLake
+
+pytestmark = [pytest.mark.spark]
+
+APPEND = "merge_strategy: append_only\non_schema_change: sync\n"
+QUERY = "SELECT * FROM {{ landing_zone('orders') }}"
+
+
+def landed_twice(shop: TestLake, *, archive: bool = False) -> tuple[str, str]:
+    """A table that took one file by each of two runs; returns the runs' ids."""
+    shop.pipeline("silver.orders", QUERY, APPEND + ("archive_landing_zones: true\n" if archive else ""))
+    runs = []
+    for number in (1, 2):
+        shop.land("orders", f"{number}.csv", f"id,v\n{number},{number}0\n")
+        runs.append(shop.run_one("silver.orders").run_id)
+    return runs[0], runs[1]
+
+
+def ids(shop: TestLake, name: str = "silver.orders") -> list[int]:
+    return [row["id"] for row in shop.rows(name)]
+
+
+@pytest.mark.parametrize("archive", [False, True], ids=["files left in the zone", "files archived"])
+def test_requeued_files_are_read_again_by_the_next_run(shop: TestLake, archive: bool) -> None:
+    first, second = landed_twice(shop, archive=archive)
+    shop.lake.rollback("orders", first, requeue=True)
+    assert ids(shop) == [1]
+    assert (shop.folder / "shop/landing/orders/2.csv").exists()
+    assert shop.run_one("silver.orders").rows["inserted"] == 1
+    assert ids(shop) == [1, 2]
+    # Forward again to the first time that the file was read: it counts as taken once, and is not read a third time.
+    shop.lake.rollback("orders", second, requeue=True)
+    assert ids(shop) == [1, 2]
+    assert shop.run_one("silver.orders").message.startswith("no ")
+    assert ids(shop) == [1, 2]
+
+
+def test_held_files_are_read_by_no_run_until_the_way_back(shop: TestLake) -> None:
+    first, second = landed_twice(shop)
+    shop.lake.rollback("orders", first, hold=True)
+    assert shop.run_one("silver.orders").message.startswith("no ")
+    assert ids(shop) == [1]
+    shop.run_one("silver.orders", full_refresh=True)
+    assert ids(shop) == [1]
+    undone = shop.lake.rollback("orders", second, hold=True)
+    assert undone.redone == (second,)
+    assert ids(shop) == [1, 2]
+
+
+def test_what_becomes_of_the_files_must_be_said_and_a_foreign_lease_refuses(shop: TestLake) -> None:
+    first, _ = landed_twice(shop)
+    with pytest.raises(UsageError, match="would be undone") as refused:
+        shop.lake.rollback("orders", first)
+    assert "--requeue" in refused.value.next
+    with shop.lake.hold("shop.silver.orders"), pytest.raises(LeaseHeld):
+        shop.lake.rollback("orders", first, hold=True)
+    (shop.folder / "shop/landing/orders/2.csv").unlink()
+    with pytest.raises(UsageError, match="gone"):
+        shop.lake.rollback("orders", first, requeue=True)
+    assert ids(shop) == [1, 2]
+
+
+def test_a_rollback_brings_the_columns_back_and_a_diff_tells_what_it_undid(shop: TestLake) -> None:
+    config = "merge_strategy: incremental\nunique_key: id\non_schema_change: sync\n"
+    shop.pipeline("silver.a", "SELECT * FROM VALUES (1, 'x', 1.5D), (2, 'y', 2.5D) AS t(id, name, gone)", config)
+    first = shop.run_one("silver.a").run_id
+    shop.pipeline("silver.a", "SELECT * FROM VALUES (2, 'Y', 1), (3, 'z', 2) AS t(id, name, more)", config)
+    shop.run_one("silver.a")
+    found = shop.lake.diff("silver.a", first)
+    assert {(change.kind, change.name) for change in found.columns} == {("added", "more"), ("removed", "gone")}
+    assert {key: found.rows[key] for key in ("before", "after", "added", "removed", "changed", "same")} == {
+        "before": 2, "after": 3, "added": 1, "removed": 0, "changed": 1, "same": 1,
+    }  # fmt: skip
+    (changed,) = found.examples["changed"]
+    assert (changed.before, changed.after) == ({"id": 2, "name": "y"}, {"id": 2, "name": "Y"})
+    as_bags = shop.lake.diff("silver.a", first, keys=[])
+    assert [as_bags.rows[kind] for kind in ("added", "removed", "changed", "same")] == [2, 1, 0, 1]
+    (figures,) = [one for one in found.figures if one.column == "id"]
+    assert (figures.before["max"], figures.after["max"]) == (2, 3)
+    shop.lake.rollback("silver.a", first)
+    assert shop.rows("silver.a") == [{"id": 1, "name": "x", "gone": 1.5}, {"id": 2, "name": "y", "gone": 2.5}]
+    assert [row["name"] for row in shop.lake.spark.sql("SELECT name FROM lake.shop.silver.a ORDER BY id").collect()] == ["x", "y"]
+    shop.run_one("silver.a")
+    assert [row["more"] for row in shop.rows("silver.a")] == [None, 1, 2]
