@@ -2,7 +2,14 @@
 
 import os
 
-pytest_plugins = ["tests.servers.fixtures", "tests.contracts.benches", "tests.spark_sessions", "tests.pipelines.lakes"]
+pytest_plugins = [
+    "tests.servers.fixtures",
+    "tests.contracts.benches",
+    "tests.spark_sessions",
+    "tests.pipelines.lakes",
+    "tests.care.fsck.kept",
+    "tests.care.lakes",
+]
 
 # Tests start Spark with many sets of jars; an archive made in the background for each would only slow them down.
 os.environ.setdefault("LAKEBED_TEST_NO_ARCHIVE", "1")

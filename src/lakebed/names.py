@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from uuid import uuid4
 
@@ -21,7 +22,7 @@ DEFAULT_SCHEMA = "main"
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_-]*")
 _ASSET = re.compile(r"[A-Za-z0-9_.-]+")
-_HIDDEN = re.compile(r"_?(mv|run|stage)_[0-9a-f]{32}")  # without the underscore where a catalog takes none
+_HIDDEN = re.compile(r"_?(mv|run|stage|dropped)_[0-9a-f]{32}")  # without the underscore where a catalog takes none
 _RESERVED = re.compile(r"_.*|branch_.*|tag_.*|system")
 _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
 
@@ -127,6 +128,11 @@ class TableName:
         """Its warehouse folder below the lake's root. Used once in the life of a lake: see `fresh_folder`."""
         return f"{self.namespace}/warehouse/{folder_name(self.layer)}/{folder_name(self.name)}"
 
+    @property
+    def pipeline_folder(self) -> str:
+        """Where the draft of its pipeline lies, below the lake's root."""
+        return f"{self.namespace}/pipelines/{self.layer}/{self.name}"
+
     def fresh_folder(self, token: str) -> str:
         """A folder no table ever had, for when `folder` was used before."""
         return f"{self.folder}-{token[:8]}"
@@ -180,9 +186,22 @@ def new_run_id() -> str:
     return f"{time.time_ns() // 1_000_000:012x}{uuid4().hex[:20]}"
 
 
+def run_time(run_id: str) -> datetime:
+    """When a run's id was made: a little before the run began."""
+    return datetime.fromtimestamp(int(run_id[:12], 16) / 1000, UTC)
+
+
 def short_id(run_id: str) -> str:
     """As much of a run's id as tells it from others: its time, and some of what is random in it."""
     return run_id[:16]
+
+
+def refuse_ref_name(ref: str) -> None:
+    """Refuse a tag or branch that an engine, or Lakebed, would take for something else."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", ref) or len(ref) > LONGEST:
+        raise BadName("tag or branch", ref, "it begins with a letter and holds letters, digits, '_', '-' and '.'")
+    if ref == "main" or _HIDDEN.fullmatch(ref) or ref.startswith(("branch_", "tag_")):
+        raise BadName("tag or branch", ref, "the name is Lakebed's own")
 
 
 def refuse_collision(new: TableName, existing: Iterable[TableName]) -> None:

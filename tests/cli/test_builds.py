@@ -47,9 +47,10 @@ def test_a_build_prints_a_line_a_pipeline_and_a_summary(story: Story) -> None:
     done = story.said["first"]
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("1 of 4 OK    shop.bronze.orders [append_only, 3 rows, 1 file set aside in ")
+    assert lines[0].startswith("1 of 4 OK    shop.bronze.orders [draft: append_only, 3 rows, 1 file set aside in ")
     assert "    set aside: shop/landing/orders/torn.json: " in lines[1]
-    assert any(line.startswith("3 of 4 WARN  shop.silver.orders [incremental, 3 rows, 1 of 2 gates passed in ") for line in lines)
+    warned = "3 of 4 WARN  shop.silver.orders [draft: incremental, 3 rows, 1 of 2 gates passed in "
+    assert any(line.startswith(warned) for line in lines)
     assert "    gate cheap, warn: 2 bad rows" in lines
     assert lines[-1].startswith("Done. PASS=3 WARN=1 ERROR=0 SKIP=0 TOTAL=4 in ")
 
@@ -68,7 +69,7 @@ def test_a_build_leaves_results_and_a_manifest(story: Story) -> None:
 def test_what_has_nothing_to_do_says_so(story: Story) -> None:
     done = story.said["noop"]
     assert done.exit_code == 0, done.output
-    assert done.stdout.splitlines()[0] == "1 of 1 NOOP  shop.bronze.orders [no file is waiting in shop.orders]"
+    assert done.stdout.splitlines()[0] == "1 of 1 NOOP  shop.bronze.orders [draft: no file is waiting in shop.orders]"
 
 
 def test_gates_can_be_asked_about_what_is_published(story: Story) -> None:
@@ -80,7 +81,7 @@ def test_gates_can_be_asked_about_what_is_published(story: Story) -> None:
 def test_a_gate_that_fails_ends_a_build_with_1_and_shows_rows(story: Story) -> None:
     done = story.said["blocked"]
     assert done.exit_code == 1, done.output
-    assert "1 of 2 ERROR shop.silver.orders [incremental, 3 rows, 0 of 2 gates passed in " in done.stdout
+    assert "1 of 2 ERROR shop.silver.orders [draft: incremental, 3 rows, 0 of 2 gates passed in " in done.stdout
     assert "    gate positive, error: 1 bad row (orders are worth something)\n      id=3, eur=0.5" in done.stdout
     assert "2 of 2 SKIP  shop.gold.total [shop.silver.orders failed]" in done.stdout
     assert "ERROR=1 SKIP=1 TOTAL=2" in done.stdout

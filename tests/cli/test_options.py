@@ -45,18 +45,36 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Request
 
 def test_options_are_handed_on_as_they_were_given(asked: list[tuple[Request, dict[str, Any]]]) -> None:
     done = lakebed(
-        "build", "a", "-s", "b+", "--select", "c", "--exclude", "d", "-f", "-x", "--threads", "3", "--together", "--vars", "n=1"
+        "build",
+        "a",
+        "-s",
+        "b+",
+        "--select",
+        "c",
+        "--exclude",
+        "d",
+        "-f",
+        "-x",
+        "--threads",
+        "3",
+        "--together",
+        "--vars",
+        "n=1",
+        "--released",
     )
     assert done.exit_code == 0, done.output
     assert asked == [
-        (Request(("a", "b+", "c"), ("d",), full_refresh=True, vars={"n": 1}), {"together": True, "threads": 3, "fail_fast": True})
+        (
+            Request(("a", "b+", "c"), ("d",), full_refresh=True, vars={"n": 1}, released=True),
+            {"together": True, "threads": 3, "fail_fast": True},
+        )
     ]
 
 
 def test_without_options_everything_runs_one_by_one(asked: list[tuple[Request, dict[str, Any]]]) -> None:
     shown = lakebed("run").stdout
     assert asked == [(Request(), {"together": False, "threads": 1, "fail_fast": False})]
-    assert shown.splitlines()[0] == "1 of 1 OK    shop.silver.orders [in 0.0 s]"
+    assert shown.splitlines()[0] == "1 of 1 OK    shop.silver.orders [draft in 0.0 s]"
 
 
 def test_quiet_and_json_print_no_lines(asked: list[tuple[Request, dict[str, Any]]]) -> None:
@@ -76,7 +94,7 @@ def test_a_bar_says_what_runs_on_a_terminal_only(is_terminal: bool, capsys: pyte
         showing.onlooker.on_start(TABLE)
     assert ("1/2" in seen.getvalue()) is is_terminal
     assert ("shop.silver.orders" in seen.getvalue()) is is_terminal
-    assert capsys.readouterr().out == "1 of 2 ERROR shop.silver.orders [in 0.0 s]\n"
+    assert capsys.readouterr().out == "1 of 2 ERROR shop.silver.orders [draft in 0.0 s]\n"
 
 
 @pytest.mark.parametrize(

@@ -62,12 +62,13 @@ WARNED = (Verdict("a", "warn", passed=False, bad_rows=1), Verdict("b", "error", 
 @pytest.mark.parametrize(
     ("record", "kind", "said"),
     [
-        (SUCCESS, "OK", "incremental, 1,200 rows, 1 file set aside, 1 gate passed in 4.1 s"),
-        (FAILED, "ERROR", "incremental, 0 of 1 gates passed, attempt 2 in 4.1 s"),
+        (SUCCESS, "OK", "draft: incremental, 1,200 rows, 1 file set aside, 1 gate passed in 4.1 s"),
+        (FAILED, "ERROR", "draft: incremental, 0 of 1 gates passed, attempt 2 in 4.1 s"),
         (SKIPPED, "SKIP", "shop.silver.orders failed"),
-        (replace(SKIPPED, state="success", message="no new file in shop.orders"), "NOOP", "no new file in shop.orders"),
-        (replace(WRITTEN, message="nothing changed"), "OK", "scd2, nothing changed in 1.0 s"),
-        (replace(WRITTEN, verdicts=WARNED), "WARN", "scd2, 1 row, 1 of 2 gates passed in 1.0 s"),
+        (replace(SKIPPED, state="success", message="no new file in shop.orders"), "NOOP", "draft: no new file in shop.orders"),
+        (replace(WRITTEN, message="nothing changed"), "OK", "draft: scd2, nothing changed in 1.0 s"),
+        (replace(WRITTEN, version=3), "OK", "release 3: scd2, 1 row in 1.0 s"),
+        (replace(WRITTEN, verdicts=WARNED), "WARN", "draft: scd2, 1 row, 1 of 2 gates passed in 1.0 s"),
     ],
 )
 def test_a_line_says_how_a_run_ended(record: RunRecord, kind: str, said: str) -> None:
@@ -123,7 +124,7 @@ def test_runs_can_be_narrowed_down(lake: Path, options: list[str], ids: str) -> 
 def test_one_run_is_shown_whole(lake: Path) -> None:
     shown = lakebed("runs", "show", "11").stdout
     for line in (
-        "shop.silver.orders OK [incremental, 1,200 rows",
+        "shop.silver.orders OK [draft: incremental, 1,200 rows",
         "read shop.bronze.orders at 77",
         "read shop.bronze.new (no row yet)",
         "read 1 file of shop.orders",

@@ -62,6 +62,16 @@ def test_a_first_publication_gives_main_its_first_snapshot(bench: Bench) -> None
     assert bench.rows(table) == [1, 2]
 
 
+def test_a_column_gets_its_new_name_when_its_rows_are_published(bench: Bench) -> None:
+    table = bench.table("orders")
+    bench.write(table, [1])
+    bench.write(table, [2], branch="run_1")
+    done = publish(bench.catalog, [Ask(table, "run_1", renames=(("id", "key"),))], run_id="r1")
+    metadata = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
+    assert [column.name for column in metadata.columns] == ["key"]
+    assert bench.catalog.published("r1") == done
+
+
 def test_several_tables_are_published_together(bench: Bench) -> None:
     tables = [bench.table(name) for name in ("c", "a", "b")]
     for table in tables:

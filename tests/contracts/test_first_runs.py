@@ -4,7 +4,8 @@ import pytest
 
 from lakebed.errors import Diverged
 from lakebed.names import TableName, new_run_id
-from lakebed.tables import Ask, publish, tidy
+from lakebed.ports import RemoveRef
+from lakebed.tables import Ask, amend, publish
 from tests.contracts.benches import Bench
 
 
@@ -69,8 +70,8 @@ def test_tidying_removes_branches_and_leaves_main(bench: Bench) -> None:
     table = bench.table(f"orders_{new_run_id()[:12]}")
     bench.write(table, [1])
     bench.write(table, [2], branch="run_1")
-    tidy(bench.catalog, table, branches=["run_1", "run_never"], schema=None)
-    tidy(bench.catalog, table, branches=["run_1"], schema=None)
+    amend(bench.catalog, table, [RemoveRef("run_1"), RemoveRef("run_never")])
+    amend(bench.catalog, table, [RemoveRef("run_1")])
     metadata = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
     assert set(metadata.refs) == {"main"}
     assert bench.rows(table) == [1]
@@ -78,8 +79,8 @@ def test_tidying_removes_branches_and_leaves_main(bench: Bench) -> None:
 
 def test_a_dropped_table_is_gone_and_dropping_it_again_is_no_error(bench: Bench) -> None:
     hidden, _ = hidden_table(bench)
-    bench.catalog.drop(hidden)
-    bench.catalog.drop(hidden)
+    bench.catalog.purge(hidden)
+    bench.catalog.purge(hidden)
     assert hidden not in bench.catalog.pointers([hidden])
 
 

@@ -1,10 +1,12 @@
 """What the store of records promises: what goes along with a publication is there if and only if it happened."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
+from lakebed.engines.database.documents import from_text, to_text
 from lakebed.errors import Diverged
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import Along, ConsumedFile, InputPin, Phase, RunRecord, SetAside, Verdict
@@ -38,6 +40,14 @@ def test_a_record_comes_back_as_it_was_written(real_bench: RealBench) -> None:
     real_bench.stores.records.write(record)
     assert real_bench.stores.records.run(record.run_id) == record
     assert real_bench.stores.records.run("nobody") is None
+
+
+def test_a_record_from_before_there_were_releases_is_of_a_draft() -> None:
+    record = a_record(TableName("shop", "silver", "orders"), release="r1", version=3)
+    document = json.loads(to_text(record))
+    assert from_text(to_text(record), state="running").version == 3
+    del document["version"]
+    assert from_text(json.dumps(document), state="running") == replace(record, version=None)
 
 
 def test_records_are_found_by_table_build_and_state_newest_first(real_bench: RealBench) -> None:

@@ -118,3 +118,14 @@ def run(spark, context):
     for name in ("bronze.a", "bronze.b"):
         shop.pipeline(name, code.format(folder=str(meeting)))
     assert {record.state for record in shop.run("bronze.*", threads=2).values()} == {"success"}
+
+
+def test_an_upstream_that_has_nothing_to_write_is_read_as_it_is_published(shop: TestLake) -> None:
+    some = "SELECT * FROM VALUES (1, 5) AS t(id, amount)"
+    config = "merge_strategy: incremental\nunique_key: id"
+    shop.pipeline("silver.orders", some, config)
+    shop.pipeline("gold.totals", ADD_UP)
+    shop.run(together=True)
+    shop.pipeline("silver.orders", f"{some} WHERE id > 9", config)
+    assert shop.run(together=True)["silver.orders"].message == "nothing changed"
+    assert shop.rows("gold.totals") == [{"n": 1, "total": 5}]

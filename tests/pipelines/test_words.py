@@ -12,7 +12,8 @@ from lakebed.pipelines.plan import Plan, Step
 from lakebed.pipelines.words import in_words, inputs_of, strategy_of
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
-from lakebed.tables import STRATEGIES
+from lakebed.sql import read_change
+from lakebed.tables import STRATEGIES, LayoutChange, layout_of, plan_layout
 
 TABLE, ZONE = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
 MERGE = STRATEGIES["incremental"].model_validate({"unique_key": ["id", "at"]})
@@ -34,9 +35,19 @@ SAID: list[tuple[Step, str]] = [
     (steps.CheckKeys(("id", "at"), None), "check the key id, at: never NULL"),
     (steps.CheckKeys(("id",), "at"), "check the key id: never NULL, of repeated ones the newest by at counts"),
     (steps.PrepareSchema("append"), "compare columns: add columns that are new (append)"),
+    (
+        steps.PrepareSchema("fail", (("a", "b"), ("c", "d"))),
+        "compare columns: refuse the result if its columns are not the table's (fail); publishing renames a to b, c to d",
+    ),
+    (
+        steps.EvolveLayout(TABLE, plan_layout(layout_of(["c"], []), layout_of(["day(at)"], ["id desc"]))),
+        "no longer partition by c, partition by day(at), sort by id desc: new files only",
+    ),
+    (steps.EvolveLayout(TABLE, LayoutChange(sort=())), "sort no longer: new files only"),
     (steps.CreateHidden(TABLE), "make the table, under a name nobody knows"),
     (steps.OpenBranch(TABLE, "run_1"), "open the branch run_1"),
     (steps.Write(TABLE, MERGE), "write by incremental: insert new keys and update known ones (by id, at)"),
+    (steps.Execute(TABLE, read_change("DELETE FROM orders")), "run the DELETE on the branch"),
     (steps.DropStage(TABLE), "remove the hidden table"),
     (steps.Judge(Gate("known", "SELECT 1", "x.sql", description="all is known")), "ask the gate known (blocks): all is known"),
     (steps.Judge(Gate("known", "SELECT 1", "x.sql", severity="warn")), "ask the gate known (warns)"),

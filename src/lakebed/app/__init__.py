@@ -2,6 +2,7 @@
 
 from lakebed.app.create import create_lake
 from lakebed.app.doctor import Finding, examine
-from lakebed.app.lake import Lake, open_lake
+from lakebed.app.lake import Lake
+from lakebed.app.opening import open_lake
 
 __all__ = ["Finding", "Lake", "create_lake", "examine", "open_lake"]

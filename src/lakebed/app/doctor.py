@@ -97,7 +97,7 @@ def _tables(lake: Lake) -> Finding:
             "tables",
             "problem",
             detail=f"{len(elsewhere)} of {len(pointers)} tables point outside the lake, as {elsewhere[0].location} does",
-            fix="If the lake was moved, move it back to where these paths lead.",
+            fix="If the lake was moved: lakebed relocate",
         )
     lake.stores.catalog.metadata(pointers.values())
     return Finding("tables", "ok", detail=f"the metadata of {len(pointers)} tables can be read")

@@ -7,17 +7,17 @@ from lakebed.errors import BadName, UnknownName, UsageError
 from lakebed.names import TableName, split_identifier
 
 
-def resolve(text: str, known: Iterable[TableName]) -> TableName:
+def resolve(text: str, known: Iterable[TableName], *, kind: str = "table") -> TableName:
     """The table of this name; its last part or parts suffice where they fit one table only."""
     tables = list(known)
     parts = tuple(part.casefold() for part in split_identifier(text))
     found = [table for table in tables if table.folded[-len(parts) :] == parts]
     if len(found) > 1:
-        raise UsageError(f"{text!r} fits several tables: {', '.join(map(str, found))}.", next="Give the whole name.")
+        raise UsageError(f"{text!r} fits several {kind}s: {', '.join(map(str, found))}.", next="Give the whole name.")
     if not found:
         if len(parts) > 3:
             raise BadName("table", text, "a table's name has three parts, namespace.layer.name")
-        raise UnknownName("table", text, {*map(str, tables), *(table.name for table in tables)})
+        raise UnknownName(kind, text, {*map(str, tables), *(table.name for table in tables)})
     return found[0]
 
 

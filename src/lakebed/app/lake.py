@@ -3,8 +3,9 @@
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from datetime import datetime
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -13,34 +14,34 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.app.find import matching, resolve
 from lakebed.app.stores import Stores, open_stores
-from lakebed.engines.files import open_files
-from lakebed.errors import FileMissing, LakebedError, NoLake, UnknownName
-from lakebed.names import AssetKey, TableName, tables_of_assets
+from lakebed.errors import LakebedError, UnknownName
+from lakebed.names import AssetKey, TableName, new_run_id, tables_of_assets
 from lakebed.ports import MAIN, Publication, Snapshot, TableMetadata
 from lakebed.settings import (
     DATA,
     IN_BUCKET,
-    SETTINGS_FILE,
     Root,
     Settings,
     cache_folder,
-    files_settings,
-    find_root,
-    load_settings,
     logs_folder,
+    staging_place,
 )
 from lakebed.tables import Ask, Ground, Held, hold, publish
 
 if TYPE_CHECKING:
+    from lakebed.app.care import Care
     from lakebed.app.pipelines import Pipelines, Result
+    from lakebed.app.tables import Tables
+    from lakebed.care import CareOnlooker, CareResult
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import Plan, Tools, Workbench
-    from lakebed.ports import Compute
+    from lakebed.ports import Compute, Dropped, RunRecord
+    from lakebed.tables import Rollback, TableDiff
 
 Report = Callable[[str], None]
 
 
-def _quiet(_: str) -> None:
+def quiet(_: str) -> None:
     """Says nothing."""
 
 
@@ -54,7 +55,7 @@ class Lake:
         *,
         environment: Mapping[str, str],
         spark: "SparkSession | None" = None,
-        report: Report = _quiet,
+        report: Report = quiet,
     ) -> None:
         self.root, self.settings = root, settings
         self._environment, self._report = environment, report
@@ -90,6 +91,91 @@ class Lake:
             raise UnknownName(f"ref of {self.find(name)}", ref, metadata.refs)
         head = metadata.head(ref)
         return tuple(metadata.ancestry(head.id)) if head else ()
+
+    @contextmanager
+    def reading(self, name: str | TableName, *, at: str | int | None = None, seconds: float = 3600.0) -> Iterator[Snapshot]:
+        """A state of a table that care leaves alone while the block lasts; should this process die, for so many seconds."""
+        table, _, metadata = self.table_work.seen(name)
+        point, reader = self.table_work.point(table, metadata, at), f"reader {new_run_id()}"
+        self.stores.events.hold(reader, table, [point.id], seconds=seconds)
+        try:
+            yield point
+        finally:
+            self.stores.events.give_back(reader)
+
+    @cached_property
+    def table_work(self) -> "Tables":
+        """What can be done to a table as a whole: set back, tagged, cloned, renamed, dropped, compared."""
+        from lakebed.app.tables import Tables
+
+        stores = self.stores
+        return Tables(self._ground, stores.records, stores.events, find=self.find, hold=self.hold, compute=self._compute)
+
+    def rollback(
+        self, name: str | TableName, to: str | int, *, requeue: bool = False, hold: bool = False, wait: float = 0.0
+    ) -> "Rollback":
+        """Make readers see the state of a snapshot, tag, time or run again, with its columns; see `Tables.rollback`."""
+        return self.table_work.rollback(name, to, requeue_files=requeue, hold_files=hold, wait=wait)
+
+    def tag(self, name: str | TableName, tag: str, *, at: str | int | None = None, replace: bool = False) -> Snapshot:
+        """Give a state of a table a name that keeps it from expiry."""
+        return self.table_work.tag(name, tag, at=at, replace=replace)
+
+    def clone(self, name: str | TableName, to: str | TableName, *, at: str | int | None = None) -> TableName:
+        """A table of its own that begins with a state of another; no file is copied."""
+        return self.table_work.clone(name, to, at=at)
+
+    def rename(self, name: str | TableName, to: str | TableName) -> TableName:
+        """Give a table another name."""
+        return self.table_work.rename(name, to)
+
+    def drop(self, name: str | TableName) -> "Dropped":
+        """Take a table out of sight; `restore` brings it back until care purges it."""
+        return self.table_work.drop(name)
+
+    def restore(self, name: str, *, to: str | TableName | None = None) -> TableName:
+        """Bring a dropped table back, by its name or its uuid."""
+        return self.table_work.restore(name, to=to)
+
+    def diff(
+        self,
+        name: str | TableName,
+        before: str | int,
+        after: str | int | None = None,
+        *,
+        keys: Sequence[str] | None = None,
+        examples: int = 5,
+    ) -> "TableDiff":
+        """What came, went and changed between two states of a table; rows by its pipeline's key unless `keys` are given."""
+        chosen = self.pipelines.keys_of(self.find(name)) if keys is None else keys
+        return self.table_work.diff(name, before, after, keys=chosen, examples=examples)
+
+    def write(
+        self,
+        name: str | TableName,
+        frame: Any,
+        *,
+        mode: str = "append",
+        key: str | Sequence[str] = (),
+        order: str | None = None,
+        on_schema_change: str = "fail",
+        gates: bool = True,
+    ) -> "RunRecord":
+        """Bring rows into a table by hand: under its lease, on a branch, judged by its pipeline's gates, then published.
+
+        `mode` is a strategy: append, overwrite, merge (with `key`, and `order` to tell the newer of two rows) … A table that is
+        not there is made. Raises what stood in the way; then the table is as it was.
+        """
+        from lakebed.app.hand import manner_of, write_rows
+
+        table = _named(name) if isinstance(name, TableName) or name.count(".") == 2 else self.find(name)
+        return write_rows(self.pipelines, table, frame, manner_of(mode, key, order, on_schema_change), gates=gates)
+
+    def execute(self, statement: str, *, gates: bool = True) -> "RunRecord":
+        """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE by hand, published like a run once the table's gates passed."""
+        from lakebed.app.hand import execute
+
+        return execute(self.pipelines, statement, find=self.find, events=self.stores.events, gates=gates)
 
     # -- making and publishing
 
@@ -166,6 +252,7 @@ class Lake:
             scratch=self._scratch,
             log=lambda run_id: logs / "runs" / f"{run_id}.log",
             holder=this_process(),
+            releases=self.stores.releases,
         )
 
     def _compute(self, run_id: str) -> "Compute":
@@ -188,6 +275,32 @@ class Lake:
         if self.root.is_bucket:
             return cache_folder(self._environment) / "staging" / run_id
         return self.root.folder / DATA / "staging" / run_id
+
+    # -- care
+
+    @cached_property
+    def caring(self) -> "Care":
+        """What keeps the lake small and healthy."""
+        from lakebed.app.care import Care
+
+        logs = logs_folder(self.settings, self.root, self._environment)
+        staging = (str(self._scratch("any").parent), staging_place(self.settings, self.root, self._environment))
+        return Care(self.root, self.settings, self.stores, tools=self._tools, logs=logs, staging=staging, watch=self.watch)
+
+    def care(
+        self,
+        *tables: str,
+        dry_run: bool = False,
+        only: Sequence[str] = (),
+        orphans: bool = False,
+        now: datetime | None = None,
+        onlooker: "CareOnlooker | None" = None,
+    ) -> "CareResult":
+        """Do what is due: expire, rewrite, remove, purge; for these tables or patterns, or for the whole lake.
+
+        `orphans` removes orphans, which are only reported otherwise; `now` is the time to judge ages by.
+        """
+        return self.caring.take(tables, dry_run=dry_run, only=only, orphans=orphans, now=now, onlooker=onlooker)
 
     # -- engines
 
@@ -243,39 +356,6 @@ class Lake:
 
     def __repr__(self) -> str:
         return f"Lake({str(self.root)!r})"
-
-
-def open_lake(
-    path: str | Path | None = None,
-    *,
-    spark: "SparkSession | None" = None,
-    environment: Mapping[str, str] | None = None,
-    report: Report = _quiet,
-) -> Lake:
-    """Open the lake at `path`; without one, that of LAKEBED_LAKE, or the nearest at or above the present folder."""
-    environment = os.environ if environment is None else environment
-    root = locate(path or environment.get("LAKEBED_LAKE"))
-    settings = load_settings(_settings_text(root, environment), environment, root=root)
-    return Lake(root, settings, environment=environment, spark=spark, report=report)
-
-
-def locate(path: str | Path | None) -> Root:
-    """The root meant: an address, a folder in a lake, or the present folder."""
-    if path is not None and "://" in str(path):
-        return Root.parse(path)
-    start = Path(path).expanduser().resolve() if path is not None else Path.cwd()
-    found = find_root(start)
-    if found is None:
-        raise NoLake(str(start))
-    return found
-
-
-def _settings_text(root: Root, environment: Mapping[str, str]) -> str:
-    """The text of `lakebed.yaml`; a bucket is reached by what the environment says, for the file is in it."""
-    try:
-        return open_files(root, files_settings(environment)).read(SETTINGS_FILE).decode()
-    except FileMissing:
-        raise NoLake(str(root)) from None
 
 
 def _named(table: str | TableName) -> TableName:

@@ -8,12 +8,13 @@ from lakebed.app.find import resolve
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines import Order, PipelineSpec, Preview, compiled, judged, preview
-from lakebed.pipelines.lineage import ColumnLineage, Lineage, Schemas, columns_of, table_lineage
-from lakebed.pipelines.pin import read_zone
+from lakebed.pipelines.lineage import ColumnLineage, Lineage, columns_of, table_lineage
+from lakebed.pipelines.releases import known_columns
 from lakebed.ports import RunRecord, RunState, Verdict
 
 if TYPE_CHECKING:
-    from lakebed.app.pipelines import Loaded, Pipelines, Request
+    from lakebed.app.loading import Loaded
+    from lakebed.app.pipelines import Pipelines, Request
 
 _ALL = 10_000
 
@@ -42,7 +43,7 @@ OnJudged = Callable[[Judged, int], None]
 
 def compile_selected(pipelines: "Pipelines", request: "Request") -> tuple[Sql, ...]:
     """The SQL of the selected pipelines and their gates. A Python pipeline has none, and is refused if nothing else is meant."""
-    loaded = pipelines.load()
+    loaded = pipelines.load(released=request.released)
     specs = [loaded.specs[table] for table in loaded.selected(request.select, request.exclude)]
     chosen = [spec for spec in specs if spec.kind == "sql"] or specs
     return tuple(sql for spec in chosen for sql in _sql(pipelines, loaded, spec, request))
@@ -56,7 +57,7 @@ def _sql(pipelines: "Pipelines", loaded: "Loaded", spec: PipelineSpec, request: 
 
 def preview_one(pipelines: "Pipelines", name: str, request: "Request", *, limit: int) -> Preview:
     """The first rows that a run of one pipeline would come to."""
-    loaded = pipelines.load()
+    loaded = pipelines.load(released=request.released)
     tables = loaded.selected((name,))
     if len(tables) != 1:
         raise UsageError(f"{name!r} fits {len(tables)} pipelines.", next="Give the whole name of one.")
@@ -65,7 +66,7 @@ def preview_one(pipelines: "Pipelines", name: str, request: "Request", *, limit:
 
 def judge_selected(pipelines: "Pipelines", request: "Request", *, on_end: OnJudged) -> tuple[Judged, ...]:
     """The gates of the selected pipelines that have some, asked about what is published. `on_end`: each, and of how many."""
-    loaded = pipelines.load()
+    loaded = pipelines.load(released=request.released)
     tables = [table for table in loaded.selected(request.select, request.exclude) if loaded.specs[table].gates]
     results = []
     for table in tables:
@@ -83,28 +84,17 @@ def _judged(pipelines: "Pipelines", loaded: "Loaded", spec: PipelineSpec, reques
 
 def lineage_of(pipelines: "Pipelines", request: "Request") -> Lineage:
     """What the selected pipelines read, and the snapshots their last successful runs saw."""
-    loaded = pipelines.load()
+    loaded = pipelines.load(released=request.released)
     return table_lineage(loaded.specs, loaded.selected(request.select, request.exclude), _last(pipelines))
 
 
 def columns_selected(pipelines: "Pipelines", request: "Request") -> tuple[ColumnLineage, ...]:
     """From which columns those of the selected pipelines come. Python cannot be traced: refused if nothing else is meant."""
-    loaded = pipelines.load()
+    loaded = pipelines.load(released=request.released)
     specs = [loaded.specs[table] for table in loaded.selected(request.select, request.exclude)]
     chosen = [spec for spec in specs if spec.kind == "sql"] or specs
-    last, schemas = _last(pipelines), _schemas(pipelines, chosen)
+    last, schemas = _last(pipelines), known_columns(chosen, pipelines.tools)
     return tuple(columns_of(spec, schemas, vars=request.vars, run=last.get(spec.table)) for spec in chosen)
-
-
-def _schemas(pipelines: "Pipelines", specs: list[PipelineSpec]) -> Schemas:
-    """The columns of all tables and zones that are read, as far as they are known without reading files."""
-    tools = pipelines.tools
-    catalog = tools.ground.catalog
-    tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
-    found = catalog.metadata(catalog.pointers(tables).values())
-    zones = {zone: read_zone(zone, tools).expected_schema for spec in specs for zone in spec.zone_names}
-    known = {str(table): {column.name: column.type for column in metadata.columns} for table, metadata in found.items()}
-    return known | {str(zone): dict(columns) for zone, columns in zones.items() if columns}
 
 
 def _last(pipelines: "Pipelines") -> dict[TableName, RunRecord]:

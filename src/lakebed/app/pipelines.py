@@ -1,48 +1,35 @@
 """A lake's pipelines: found, selected, planned, run and looked at. What `Lake` hands on to."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakebed import errors
 from lakebed.app import look
 from lakebed.app.artifacts import args_of, keep_artifacts
-from lakebed.errors import RunFailed, UsageError
+from lakebed.app.loading import Loaded, load_all_released, load_drafts, refuse_unreleased_inputs
+from lakebed.errors import LakebedError, RunFailed, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines import (
     Build,
     Built,
-    Graph,
-    Node,
-    PipelineSpec,
     Plan,
     Preview,
     Tools,
-    build_graph,
-    load_pipelines,
     pin,
     plan_run,
     read_log,
     refuse_unknown_refs,
     run_each,
     run_together,
-    select,
 )
 from lakebed.pipelines.lineage import ColumnLineage, Lineage
+from lakebed.pipelines.releases import save_drafts
 from lakebed.ports import RunRecord, RunState
 
-
-@dataclass(frozen=True)
-class Loaded:
-    """All pipelines of a lake, and how they hang together."""
-
-    specs: Mapping[TableName, PipelineSpec]
-    graph: Graph
-
-    def selected(self, selectors: Sequence[str], exclude: Sequence[str] = ()) -> tuple[TableName, ...]:
-        """The pipelines that are meant, in the order in which they run."""
-        return select(self.graph, selectors, exclude)
+if TYPE_CHECKING:
+    from lakebed.app.releases import PipelineReleases
 
 
 @dataclass(frozen=True)
@@ -53,6 +40,7 @@ class Request:
     exclude: tuple[str, ...] = ()
     full_refresh: bool = False
     vars: Mapping[str, Any] = field(default_factory=dict)
+    released: bool = False  # the newest releases instead of the drafts
 
 
 @dataclass(frozen=True)
@@ -61,6 +49,7 @@ class Result:
 
     invocation: str
     records: tuple[RunRecord, ...]
+    left_out: tuple[TableName, ...] = ()  # not run because they were never released
 
     @property
     def ok(self) -> bool:
@@ -92,16 +81,30 @@ class Pipelines:
     def tools(self) -> Tools:
         return self._open()
 
-    def load(self) -> Loaded:
-        """Read all pipelines as they are now; anything wrong in one is refused, with its line."""
-        specs = load_pipelines(self.tools.ground.files)
-        releases = self.tools.records.releases()
-        return Loaded(specs, build_graph([_node(spec, releases) for spec in specs.values()]))
+    @property
+    def releases(self) -> "PipelineReleases":
+        """Their versions and drafts."""
+        from lakebed.app.releases import PipelineReleases
+
+        return PipelineReleases(lambda: self.tools)
+
+    def load(self, *, released: bool = False) -> Loaded:
+        """Read all drafts as they are now, where anything wrong in one is refused, with its line; or all newest releases."""
+        return load_all_released(self.tools) if released else load_drafts(self.tools)
+
+    def keys_of(self, table: TableName) -> tuple[str, ...]:
+        """The columns by which a table's pipeline tells rows apart; none where there is no pipeline, or none that can be read."""
+        try:
+            spec = self.load().specs.get(table)
+        except LakebedError:
+            return ()
+        return spec.strategy.keys if spec else ()
 
     def plan(self, request: Request) -> tuple[Plan, ...]:
         """What runs would do now. Touches nothing, starts no JVM."""
-        loaded = self.load()
+        loaded = self.load(released=request.released)
         tables = loaded.selected(request.select, request.exclude)
+        refuse_unreleased_inputs(tables, loaded, self.tools)
         order = look.order_of(request)
         absent: dict[TableName, Built] = {}
         plans = []
@@ -123,11 +126,13 @@ class Pipelines:
         watch: Any = None,
     ) -> Result:
         """Run what is selected; each is published as its gates pass, or all `together`."""
-        loaded = self.load()
+        loaded = self.load(released=request.released)
         tables = loaded.selected(request.select, request.exclude)
         order = look.order_of(request) if watch is None else replace(look.order_of(request), watch=watch)
         told = onlooker or Onlooker()
+        refuse_unreleased_inputs(tables, loaded, self.tools)
         refuse_unknown_refs(tables, loaded.specs, self.tools)
+        save_drafts({table: loaded.contents[table] for table in tables if table in loaded.contents}, self.tools)
         told.on_select(tables)
         build = Build(loaded.specs, self.tools, order, threads, fail_fast, on_start=told.on_start, on_end=told.on_end)
         began = time.monotonic()
@@ -135,7 +140,7 @@ class Pipelines:
         args = vars(request) | {"together": together, "threads": threads, "fail_fast": fail_fast}
         seconds = time.monotonic() - began
         keep_artifacts(self.tools, loaded.specs, records, invocation=order.invocation, elapsed=seconds, args=args)
-        return Result(order.invocation, records)
+        return Result(order.invocation, records, loaded.left_out(request.select, request.exclude))
 
     def retry(self, *, threads: int = 1, onlooker: Onlooker | None = None) -> Result:
         """Run again what failed or was skipped in the last build, as it was asked for then."""
@@ -148,7 +153,8 @@ class Pipelines:
         if not wanted:
             raise UsageError("everything in the last build succeeded.")
         asked = args_of(self.tools.ground.files, last[0].invocation)
-        request = Request(tuple(map(str, wanted)), (), asked.get("full_refresh", False), asked.get("vars", {}))
+        full_refresh, vars = asked.get("full_refresh", False), asked.get("vars", {})
+        request = Request(tuple(map(str, wanted)), (), full_refresh, vars, released=last[0].version is not None)
         return self.run(request, together=asked.get("together", False), threads=threads, onlooker=onlooker)
 
     def find_run(self, text: str) -> RunRecord:
@@ -184,14 +190,3 @@ class Pipelines:
     def log(self, run_id: str) -> str:
         """What a run logged."""
         return read_log(run_id, self.tools)
-
-
-def _node(spec: PipelineSpec, releases: Mapping[TableName, str]) -> Node:
-    return Node(
-        spec.table,
-        spec.inputs,
-        zones=spec.zone_names,
-        tags=frozenset(spec.config.tags),
-        path=spec.folder,
-        modified=releases.get(spec.table) != spec.release,
-    )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakebed.engines.files import open_files
-from lakebed.ports import Catalog, Files, Leases, Records
+from lakebed.ports import CareLog, Catalog, Events, Files, Leases, Reach, Records, Releases
 from lakebed.settings import DATABASE_FILE, PostgresCatalog, RestCatalog, Root, Settings
 
 if TYPE_CHECKING:
@@ -20,16 +20,30 @@ class Stores:
     catalog: Catalog
     leases: Leases
     records: Records
+    events: Events
+    reach: Reach
+    releases: Releases
+    care: CareLog
 
 
 def open_stores(settings: Settings, root: Root) -> Stores:
     """Connects to nothing yet: each store does so when first asked."""
-    from lakebed.engines.database import DatabaseLeases, DatabaseRecords
+    from lakebed.engines.database import DatabaseCareLog, DatabaseEvents, DatabaseLeases, DatabaseRecords, DatabaseReleases
 
     files = open_files(root, settings.files)
     database = _database(settings, root)
     catalog = _catalog(settings, root, files, database)
-    return Stores(files, database, catalog, DatabaseLeases(database), DatabaseRecords(database))
+    return Stores(
+        files,
+        database,
+        catalog,
+        DatabaseLeases(database),
+        DatabaseRecords(database),
+        DatabaseEvents(database),
+        _reach(settings),
+        DatabaseReleases(database),
+        DatabaseCareLog(database),
+    )
 
 
 def _database(settings: Settings, root: Root) -> "Database":
@@ -54,3 +68,9 @@ def _catalog(settings: Settings, root: Root, files: Files, database: "Database")
         return RestTables(database, where=settings.catalog.url, properties=catalog_properties(settings, root))
     reader = MetadataReader(root, files, settings.files)
     return DatabaseCatalog(database, reader, file_properties=file_properties(settings.files))
+
+
+def _reach(settings: Settings) -> Reach:
+    from lakebed.engines.iceberg import LazyReach, file_properties
+
+    return LazyReach(file_properties(settings.files))

@@ -13,14 +13,13 @@ from lakebed.errors import BadName, FileExists, FileMissing, UnknownName, UsageE
 from lakebed.landing import ZONE_FILE, ZoneSpec, checked_name, fits_pattern, freeze, put_path
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, below_zone, is_data
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines import read_zone
-from lakebed.pipelines.pin import Specs
-from lakebed.pipelines.zones import consumers
-from lakebed.ports import FileInfo, Files
+from lakebed.pipelines import PipelineSpec, read_zone
+from lakebed.pipelines.zones import consumers, readers
+from lakebed.ports import ConsumedFile, FileInfo, Files
 from lakebed.settings import DATA
 
-State = Literal["waiting", "taken", "writing", "ignored", "processed", "quarantined", "sample"]
-STATES: tuple[State, ...] = ("waiting", "taken", "writing", "ignored", "processed", "quarantined", "sample")
+State = Literal["waiting", "taken", "held", "writing", "ignored", "processed", "quarantined", "sample"]
+STATES: tuple[State, ...] = ("waiting", "taken", "held", "writing", "ignored", "processed", "quarantined", "sample")
 _PLACES: dict[str, State] = {PROCESSED: "processed", QUARANTINE: "quarantined", SAMPLES: "sample"}
 _REASON = ".reason.json"
 Readers = tuple[tuple[TableName, str | None], ...]
@@ -61,8 +60,8 @@ class Zones:
         self._pipelines = pipelines
 
     @cached_property
-    def _specs(self) -> Specs:
-        return self._pipelines.load().specs
+    def _specs(self) -> tuple[PipelineSpec, ...]:
+        return readers(self._pipelines.load().specs, self._pipelines.tools)
 
     @property
     def _files(self) -> Files:
@@ -70,8 +69,8 @@ class Zones:
 
     def names(self) -> tuple[ZoneName, ...]:
         """Those that have a folder, and those that a pipeline reads."""
-        read = (zone for spec in self._specs.values() for zone in spec.zone_names)
-        return tuple(sorted({*_folders(self._files), *read}))
+        read = (zone for spec in self._specs for zone in spec.zone_names)
+        return tuple(sorted({*zone_folders(self._files), *read}))
 
     def find(self, text: str, *, new: bool = False) -> ZoneName:
         """The zone of this name; its last part suffices where it fits one only. A `new` one is given its whole name."""
@@ -91,9 +90,10 @@ class Zones:
         spec = read_zone(zone, tools)
         changing = {file.path for file in freeze(self._files, zone, spec).waiting} if watch else set()
         readers = consumers(zone, self._specs)
-        takers: dict[tuple[str, str], list[TableName]] = {}
+        takers: dict[tuple[str, str], list[ConsumedFile]] = {}
         for row in tools.records.consumed(zone):
-            takers.setdefault((row.path, row.etag), []).append(row.table)
+            if not row.table.hidden:  # a dropped table's books
+                takers.setdefault((row.path, row.etag), []).append(row)
         look = _Look(zone, spec, readers, takers, changing)
         listed = [file for file in self._files.list(zone.folder) if not file.path.endswith(_REASON)]
         found = (look.seen(file, self._reason(file)) for file in listed)
@@ -120,7 +120,8 @@ class Zones:
             return ""
 
 
-def _folders(files: Files) -> Iterable[ZoneName]:
+def zone_folders(files: Files) -> Iterable[ZoneName]:
+    """The zones that have a folder."""
     for namespace in files.folders():
         if namespace == DATA:
             continue
@@ -136,7 +137,7 @@ class _Look:
     zone: ZoneName
     spec: ZoneSpec
     readers: Readers
-    takers: Mapping[tuple[str, str], list[TableName]]
+    takers: Mapping[tuple[str, str], list[ConsumedFile]]
     changing: set[str]
 
     def seen(self, file: FileInfo, reason: str) -> ZoneFile | None:
@@ -148,12 +149,13 @@ class _Look:
             return ZoneFile(name, _PLACES[place], file.size, file.modified, run=run, reason=reason)
         if below == ZONE_FILE or any(part.startswith(("_", ".")) for part in below.split("/")):
             return None
-        has = tuple(self.takers.get((file.path, file.etag), ()))
+        rows = self.takers.get((file.path, file.etag), ())
+        has = tuple(row.table for row in rows)
         wants = {table for table, pattern in self.readers if pattern is None or fits_pattern(below, pattern)}
         waits = tuple(sorted(wants - set(has)))
         return ZoneFile(
             below,
-            self._state(file, below, waits, has),
+            "held" if any(row.state == "held" for row in rows) else self._state(file, below, waits, has),
             file.size,
             file.modified,
             taken_by=tuple(map(str, has)),

@@ -39,9 +39,9 @@ def label(record: "RunRecord") -> str:
 
 
 def details(record: "RunRecord") -> str:
-    """`incremental, 12 rows, 2 gates passed in 4.1 s`."""
+    """`draft: incremental, 12 rows, 2 gates passed in 4.1 s`."""
     if label(record) in {"SKIP", "NOOP"}:
-        return record.message
+        return f"{ran(record)}: {record.message}" if label(record) == "NOOP" else record.message
     parts = [record.strategy] if record.strategy else []
     if record.message:
         parts.append(record.message)
@@ -55,7 +55,12 @@ def details(record: "RunRecord") -> str:
         parts.append(f"{amount(passed, 'gate')} passed" if all_passed else f"{passed} of {len(record.verdicts)} gates passed")
     if record.attempt > 1:
         parts.append(f"attempt {record.attempt}")
-    return f"{', '.join(parts)} in {seconds(record):.1f} s".strip()
+    return f"{': '.join(filter(None, (ran(record), ', '.join(parts))))} in {seconds(record):.1f} s"
+
+
+def ran(record: "RunRecord") -> str:
+    """`release 3`, or `draft`."""
+    return "draft" if record.version is None else f"release {record.version}"
 
 
 def seconds(record: "RunRecord") -> float:

@@ -13,6 +13,7 @@ from lakebed.cli.screen import Screen
 from lakebed.cli.selection import (
     ExcludeOption,
     FullRefreshOption,
+    ReleasedOption,
     SelectOption,
     SelectorsArgument,
     VarsOption,
@@ -44,9 +45,10 @@ def judge(
     select: SelectOption = None,
     exclude: ExcludeOption = None,
     vars: VarsOption = None,
+    released: ReleasedOption = False,
 ) -> None:
     """Ask the gates about what is published; ends with 1 if one fails that does not only warn."""
-    request = requested(selectors, select, exclude, vars=vars)
+    request = requested(selectors, select, exclude, vars=vars, released=released)
     showing, began = Showing(screen), time.monotonic()
 
     def show(judged: "Judged", total: int) -> None:
@@ -100,9 +102,10 @@ def compile(
     gates: Annotated[bool, typer.Option("--gates", help="The gates' queries too.")] = False,
     full_refresh: FullRefreshOption = False,
     vars: VarsOption = None,
+    released: ReleasedOption = False,
 ) -> None:
     """Print the SQL that would run now, over pinned snapshots. Starts no JVM."""
-    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars)
+    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
     found = [sql for sql in screen.lake().pipelines.compile(request) if gates or not sql.gate]
 
     def text() -> None:
@@ -128,9 +131,10 @@ def preview(
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many rows.")] = 20,
     full_refresh: FullRefreshOption = False,
     vars: VarsOption = None,
+    released: ReleasedOption = False,
 ) -> None:
     """The first rows of a pipeline's result, from a zone's _samples/ where it has some. Writes nothing."""
-    request = requested((), full_refresh=full_refresh, vars=vars)
+    request = requested((), full_refresh=full_refresh, vars=vars, released=released)
     with screen.lake() as lake, screen.waiting(f"computing {limit} rows"):
         found = lake.pipelines.preview(name, request, limit=limit)
     names = [field.name for field in found.fields]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lakebed.cli import lakes, lineage, looking, pipelines, runs, tables, zones
+from lakebed.cli import care, fsck, keeping, lakes, lineage, looking, pipelines, releases, runs, tables, zones
 from lakebed.cli.command import DebugOption, JsonOption, LakeOption, QuietOption
 from lakebed.cli.screen import Screen
 
@@ -40,7 +40,7 @@ def root(
     context.obj = Screen(lake, json, quiet, debug)
 
 
-for commands in (lakes, pipelines, looking, runs, lineage, tables, zones):
+for commands in (lakes, pipelines, looking, runs, lineage, releases, tables, zones, care, fsck, keeping):
     commands.add_to(app)
 
 

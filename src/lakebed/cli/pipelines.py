@@ -12,6 +12,7 @@ from lakebed.cli.screen import Screen
 from lakebed.cli.selection import (
     ExcludeOption,
     FullRefreshOption,
+    ReleasedOption,
     SelectOption,
     SelectorsArgument,
     ThreadsOption,
@@ -38,6 +39,7 @@ lakebed run
 lakebed run silver.orders+ --exclude tag:slow
 lakebed run -s state:modified+ --together
 lakebed run orders --full-refresh --vars day=2026-10-01
+lakebed run --released
 lakebed run --dry-run --json
 """
 
@@ -51,11 +53,12 @@ def run(
     fail_fast: Annotated[bool, typer.Option("-x", "--fail-fast", help="Begin nothing more after the first failure.")] = False,
     threads: ThreadsOption = 1,
     vars: VarsOption = None,
+    released: ReleasedOption = False,
     together: Annotated[bool, typer.Option("--together", help="Publish all tables in one step, or none.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and do nothing.")] = False,
 ) -> None:
     """Run pipelines: each table is published once its gates have passed."""
-    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars)
+    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
     lake = screen.lake()
     if dry_run:
         _show_plans(screen, lake.pipelines.plan(request))
@@ -90,8 +93,15 @@ def _build(screen: Screen, lake: "Lake", work: "Callable[[Onlooker], Result]") -
         "ok": result.ok,
         "seconds": round(took, 3),
         "runs": [facts(record) | {"label": label(record)} for record in result.records],
+        "left_out": list(map(str, result.left_out)),
     }
-    screen.show(told, lambda: screen.say(summary(labels, took) if labels else "Nothing is selected."))
+
+    def text() -> None:
+        for table in result.left_out:
+            screen.say(f"left out {table}: it has no release")
+        screen.say(summary(labels, took) if labels else "Nothing is selected.")
+
+    screen.show(told, text)
     if result.exit_code:
         raise typer.Exit(result.exit_code)
 
@@ -110,9 +120,10 @@ def plan(
     exclude: ExcludeOption = None,
     full_refresh: FullRefreshOption = False,
     vars: VarsOption = None,
+    released: ReleasedOption = False,
 ) -> None:
     """Say what runs would do now: steps, inputs with their snapshots, files that wait. Touches nothing, starts no JVM."""
-    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars)
+    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
     _show_plans(screen, screen.lake().pipelines.plan(request))
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from lakebed.cli.building import bad_rows, details, facts, label, seconds
+from lakebed.cli.building import bad_rows, details, facts, label, ran, seconds
 from lakebed.cli.command import command
 from lakebed.cli.screen import Screen
 from lakebed.cli.selection import known_runs
@@ -64,6 +64,7 @@ def ls(
                 record.run_id[:_SHORT],
                 str(record.table),
                 record.state,
+                ran(record),
                 timed(record.started_at),
                 f"{seconds(record):.1f}",
                 counted(record.rows.get("result")),
@@ -71,7 +72,9 @@ def ls(
             )
             for record in records
         ]
-        screen.table(("run", "table", "state", "started (UTC)", "seconds", "rows", "message"), rows, right=("seconds", "rows"))
+        screen.table(
+            ("run", "table", "state", "of", "started (UTC)", "seconds", "rows", "message"), rows, right=("seconds", "rows")
+        )
 
     screen.show([facts(record) for record in records], text)
 
@@ -113,7 +116,7 @@ def _told(record: "RunRecord") -> "Iterator[str]":
     yield f"run {record.run_id}, attempt {record.attempt}, build {record.invocation}"
     yield f"started {timed(record.started_at)} UTC" + (f", ended {timed(record.ended_at)}" if record.ended_at else "")
     if record.release:
-        yield f"release {record.release[:12]}"
+        yield f"{ran(record)} ({record.release[:12]})"
     if record.rows:
         yield "rows " + ", ".join(f"{name} {counted(count)}" for name, count in record.rows.items())
     yield f"snapshot {record.snapshot} on {record.ref}" if record.snapshot else "no new snapshot"

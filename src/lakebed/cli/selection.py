@@ -56,6 +56,7 @@ VarsOption = Annotated[
 FullRefreshOption = Annotated[
     bool, typer.Option("-f", "--full-refresh", help="Build tables anew, from all there is; archived files too.")
 ]
+ReleasedOption = Annotated[bool, typer.Option("--released", help="The newest releases instead of the drafts.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, max=256, help="How many pipelines may run side by side.")]
 
 
@@ -66,12 +67,14 @@ def requested(
     *,
     full_refresh: bool = False,
     vars: Iterable[str] | None = None,
+    released: bool = False,
 ) -> "Request":
     """What was asked for."""
     from lakebed.app.pipelines import Request
 
     chosen = (*(selectors or ()), *(select or ()))
-    return Request(chosen, tuple(exclude or ()), full_refresh=full_refresh, vars=variables(vars or ()))
+    given = variables(vars or ())
+    return Request(chosen, tuple(exclude or ()), full_refresh=full_refresh, vars=given, released=released)
 
 
 def variables(given: Iterable[str]) -> dict[str, Any]:

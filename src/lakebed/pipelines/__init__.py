@@ -3,6 +3,7 @@
 from lakebed.pipelines.build import Build, run_each
 from lakebed.pipelines.config import PipelineConfig
 from lakebed.pipelines.graph import Graph, Node, build_graph
+from lakebed.pipelines.hand import Manner, alter_by_hand, change_by_hand, keys_given, spec_by_hand
 from lakebed.pipelines.heal import read_log
 from lakebed.pipelines.load import load_pipelines, read_pipeline
 from lakebed.pipelines.look import Preview, compiled, judged, preview
@@ -11,12 +12,14 @@ from lakebed.pipelines.plan import Plan, Step, plan_run
 from lakebed.pipelines.select import select
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.together import run_together
-from lakebed.pipelines.tools import Order, Tools, When, Workbench
+from lakebed.pipelines.tools import Hand, Order, Tools, When, Workbench
 
 __all__ = [
     "Build",
     "Built",
     "Graph",
+    "Hand",
+    "Manner",
     "Node",
     "Order",
     "PipelineConfig",
@@ -27,9 +30,12 @@ __all__ = [
     "Tools",
     "When",
     "Workbench",
+    "alter_by_hand",
     "build_graph",
+    "change_by_hand",
     "compiled",
     "judged",
+    "keys_given",
     "load_pipelines",
     "pin",
     "plan_run",
@@ -41,4 +47,5 @@ __all__ = [
     "run_each",
     "run_together",
     "select",
+    "spec_by_hand",
 ]

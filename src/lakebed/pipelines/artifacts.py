@@ -79,6 +79,8 @@ def _ran(record: RunRecord) -> dict[str, Any]:
             "run_id": record.run_id,
             "attempt": record.attempt,
             "strategy": record.strategy,
+            "release": record.release,
+            "version": record.version,
             "rows_affected": record.rows.get("result", 0),
             "rows": dict(record.rows),
             "snapshot": record.snapshot,

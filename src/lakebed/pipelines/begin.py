@@ -11,13 +11,13 @@ from lakebed.names import TableName
 from lakebed.pipelines.compile import Setting
 from lakebed.pipelines.heal import heal, set_back
 from lakebed.pipelines.pin import Built, Specs, pin
-from lakebed.pipelines.plan import Pins, Target, plan_run
+from lakebed.pipelines.plan import Pins, Plan, Target, plan_by_hand, plan_run
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Order, Tools
 from lakebed.pipelines.watermark import Watermark, watermark_of
 from lakebed.pipelines.work import Work
 from lakebed.ports import RunRecord
-from lakebed.tables import Held
+from lakebed.tables import Held, backwards, renamed
 
 
 def begin(
@@ -43,6 +43,7 @@ def begin(
         attempt,
         strategy=spec.strategy_name,
         release=spec.release,
+        version=spec.version,
         ref=order.ref,
     )
     tools.records.write(record)
@@ -51,7 +52,11 @@ def begin(
     mark = watermark(spec, pins, target, tools)
     setting = Setting(spec, specs, pins, target, built, mark, started_at, order.vars)
     record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref))
-    return Work(tools, order, setting, plan_run(spec, pins, target), held, record, logger_of(run_id, tools.log(run_id)))
+    return Work(tools, order, setting, _plan(spec, pins, target, order), held, record, logger_of(run_id, tools.log(run_id)))
+
+
+def _plan(spec: PipelineSpec, pins: Pins, target: Target, order: Order) -> Plan:
+    return plan_by_hand(spec, pins, target, statement=order.hand.statement) if order.hand else plan_run(spec, pins, target)
 
 
 def watermark(spec: PipelineSpec, pins: Pins, target: Target, tools: Tools) -> Watermark | None:
@@ -60,7 +65,8 @@ def watermark(spec: PipelineSpec, pins: Pins, target: Target, tools: Tools) -> W
     asks = spec.names & {"watermark", "watermark_value", "is_incremental"}
     if column is None or base is None or not asks or pins.full_refresh:
         return None
-    newest = tools.ground.catalog.newest_value(spec.table, snapshot=base, column=column)
+    (present,) = renamed((column,), backwards(target.renames))
+    newest = tools.ground.catalog.newest_value(spec.table, snapshot=base, column=present)
     return watermark_of(newest, lookback=spec.config.lookback, timezone=tools.ground.settings.timezone, where=spec.file)
 
 

@@ -81,14 +81,29 @@ def depends(specs: Specs, tables: Sequence[TableName]) -> dict[TableName, frozen
 
 def skipped(build: Build, table: TableName, why: str) -> RunRecord:
     """The record of a run that was not begun."""
-    now = build.tools.now()
-    record = RunRecord(new_run_id(), build.order.invocation, table, "skipped", now, ended_at=now, message=why)
+    now, spec = build.tools.now(), build.specs[table]
+    record = RunRecord(
+        new_run_id(),
+        build.order.invocation,
+        table,
+        "skipped",
+        now,
+        ended_at=now,
+        release=spec.release,
+        version=spec.version,
+        message=why,
+    )
     build.tools.records.write(record)
     return record
 
 
 def run_one(build: Build, spec: PipelineSpec) -> RunRecord:
-    """Run a pipeline, again if that may help: as often as it asks for, and where only somebody else's commit was in the way."""
+    """Run a pipeline; how it went is in the record."""
+    return attempt_until(build, spec).record
+
+
+def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
+    """Run again if that may help: as often as is asked for, and where only somebody else's commit was in the way."""
     retries = rebuilds = 0
     while True:
         outcome = _attempt(build, spec, attempt=retries + rebuilds + 1)
@@ -99,7 +114,7 @@ def run_one(build: Build, spec: PipelineSpec) -> RunRecord:
             build.sleep(min(spec.config.retry_delay_seconds * 2**retries, LONGEST_DELAY))
             retries += 1
         else:
-            return outcome.record
+            return outcome
 
 
 def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
@@ -130,6 +145,8 @@ def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: 
         attempt,
         ended_at=now,
         strategy=spec.strategy_name,
+        release=spec.release,
+        version=spec.version,
         error=told(error),
     )
     with suppress(LakebedError):

@@ -51,7 +51,10 @@ def _without_rows(work: Work, step: OpenZone) -> Frame:
 
 def calculate(work: Work) -> None:
     """The result, as a frame not yet computed."""
-    work.frame = _from_code(work) if work.spec.kind == "python" else _from_query(work)
+    if work.order.hand:
+        work.frame = work.compute.frame(work.order.hand.frame)
+    else:
+        work.frame = _from_code(work) if work.spec.kind == "python" else _from_query(work)
     work.fields = work.compute.fields(work.frame)
 
 
@@ -120,11 +123,9 @@ def _refs(work: Work, bench: Workbench | None) -> Callable[[str], Any]:
 def _read(work: Work, table: TableName, bench: Workbench | None) -> Any:
     if bench is None:
         return work.compute.query(f"SELECT * FROM {relation(table, work.setting)}")
-    built = work.setting.built.get(table)
-    if table == work.table:
-        return bench.table(table, snapshot=work.setting.target.base(work.setting.pins.ref))
-    pin = work.setting.pins.inputs[table]
-    return bench.table(built.source if built else table, snapshot=pin.snapshot)
+    built, pins = work.setting.built.get(table), work.setting.pins
+    snapshot = work.setting.target.base(pins.ref) if table == work.table else pins.inputs[table].snapshot
+    return bench.table(built.source if built else table, snapshot=snapshot, shown=pins.shown.get(table, ()))
 
 
 def _this(work: Work, bench: Workbench | None) -> Any:

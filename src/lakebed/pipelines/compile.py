@@ -13,7 +13,7 @@ from lakebed.pipelines.spec import PipelineSpec, Ref
 from lakebed.pipelines.watermark import Watermark
 from lakebed.quality import Gate
 from lakebed.sql import Query, check_query, refuse_bare_count
-from lakebed.tables import pinned
+from lakebed.tables import pinned, projected
 from lakebed.templates import Rendered, TemplateValues, render
 
 
@@ -52,8 +52,17 @@ class Setting:
 
     @property
     def this(self) -> str | None:
+        """The pipeline's own table, to stand after FROM; its columns have the names that are due."""
+        if self.target.absent:
+            return None
+        found = pinned(self.spec.table, self.target.base(self.pins.ref))
+        return projected(found, self.pins.shown.get(self.spec.table, ()))
+
+    @property
+    def own(self) -> str:
+        """The name that `this` reads, with its version if it has one."""
         base = self.target.base(self.pins.ref)
-        return None if self.target.absent else pinned(self.spec.table, base)
+        return self.spec.table.spark if base is None else pinned(self.spec.table, base)
 
 
 def zone_view(zone: ZoneName, pattern: str | None) -> str:
@@ -69,10 +78,10 @@ def compile_query(setting: Setting, *, of: PipelineSpec | None = None) -> Compil
     return _compiled(setting, spec, spec.source, values, where=spec.file)
 
 
-def compile_gate(setting: Setting, gate: Gate, *, this: str) -> Compiled:
-    """A gate's query, about `this`."""
+def compile_gate(setting: Setting, gate: Gate, *, this: str, of: str | None = None) -> Compiled:
+    """A gate's query, about `this`; where that is itself a query, `of` what it reads."""
     values = _values(setting, setting.spec, setting.spec.gate_refs, this=this)
-    compiled = _compiled(setting, setting.spec, gate.source, values, where=gate.where)
+    compiled = _compiled(setting, setting.spec, gate.source, values, where=gate.where, of=of)
     refuse_bare_count(compiled.query, where=gate.where)
     return compiled
 
@@ -84,10 +93,13 @@ def compile_view(setting: Setting) -> Compiled:
     return _compiled(setting, spec, spec.source, replace(_values(setting, spec, (), this=None), refs=refs), where=spec.file)
 
 
-def _compiled(setting: Setting, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str) -> Compiled:
+def _compiled(
+    setting: Setting, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str, of: str | None = None
+) -> Compiled:
     rendered = render(source, values, where=where)
     tables = (_source(table, setting).spark for table in (*setting.pins.inputs, *(ref.table for ref in spec.refs)))
-    allowed = [*tables, *values.zones.values(), *([values.this] if values.this else [])]
+    own = (setting.own,) if values.this and values.this == setting.this else ()
+    allowed = [*tables, *own, *values.zones.values(), *(given for given in (values.this, of) if given)]
     query = check_query(rendered.text, where=where, allowed=allowed, line_of=rendered.source_line)
     return Compiled(query, rendered, where)
 
@@ -116,7 +128,7 @@ def relation(table: TableName, setting: Setting) -> str:
         return f"({compile_query(setting, of=view).text}\n)"
     if table == setting.spec.table:
         return setting.this or table.spark
-    return pinned(_source(table, setting), setting.pins.inputs[table].snapshot)
+    return projected(pinned(_source(table, setting), setting.pins.inputs[table].snapshot), setting.pins.shown.get(table, ()))
 
 
 def _source(table: TableName, setting: Setting) -> TableName:

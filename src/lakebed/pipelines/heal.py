@@ -6,9 +6,9 @@ from dataclasses import replace
 from lakebed.names import TableName
 from lakebed.pipelines.plan import hidden_table, staged_table
 from lakebed.pipelines.tools import Tools
-from lakebed.ports import Lease, RunRecord
+from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
-from lakebed.tables import settle_divided, tidy
+from lakebed.tables import amend, settle_divided
 
 _RUN_BRANCH = re.compile(r"run_[0-9a-f]{32}")
 _DIED = {"what": "the process that ran it died.", "safe": "The table is as it was.", "next": "The next run takes its place."}
@@ -22,8 +22,8 @@ def heal(table: TableName, tools: Tools, *, lease: Lease) -> tuple[RunRecord, ..
     found = catalog.metadata(catalog.pointers([table]).values()).get(table)
     branches = [name for name in found.refs if _RUN_BRANCH.fullmatch(name)] if found else []
     schema = next((record.schema for record in reversed(dead) if record.schema is not None), None)
-    if branches or schema is not None:
-        tidy(catalog, table, branches=branches, schema=schema, leases=[lease])
+    if amendments := (*map(RemoveRef, branches), *((SetSchema(schema),) if schema is not None else ())):
+        amend(catalog, table, amendments, leases=[lease])
     for record in dead:
         drop_leftovers(record, tools)
         records.write(replace(record, state="failed", ended_at=tools.now(), error=_DIED))
@@ -35,14 +35,14 @@ def heal(table: TableName, tools: Tools, *, lease: Lease) -> tuple[RunRecord, ..
 def drop_leftovers(record: RunRecord, tools: Tools) -> None:
     """The hidden tables of a run that will not be published."""
     for hidden in (staged_table(record.table, record.run_id), hidden_table(record.table, record.run_id)):
-        tools.ground.catalog.drop(hidden)
+        tools.ground.catalog.purge(hidden)
 
 
 def set_back(record: RunRecord, tools: Tools, *, lease: Lease | None) -> None:
     """What a failed run leaves: its branch, for whoever wants to look; the former schema; no hidden table."""
     drop_leftovers(record, tools)
     if record.schema is not None:
-        tidy(tools.ground.catalog, record.table, branches=(), schema=record.schema, leases=[lease] if lease else [])
+        amend(tools.ground.catalog, record.table, [SetSchema(record.schema)], leases=[lease] if lease else [])
 
 
 def read_log(run_id: str, tools: Tools) -> str:

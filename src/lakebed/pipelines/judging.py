@@ -18,8 +18,8 @@ GATES_AT_ONCE = 3
 def judge_all(work: Work, steps: Sequence[Judge]) -> None:
     """Gates only read: they are asked side by side, and their answers kept in the order of the plan."""
     work.held.still()
-    this = f"({compile_query(work.setting).text}\n)" if work.spec.is_view else work.place
-    asked = [compile_gate(work.setting, step.gate, this=this).text for step in steps]
+    this = f"({compile_query(work.setting).text}\n)" if work.spec.is_view else work.judged
+    asked = [compile_gate(work.setting, step.gate, this=this, of=work.place).text for step in steps]
     compute = work.compute
     for step in steps:
         work.order.watch(work.run_id, step, "before")

@@ -118,14 +118,14 @@ def columns_of(spec: PipelineSpec, schemas: Schemas, *, vars: Mapping[str, Any],
     """From which columns a pipeline's columns come. `schemas` are the columns of the tables and zones it reads."""
     if spec.kind == "python":
         raise UsageError("the columns of a Python pipeline cannot be traced.", where=spec.file)
-    rendered = render(spec.source, _values(spec, vars), where=spec.file)
+    rendered = render(spec.source, unpinned(spec, vars), where=spec.file)
     query = check_query(rendered.text, where=spec.file, line_of=rendered.source_line)
-    found = column_lineage(query.text, schemas, logical=_logical(spec))
+    found = column_lineage(query.text, schemas, logical=logical_names(spec))
     made = (run.run_id, _stands_at(run), {str(pin.table): pin.snapshot for pin in run.inputs}) if run else ()
     return ColumnLineage(spec.table, found, *made)
 
 
-def _values(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
+def unpinned(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
     """As a first run sees it, without pins: a lineage is about names."""
     return TemplateValues(
         refs={ref.text: ref.table.spark for ref in spec.refs},
@@ -141,7 +141,7 @@ def _values(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
     )
 
 
-def _logical(spec: PipelineSpec) -> Callable[[str], str]:
+def logical_names(spec: PipelineSpec) -> Callable[[str], str]:
     """From names as they stand in the query to those of tables and zones."""
     zones = {zone_view(ref.zone, ref.pattern): str(ref.zone) for ref in spec.zones}
     tables = {".".join((CATALOG, *table.parts)): str(table) for table in (spec.table, *spec.inputs)}

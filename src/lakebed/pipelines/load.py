@@ -7,7 +7,7 @@ from functools import partial
 from lakebed.errors import BadName, BadPipeline, near, suggestion
 from lakebed.names import TableName, ZoneName, split_identifier
 from lakebed.pipelines.code import read_code
-from lakebed.pipelines.config import Configured, configure
+from lakebed.pipelines.configure import Configured, configure
 from lakebed.pipelines.spec import Kind, PipelineSpec, Ref, Style, ZoneRef
 from lakebed.ports import Files
 from lakebed.quality import Gate, column_gates, read_gate
@@ -21,39 +21,69 @@ _GATES = "tests/quality/"
 
 def load_pipelines(files: Files) -> dict[TableName, PipelineSpec]:
     """Every pipeline of the lake, by its table; two that would make one table are refused."""
-    specs: dict[TableName, PipelineSpec] = {}
+    specs = (read_pipeline(folder, texts(folder, contents)) for folder, contents in read_folders(files).items())
+    return {spec.table: spec for spec in specs}
+
+
+def read_folders(files: Files) -> dict[str, dict[str, bytes]]:
+    """All pipelines' folders with their files."""
+    return {folder: _contents(files, folder, paths) for folder, paths in list_folders(files).items()}
+
+
+def read_folder(files: Files, folder: str) -> dict[str, bytes]:
+    """The files of one pipeline, by their paths in its folder; none if it is not there."""
+    inside = (info.path.removeprefix(f"{folder}/") for info in files.list(folder))
+    return _contents(files, folder, [path for path in inside if is_part(path)])
+
+
+def list_folders(files: Files) -> dict[str, list[str]]:
+    """The folders `{namespace}/pipelines/{layer}/{name}` that hold files, and which; reads none of them."""
+    found: dict[str, list[str]] = {}
     for namespace in files.folders():
         if namespace == DATA or namespace.startswith((".", "_")):
             continue
-        for folder, contents in _folders(files, f"{namespace}/pipelines").items():
-            spec = read_pipeline(folder, contents)
-            specs[spec.table] = spec
-    return specs
-
-
-def _folders(files: Files, top: str) -> dict[str, dict[str, str]]:
-    """The pipelines below a namespace: folder → file → text."""
-    found: dict[str, dict[str, str]] = {}
-    for info in files.list(top):
-        layer, name, *rest = [*info.path.removeprefix(f"{top}/").split("/"), "", ""][:3]
-        inside = info.path.removeprefix(f"{top}/{layer}/{name}/")
-        if not any(rest) or any(part.startswith((".", "__")) for part in inside.split("/")):
-            continue
-        found.setdefault(f"{top}/{layer}/{name}", {})[inside] = _text(files.read(info.path), info.path)
+        for info in files.list(f"{namespace}/pipelines"):
+            *folder, inside = [*info.path.split("/", 4), ""][:5]
+            if inside and is_part(inside):
+                found.setdefault("/".join(folder), []).append(inside)
     return found
 
 
-def _text(data: bytes, where: str) -> str:
+def is_part(path: str) -> bool:
+    """Whether a file of a pipeline's folder belongs to the pipeline: not what an editor, Git or Python leaves there."""
+    return not any(part.startswith(".") or part == "__pycache__" for part in path.split("/"))
+
+
+def is_source(path: str) -> bool:
+    """Whether a folder with this file holds a pipeline."""
+    return path in _SOURCES
+
+
+def _contents(files: Files, folder: str, paths: Iterable[str]) -> dict[str, bytes]:
+    return {path: files.read(f"{folder}/{path}") for path in paths}
+
+
+def texts(folder: str, contents: Mapping[str, bytes]) -> dict[str, str]:
+    """A pipeline's files as text; one that is none stands for itself by its identity."""
+    for path, data in contents.items():
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            if path.endswith((".sql", ".py", ".yaml", ".yml")):
+                what = f"this is not UTF-8 text: {error.reason} at byte {error.start}."
+                raise BadPipeline(what, where=f"{folder}/{path}") from None
+    return {path: _readable(data) for path, data in contents.items()}
+
+
+def _readable(data: bytes) -> str:
     try:
         return data.decode()
-    except UnicodeDecodeError as error:
-        if where.endswith((".sql", ".py", ".yaml", ".yml")):
-            raise BadPipeline(f"this is not UTF-8 text: {error.reason} at byte {error.start}.", where=where) from None
+    except UnicodeDecodeError:
         return hashlib.sha256(data).hexdigest()  # only its identity matters
 
 
-def read_pipeline(folder: str, contents: Mapping[str, str]) -> PipelineSpec:
-    """The pipeline in a folder `{namespace}/pipelines/{layer}/{name}`."""
+def read_pipeline(folder: str, contents: Mapping[str, str], *, version: int | None = None) -> PipelineSpec:
+    """The pipeline in a folder `{namespace}/pipelines/{layer}/{name}`: its draft, or a version of it."""
     namespace, _, layer, name = folder.split("/")
     try:
         table = TableName.of_pipeline(namespace, layer, name)
@@ -80,6 +110,7 @@ def read_pipeline(folder: str, contents: Mapping[str, str]) -> PipelineSpec:
         zones=tuple(map(partial(_zone, where=where, namespace=namespace), zones)),
         names=names,
         release=digest(contents),
+        version=version,
     )
     _refuse_unfit(spec)
     return spec
@@ -160,6 +191,11 @@ def _refuse_unfit(spec: PipelineSpec) -> None:
             raise BadPipeline(
                 f"unique_key names {key!r}, which is not among columns.", where=spec.file, next=suggestion(near(key, known))
             )
+
+
+def digest_of(contents: Mapping[str, bytes]) -> str:
+    """The identity of a pipeline's files, whether they can be read as a pipeline or not."""
+    return digest({path: _readable(data) for path, data in contents.items()})
 
 
 def digest(contents: Mapping[str, str]) -> str:

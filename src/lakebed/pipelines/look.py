@@ -18,7 +18,7 @@ from lakebed.pipelines.tools import Order, Tools
 from lakebed.pipelines.work import Work
 from lakebed.ports import Field, Lease, RunRecord, Verdict
 from lakebed.quality import judge
-from lakebed.tables import Held, pinned
+from lakebed.tables import Held
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def judged(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> tupl
             raise UsageError(
                 "there is no table yet to test.", where=str(spec.table), next=f"Run it first: lakebed run -s {spec.table}"
             )
-        this = f"({compile_query(work.setting).text}\n)" if spec.is_view else pinned(spec.table, target.base(order.ref))
+        this = f"({compile_query(work.setting).text}\n)" if spec.is_view else work.setting.this or spec.table.spark
         return tuple(judge(gate, compile_gate(work.setting, gate, this=this).text, compute=work.compute) for gate in spec.gates)
 
 

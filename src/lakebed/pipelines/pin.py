@@ -1,7 +1,7 @@
 """Pinning: one look at the catalog and one at each zone decide everything a run reads."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lakebed.errors import BadPipeline, FileMissing, near, suggestion
 from lakebed.landing import ZONE_FILE, ZoneSpec, freeze, fresh, load_zone, processed
@@ -9,7 +9,8 @@ from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.plan import Pins, Target, ZonePin
 from lakebed.pipelines.spec import PipelineSpec, Ref, ZoneRef
 from lakebed.pipelines.tools import Order, Tools
-from lakebed.ports import InputPin, TableMetadata
+from lakebed.ports import InputPin, Shown, TableMetadata
+from lakebed.tables import Renames, renamed, renames_due
 
 Specs = Mapping[TableName, PipelineSpec]
 
@@ -20,6 +21,7 @@ class Built:
 
     source: TableName
     snapshot: int | None
+    shown: tuple[Shown, ...] = ()  # its columns as they will be called
 
 
 def pin(
@@ -32,9 +34,34 @@ def pin(
     found = catalog.metadata(catalog.pointers([table for table in wanted if table not in built]).values())
     _refuse_unknown(refs, {*found, *built}, specs, tools)
     inputs = {ref.table: _input(ref.table, found, built, order.ref) for ref in refs if ref.table != spec.table}
-    target = Target(spec.table, found.get(spec.table), _last_release(spec, tools))
+    target = _target(spec, found.get(spec.table), tools)
+    shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
+    shown[spec.table] = _own_shown(target, order.ref)
     landing = {(ref.zone, ref.pattern): _zone(ref, spec, tools, order) for ref in spec.zones}
-    return Pins(run_id, inputs, landing, full_refresh=order.full_refresh, ref=order.ref), target
+    return Pins(run_id, inputs, landing, full_refresh=order.full_refresh, ref=order.ref, shown=shown), target
+
+
+def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: Tools) -> Target:
+    due: Renames = ()
+    if metadata and not spec.is_view:
+        due = renames_due([column.name for column in metadata.columns], spec.config.renames, where=spec.file)
+    return Target(spec.table, metadata, _last_release(spec, tools), due)
+
+
+def _shown(pin: InputPin, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, Built]) -> tuple[Shown, ...]:
+    return built[pin.table].shown if pin.table in built else found[pin.table].shown_at(pin.snapshot)
+
+
+def _own_shown(target: Target, ref: str) -> tuple[Shown, ...]:
+    """The pipeline's own table as its author calls the columns: under the names that are due."""
+    if target.metadata is None:
+        return ()
+    shown = target.metadata.shown_at(target.base(ref))
+    if not target.renames:
+        return shown
+    shown = shown or tuple(Shown(column.name, column.name) for column in target.metadata.columns)
+    names = renamed([column.name for column in shown], target.renames)
+    return tuple(replace(column, name=name) for column, name in zip(shown, names, strict=True))
 
 
 def _tables_read(spec: PipelineSpec, specs: Specs) -> Iterator[Ref]:
@@ -80,18 +107,20 @@ def _last_release(spec: PipelineSpec, tools: Tools) -> str:
 
 
 def _zone(ref: ZoneRef, spec: PipelineSpec, tools: Tools, order: Order) -> ZonePin:
-    """A full refresh reads all files there are; every other strategy those its table does not have yet."""
+    """A full refresh reads all files there are, save held ones; every other strategy those its table does not have yet."""
     files = tools.ground.files
     zone_spec = read_zone(ref.zone, tools)
     taken = tools.records.consumed(ref.zone, table=spec.table)
     frozen = freeze(files, ref.zone, zone_spec, pattern=ref.pattern)
-    new = fresh(frozen.files, taken)
+    held = {file.etag for file in taken if file.state == "held"}
+    present = tuple(file for file in frozen.files if file.etag not in held)
+    new = fresh(present, taken)
     changing = tuple(file.path for file in frozen.waiting)
     if order.full_refresh:
-        archived = tuple(processed(files, ref.zone, zone_spec, pattern=ref.pattern))
-        return ZonePin((*archived, *frozen.files), len(archived) + len(frozen.files), changing)
+        archived = tuple(file for file in processed(files, ref.zone, zone_spec, pattern=ref.pattern) if file.etag not in held)
+        return ZonePin((*archived, *present), len(archived) + len(present), changing)
     whole = spec.strategy.strategy == "full_refresh"
-    return ZonePin(frozen.files if whole else new, len(new), changing)
+    return ZonePin(present if whole else new, len(new), changing)
 
 
 def read_zone(zone: ZoneName, tools: Tools) -> ZoneSpec:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.spec import PipelineSpec
-from lakebed.ports import MAIN, FileInfo, InputPin, TableMetadata
+from lakebed.ports import MAIN, FileInfo, InputPin, Shown, TableMetadata
 from lakebed.quality import Gate
-from lakebed.tables import Policy, Strategy
+from lakebed.sql import Change
+from lakebed.tables import LayoutChange, Policy, Renames, Strategy, backwards, layout_of, plan_layout
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,18 @@ class CheckKeys:
 
 @dataclass(frozen=True)
 class PrepareSchema:
-    """Make the table fit for the result: add columns only; what else changes waits for publishing."""
+    """Make the table fit for the result: add columns only; what else changes, and `renames`, waits for publishing."""
 
     policy: Policy
+    renames: Renames = ()
+
+
+@dataclass(frozen=True)
+class EvolveLayout:
+    """Divide and order new files as the pipeline says; those that are there stay as they are, and readers notice nothing."""
+
+    table: TableName
+    change: LayoutChange
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,14 @@ class Write:
 
     table: TableName
     strategy: Strategy
+
+
+@dataclass(frozen=True)
+class Execute:
+    """Run a statement that somebody wrote by hand, on the branch."""
+
+    table: TableName
+    statement: Change
 
 
 @dataclass(frozen=True)
@@ -109,8 +127,8 @@ class Archive:
 
 
 Step = (
-    OpenZone | Calculate | Stage | CheckKeys | PrepareSchema | CreateHidden | OpenBranch | Write | DropStage | Judge
-    | Publish | CreateView | Archive
+    OpenZone | Calculate | Stage | CheckKeys | PrepareSchema | EvolveLayout | CreateHidden | OpenBranch | Write | Execute
+    | DropStage | Judge | Publish | CreateView | Archive
 )  # fmt: skip
 
 
@@ -132,6 +150,7 @@ class Pins:
     landing: Mapping[tuple[ZoneName, str | None], ZonePin]
     full_refresh: bool = False
     ref: str = MAIN
+    shown: Mapping[TableName, tuple[Shown, ...]] = field(default_factory=dict)  # tables whose snapshots have other columns
 
     @property
     def branch(self) -> str:
@@ -145,6 +164,7 @@ class Target:
     table: TableName
     metadata: TableMetadata | None = None
     consumed_release: str = ""  # of the last run that succeeded
+    renames: Renames = ()  # of its columns, that the run will do
 
     @property
     def absent(self) -> bool:
@@ -183,8 +203,16 @@ def plan_run(spec: PipelineSpec, pins: Pins, target: Target) -> Plan:
     """Everything one run will do, in order."""
     if reason := nothing_new(spec, pins, target):
         return Plan(spec.table, pins.run_id, (), reason)
-    steps = _view_steps(spec, pins) if spec.is_view else _table_steps(spec, pins, target)
+    steps = _view_steps(spec, pins) if spec.is_view else _table_steps(spec, pins, target, staged=is_staged(spec.strategy))
     return Plan(spec.table, pins.run_id, steps)
+
+
+def plan_by_hand(spec: PipelineSpec, pins: Pins, target: Target, *, statement: Change | None) -> Plan:
+    """A statement runs on the branch; rows are staged first, whatever the strategy, for they may come from another session."""
+    if statement is None:
+        return Plan(spec.table, pins.run_id, _table_steps(spec, pins, target, staged=True))
+    branch: tuple[Step, ...] = (OpenBranch(spec.table, pins.branch), Execute(spec.table, statement))
+    return Plan(spec.table, pins.run_id, (*branch, *(Judge(gate) for gate in spec.gates), Publish(spec.table, pins.ref)))
 
 
 def nothing_new(spec: PipelineSpec, pins: Pins, target: Target) -> str:
@@ -200,11 +228,14 @@ def nothing_new(spec: PipelineSpec, pins: Pins, target: Target) -> str:
     return "" if edited else f"no new file in {listed}"
 
 
-def _table_steps(spec: PipelineSpec, pins: Pins, target: Target) -> tuple[Step, ...]:
+def _table_steps(spec: PipelineSpec, pins: Pins, target: Target, *, staged: bool) -> tuple[Step, ...]:
     stage = staged_table(spec.table, pins.run_id)
-    staged = is_staged(spec.strategy)
     keys = (CheckKeys(spec.strategy.keys, spec.strategy.order),) if spec.strategy.keys else ()
-    place: tuple[Step, ...] = (PrepareSchema(spec.config.schema_policy), OpenBranch(spec.table, pins.branch))
+    place: tuple[Step, ...] = (
+        PrepareSchema(spec.config.schema_policy, target.renames),
+        *_evolution(spec, target),
+        OpenBranch(spec.table, pins.branch),
+    )
     if target.absent:
         place = (CreateHidden(hidden_table(spec.table, pins.run_id)),)
     return (
@@ -217,6 +248,14 @@ def _table_steps(spec: PipelineSpec, pins: Pins, target: Target) -> tuple[Step, 
         Publish(spec.table, pins.ref),
         *(Archive(zone) for zone in spec.zone_names if spec.config.archive_landing_zones),
     )
+
+
+def _evolution(spec: PipelineSpec, target: Target) -> tuple[Step, ...]:
+    wanted = spec.config.layout.under(backwards(target.renames))
+    if target.metadata is None or (wanted.partition_by is None and wanted.sort_by is None):
+        return ()
+    change = plan_layout(layout_of(target.metadata.partition_by, target.metadata.sort_by), wanted)
+    return (EvolveLayout(spec.table, change),) if change else ()
 
 
 def _view_steps(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:

@@ -21,8 +21,9 @@ def ask(work: Work) -> tuple[Ask, ...]:
         return ()
     if work.first:
         return (Ask(work.written, work.branch, ref=work.order.ref, becomes=work.table),)
-    asked = Ask(work.table, work.branch, ref=work.order.ref, columns=work.change.final, unchanged=work.unchanged)
-    return (asked,)
+    change = work.change
+    asked = Ask(work.table, work.branch, ref=work.order.ref, columns=change.final, renames=change.renames)
+    return (replace(asked, unchanged=work.unchanged),)
 
 
 def along(work: Work) -> Along:
@@ -36,7 +37,7 @@ def along(work: Work) -> Along:
         set_aside=tuple(file for landed in work.landed.values() for file in landed.set_aside),
         verdicts=tuple(work.verdicts),
         ended_at=work.tools.now(),
-        message="nothing changed" if work.unchanged else "",
+        message="nothing changed" if work.unchanged else work.record.message,
     )
     return Along((work.record,), taken(work))
 

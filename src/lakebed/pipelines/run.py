@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from lakebed.errors import LakebedError, RunFailed
-from lakebed.pipelines import calculate, write
+from lakebed.pipelines import calculate, evolve, write
 from lakebed.pipelines.judging import judge_all
 from lakebed.pipelines.plan import (
     Archive,
@@ -16,6 +16,8 @@ from lakebed.pipelines.plan import (
     CreateHidden,
     CreateView,
     DropStage,
+    EvolveLayout,
+    Execute,
     Judge,
     OpenBranch,
     OpenZone,
@@ -115,21 +117,25 @@ def _execute(work: Work, step: Step) -> None:  # noqa: C901 - one arm a step, ea
             calculate.take_files(work, step)
         case Calculate():
             calculate.calculate(work)
-            write.refuse_unfit_result(work)
+            evolve.refuse_unfit_result(work)
         case Stage():
             write.stage(work)
         case CheckKeys():
             write.check_keys(work)
         case PrepareSchema(policy):
-            write.prepare_schema(work, policy)
+            evolve.prepare_schema(work, policy)
+        case EvolveLayout(_, change):
+            evolve.evolve_layout(work, change)
         case CreateHidden(hidden):
             write.create_hidden(work, hidden)
         case OpenBranch():
             write.open_branch(work)
         case Write():
             write.write(work)
+        case Execute(_, statement):
+            write.execute(work, statement)
         case DropStage(stage):
-            work.tools.ground.catalog.drop(stage)
+            work.tools.ground.catalog.purge(stage)
         case CreateView():
             create_view(work)
         case Archive(zone):

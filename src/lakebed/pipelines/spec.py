@@ -8,8 +8,8 @@ from lakebed.pipelines.config import PipelineConfig
 from lakebed.quality import Gate
 from lakebed.tables import Strategy
 
-Kind = Literal["sql", "python"]
-Style = Literal["sql", "spark", "duckdb", "flat"]
+Kind = Literal["sql", "python", "hand"]
+Style = Literal["sql", "spark", "duckdb", "flat", "hand"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class PipelineSpec:
     zones: tuple[ZoneRef, ...]
     names: frozenset[str]  # template names the source uses
     release: str  # digest of all files
+    version: int | None = None  # None: the draft
 
     @property
     def is_view(self) -> bool:
@@ -59,6 +60,8 @@ class PipelineSpec:
     @property
     def strategy_name(self) -> str:
         """How its rows come about, in a word."""
+        if self.kind == "hand":
+            return "by hand"
         return "view" if self.is_view else self.strategy.strategy
 
     @property

@@ -98,9 +98,9 @@ class _Together:
         with failing([], publication="") as trouble:
             prepare(work)
             refuse_blocked(work)
-            if work.plan.steps and not work.spec.is_view:
+            if work.plan.steps and not work.spec.is_view and not work.skip_write:
                 head = work.head()
-                self.built[work.table] = Built(work.written, head.id if head else None)
+                self.built[work.table] = Built(work.written, head.id if head else None, work.shown)
         if trouble.error:
             self.errors[work.table] = trouble.error
             return replace(work.record, state="failed")

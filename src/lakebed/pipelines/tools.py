@@ -1,6 +1,6 @@
 """What a run works with, and what it is asked to do."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +9,8 @@ from typing import Any, Literal, Protocol
 
 from lakebed.names import TableName
 from lakebed.pipelines.plan import Step
-from lakebed.ports import MAIN, Compute, Leases, Records
+from lakebed.ports import MAIN, Compute, Leases, Records, Releases, Shown
+from lakebed.sql import Change
 from lakebed.tables import Ground
 
 When = Literal["before", "after"]
@@ -23,8 +24,8 @@ class Workbench(Protocol):
         """What a Python pipeline is given as `conn`."""
         ...
 
-    def table(self, table: TableName, *, snapshot: int | None) -> str:
-        """Make a table readable as it was at a snapshot; returns the name to use after FROM."""
+    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[Shown] = ()) -> str:
+        """Make a table readable as it was at a snapshot, with its own columns or those `shown`; returns the name for FROM."""
         ...
 
     def close(self) -> None: ...
@@ -42,7 +43,16 @@ class Tools:
     scratch: Callable[[str], Path]  # a run's own folder on this machine
     log: Callable[[str], Path]  # where a run's log is written
     holder: str
+    releases: Releases
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Hand:
+    """What is brought in by hand: rows, or a statement."""
+
+    frame: Any = None
+    statement: Change | None = None
 
 
 def _unwatched(run_id: str, step: Step, when: When) -> None:
@@ -58,4 +68,5 @@ class Order:
     full_refresh: bool = False
     ref: str = MAIN
     watch: Callable[[str, Step, When], None] = _unwatched
+    hand: Hand | None = None
     stop: Event = field(default_factory=Event)  # set: runs end at their next step

@@ -9,6 +9,8 @@ from lakebed.pipelines.plan import (
     CreateHidden,
     CreateView,
     DropStage,
+    EvolveLayout,
+    Execute,
     Judge,
     OpenBranch,
     OpenZone,
@@ -20,7 +22,7 @@ from lakebed.pipelines.plan import (
     Write,
 )
 from lakebed.ports import FileInfo, InputPin
-from lakebed.tables import Strategy
+from lakebed.tables import LayoutChange, Strategy
 
 _SHOWN = 3  # names of files in a line
 _POLICIES = {
@@ -67,14 +69,19 @@ def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
         case CheckKeys(keys, order):
             ordered = f", of repeated ones the newest by {order} counts" if order else ""
             return f"check the key {', '.join(keys)}: never NULL{ordered}"
-        case PrepareSchema(policy):
-            return f"compare columns: {_POLICIES[policy]} ({policy})"
+        case PrepareSchema(policy, renames):
+            called = f"; publishing renames {', '.join(f'{old} to {new}' for old, new in renames)}" if renames else ""
+            return f"compare columns: {_POLICIES[policy]} ({policy}){called}"
+        case EvolveLayout(_, change):
+            return f"{_layout(change)}: new files only"
         case CreateHidden():
             return "make the table, under a name nobody knows"
         case OpenBranch(_, branch):
             return f"open the branch {branch}"
         case Write(_, strategy):
             return f"write by {strategy.strategy}: {_STRATEGIES[strategy.strategy]}{_by(strategy)}"
+        case Execute(_, statement):
+            return f"run the {statement.kind.upper()} on the branch"
         case DropStage():
             return "remove the hidden table"
         case Judge(gate):
@@ -102,6 +109,15 @@ def _names(files: Sequence[FileInfo], folder: str) -> str:
 def _over(inputs: Iterable[InputPin]) -> str:
     pins = [f"{pin.table} at {pin.snapshot}" if pin.snapshot else f"{pin.table} (no row yet)" for pin in inputs]
     return f" over {', '.join(pins)}" if pins else ""
+
+
+def _layout(change: LayoutChange) -> str:
+    said = [
+        f"{label} {', '.join(map(str, fields))}"
+        for label, fields in (("no longer partition by", change.drop), ("partition by", change.add), ("sort by", change.sort))
+        if fields
+    ]
+    return ", ".join((*said, "sort no longer") if change.sort == () else said)
 
 
 def _by(strategy: Strategy) -> str:

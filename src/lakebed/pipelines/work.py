@@ -13,8 +13,8 @@ from lakebed.pipelines.compile import Compiled, Setting
 from lakebed.pipelines.plan import Plan, hidden_table, staged_table
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Order, Tools
-from lakebed.ports import MAIN, Compute, Field, Frame, InputPin, RunRecord, Snapshot, TableMetadata, Verdict
-from lakebed.tables import Held, SchemaChange, on_branch, pinned
+from lakebed.ports import MAIN, Compute, Field, Frame, InputPin, RunRecord, Shown, Snapshot, TableMetadata, Verdict
+from lakebed.tables import Held, SchemaChange, on_branch, pinned, projected
 
 
 @dataclass
@@ -36,6 +36,7 @@ class Work:
     result_rows: int | None = None
     keys: int | None = None
     change: SchemaChange = field(default_factory=SchemaChange)
+    shown: tuple[Shown, ...] = ()  # the branch's columns as they will be called; none said: as they are
     skip_write: bool = False
     unchanged: bool = False
     verdicts: list[Verdict] = field(default_factory=list)
@@ -67,10 +68,17 @@ class Work:
 
     @property
     def place(self) -> str:
-        """What is written and what gates read, in Spark's words."""
+        """What is written and what gates read, in Spark's words; columns have their present names."""
         if self.skip_write:
             return pinned(self.table, self.setting.target.base(self.order.ref))
         return self.written.spark if self.first else on_branch(self.table, self.branch)
+
+    @property
+    def judged(self) -> str:
+        """The same with the columns called as they will be."""
+        if self.skip_write:
+            return self.setting.this or self.place
+        return projected(self.place, self.shown)
 
     @property
     def stage(self) -> TableName:

@@ -1,60 +1,38 @@
 """The steps that bring a result into its table: staged, checked, and written to the run's branch in one commit."""
 
-import re
 from dataclasses import replace
 
-from lakebed.errors import BadBatch, near, suggestion
+from lakebed.errors import BadBatch
 from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.calculate import at_source
+from lakebed.pipelines.evolve import layout_of_new, present_fields
+from lakebed.pipelines.heal import set_back
 from lakebed.pipelines.plan import is_staged
 from lakebed.pipelines.work import Work
 from lakebed.ports import Field
+from lakebed.sql import Change
 from lakebed.tables import (
-    Policy,
-    alterations,
+    SchemaChange,
+    backwards,
     create_branch,
     fresh_rows,
     kept,
     key_check,
     offences,
     offending_keys,
-    plan_schema,
+    ordering,
     refuse_batch,
-    refuse_columns,
-    refuse_unfit_columns,
+    renamed,
     row_counts,
+    selection,
+    statement_counts,
+    strategy_under,
     tie_check,
     write_statement,
 )
 from lakebed.tables import text as quoted
 
-_COLUMN = re.compile(r"^(?:\w+\((?:\d+, )?)?([^()]+?)\)?(?: (?:asc|desc))?$")
-
-
-def refuse_unfit_result(work: Work) -> None:
-    """Whatever can be known of the result without computing it: columns that are missing, or not as they were declared."""
-    strategy = work.spec.strategy
-    refuse_columns(strategy, work.fields, table=str(work.table))
-    refuse_unfit_columns(work.table, work.fields)
-    names = {field.name.casefold(): field for field in work.fields}
-    for column, declared in work.spec.config.columns.items():
-        found = names.get(column.casefold())
-        if found is None and column not in dict(strategy.own_columns):
-            close = suggestion(near(column, [field.name for field in work.fields]))
-            raise _unfit(work, f"columns names {column!r}, and the result has none of that name.", close)
-        if found and declared.type and kept(found).type != _plain(declared.type):
-            what = f"the column {column!r} is {found.type} in the result and {declared.type} in columns."
-            raise _unfit(work, what, f"Cast it: CAST({column} AS {declared.type}).")
-
-
-def _unfit(work: Work, what: str, next: str) -> BadBatch:
-    return BadBatch(what, where=work.spec.file, safe="Nothing was written.", next=next)
-
-
-def _plain(type_: str) -> str:
-    spelt = {"integer": "int", "long": "bigint", "short": "int", "smallint": "int", "tinyint": "int", "real": "float"}
-    lowered = re.sub(r"\s+", "", type_.casefold())
-    return spelt.get(lowered, "string" if re.fullmatch(r"(?:var)?char\(\d+\)", lowered) else lowered)
+LONGEST_MESSAGE = 500
 
 
 def stage(work: Work) -> None:
@@ -66,6 +44,8 @@ def stage(work: Work) -> None:
         work.compiled,
         lambda: work.compute.create(work.frame, work.stage.spark, location=place, properties=ground.passing_properties()),
     )
+    if work.order.hand:  # its frame may be another session's, whose snapshots would not carry the run's id
+        work.frame = work.compute.query(f"SELECT * FROM {work.stage.spark}")
     head = work.metadata(work.stage).head()
     work.result_rows = (head.count("total-records") or 0) if head else 0
     apply_empty_policy(work)
@@ -112,44 +92,17 @@ def _counted(work: Work, query: str) -> dict[str, int]:
     return {name: int(value or 0) for name, value in found.items()}
 
 
-def prepare_schema(work: Work, policy: Policy) -> None:
-    """Decide how the table's columns follow, and add those that are new; the former schema is written down first."""
-    metadata = work.setting.target.metadata
-    if metadata is None:
-        return
-    present = _present(work)
-    own = [name for name, _ in work.spec.strategy.own_columns]
-    fixed = {_COLUMN.sub(r"\1", text) for text in (*metadata.partition_by, *metadata.sort_by)}
-    work.change = plan_schema(work.table, present, work.fields, policy=policy, own=own, fixed=fixed)
-    lacking = [
-        Field(name, type_) for name, type_ in work.spec.strategy.own_columns if name not in {field.name for field in present}
-    ]
-    work.change = replace(work.change, add=(*work.change.add, *lacking))
-    if work.change.before_gates:
-        work.record = replace(work.record, schema=metadata.schema)
-        work.tools.records.write(work.record)
-        for statement in alterations(work.table, work.change):
-            work.compute.execute(statement)
-
-
-def _present(work: Work) -> tuple[Field, ...]:
-    return work.compute.fields(work.compute.query(f"SELECT * FROM {work.written.spark}"))
-
-
 def create_hidden(work: Work, hidden: TableName) -> None:
     """The table of a first run, at its final place and under a name that nobody knows."""
-    config, strategy = work.spec.config, work.spec.strategy
-    own = (Field(name, type_) for name, type_ in strategy.own_columns)
+    own = (Field(name, type_) for name, type_ in work.spec.strategy.own_columns)
     columns = ", ".join(_column(kept(field), work) for field in (*work.fields, *own))
-    partition_by = [field.spark for field in config.partition_by]
-    if strategy.strategy == "snapshot" and not partition_by:
-        partition_by = [spark_identifier(config.partition_column or "")]
-    ground = work.tools.ground
+    layout, ground = layout_of_new(work), work.tools.ground
+    partition_by = [field.spark for field in layout.partition_by or ()]
     work.compute.execute(
-        ground.creation_of(work.table, columns, hidden=hidden, partition_by=partition_by, is_sorted=bool(config.sort_by))
+        ground.creation_of(work.table, columns, hidden=hidden, partition_by=partition_by, is_sorted=bool(layout.sort_by))
     )
-    if config.sort_by:
-        work.compute.execute(f"ALTER TABLE {hidden.spark} WRITE ORDERED BY {', '.join(config.sort_by)}")
+    if layout.sort_by:
+        work.compute.execute(ordering(hidden, layout.sort_by))
 
 
 def _column(field: Field, work: Work) -> str:
@@ -176,28 +129,64 @@ def write(work: Work) -> None:
     if work.result_rows is None:
         work.result_rows = int(summary.get("added-records", 0))
         apply_empty_policy(work)
+        _take_back(work)
     touched = any(
         int(summary.get(key, 0)) for key in ("added-data-files", "deleted-data-files", "added-records", "deleted-records")
     )
-    work.unchanged = not work.first and (work.skip_write or not touched)
+    work.unchanged = not work.first and (work.skip_write or not (touched or work.change.at_publishing))
     counts = {"inserted": int(summary.get("added-records", 0))} if work.first else {}
     counts |= row_counts(work.spec.strategy, summary, staged_rows=work.result_rows, distinct_keys=work.keys)
     total = {"total": int(summary["total-records"])} if "total-records" in summary else {}
     work.record = replace(work.record, rows={"result": work.result_rows, **counts, **total})
 
 
+def _take_back(work: Work) -> None:
+    """A result that turned out to be empty, and is not written, leaves no column behind that was to take its values."""
+    if work.skip_write and work.change.renames:
+        set_back(work.record, work.tools, lease=work.held.lease)
+        work.change, work.shown = SchemaChange(), ()
+
+
 def _write(work: Work) -> None:
     strategy, compute = work.spec.strategy, work.compute
     anew = work.first or work.setting.pins.full_refresh
     staged, repeats = work.stage.spark, work.keys != work.result_rows
-    statement = write_statement(strategy, target=work.place, staged=staged, columns=work.fields, now=work.now, repeats=repeats)
-    if statement and not anew:
-        work.log.info("write:\n%s", statement)
-        compute.execute(statement)
+    if is_staged(strategy) and not anew:
+        _merge(work, repeats=repeats)
         return
-    rows = work.frame
-    if statement:
+    rows, given = work.frame, work.fields
+    if is_staged(strategy):
         rows = compute.query(fresh_rows(strategy, staged=staged, columns=work.fields, now=work.now, repeats=repeats))
-    shaped = compute.shape(rows, _present(work))
+        given = compute.fields(rows)
+    shaped = compute.select(rows, selection(given, present_fields(work), sources=dict(work.change.renames)))
     replaces = not work.first and (anew or strategy.strategy == "full_refresh")
     (compute.overwrite if replaces else compute.append)(shaped, work.place)
+
+
+def _merge(work: Work, *, repeats: bool) -> None:
+    """One MERGE, in the words of the branch: the staged batch is brought under the names and types that it has there."""
+    back, staged, columns = backwards(work.change.renames), work.stage.spark, work.fields
+    if back or any("<" in field.type for field in columns):
+        there = {field.name.casefold(): field for field in present_fields(work)}
+        columns = tuple(there[name.casefold()] for name in renamed([field.name for field in columns], back))
+        chosen = selection(work.fields, columns, sources=dict(work.change.renames))
+        staged = f"(SELECT {', '.join(chosen)} FROM {staged})"
+    statement = write_statement(
+        strategy_under(work.spec.strategy, back), target=work.place, staged=staged, columns=columns, now=work.now, repeats=repeats
+    )
+    if statement:
+        work.log.info("write:\n%s", statement)
+        work.compute.execute(statement)
+
+
+def execute(work: Work, statement: Change) -> None:
+    """Run the statement on the branch, and count what it did."""
+    text = statement.on(work.place, alias=spark_identifier(work.table.name))
+    work.log.info("statement:\n%s", text)
+    work.compute.execute(text)
+    base, head = work.setting.target.base(work.order.ref), work.head()
+    summary = dict(head.summary) if head and head.id != base else {}
+    work.unchanged = not any(int(summary.get(f"{verb}-data-files", 0)) for verb in ("added", "deleted"))
+    rows = statement_counts(statement.kind, summary, before=work.setting.target.rows(work.order.ref))
+    told = " ".join(statement.on(str(work.table), alias="").split())
+    work.record = replace(work.record, rows=rows, message=told[:LONGEST_MESSAGE])

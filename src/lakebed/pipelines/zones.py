@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable
 
+from lakebed.errors import LakebedError, UsageError
 from lakebed.landing import archivable, archive
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.pin import Specs
+from lakebed.pipelines.releases import other_readers
+from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Tools
 from lakebed.pipelines.work import Work
 from lakebed.ports import ConsumedFile
@@ -21,16 +24,24 @@ def taken(work: Work) -> tuple[ConsumedFile, ...]:
     return tuple(files.values())
 
 
-def consumers(zone: ZoneName, specs: Specs) -> tuple[tuple[TableName, str | None], ...]:
+def readers(specs: Specs, tools: Tools) -> tuple[PipelineSpec, ...]:
+    """All who may read a zone: these pipelines, drafts or releases, and the others of the two."""
+    try:
+        return (*specs.values(), *other_readers(specs, tools.ground.files, tools.releases))
+    except LakebedError as error:
+        raise UsageError(f"who else reads the zones is not known while {error.where} is wrong: {error.what}") from None
+
+
+def consumers(zone: ZoneName, specs: Iterable[PipelineSpec]) -> tuple[tuple[TableName, str | None], ...]:
     """The tables whose pipelines say that they read a zone."""
-    return tuple((spec.table, ref.pattern) for spec in specs.values() for ref in spec.zones if ref.zone == zone)
+    return tuple(dict.fromkeys((spec.table, ref.pattern) for spec in specs for ref in spec.zones if ref.zone == zone))
 
 
 def archive_zones(zones: Iterable[ZoneName], specs: Specs, tools: Tools) -> int:
     """Move files that every declared reader has to `_processed/`; returns how many. Can be repeated at any time."""
-    moved = 0
+    moved, everyone = 0, readers(specs, tools)
     for zone in zones:
         consumed = tools.records.consumed(zone)
-        moves = archivable(tools.ground.files.list(zone.folder), consumed, consumers(zone, specs))
+        moves = archivable(tools.ground.files.list(zone.folder), consumed, consumers(zone, everyone))
         moved += len(archive(tools.ground.files, moves))
     return moved

@@ -1,53 +1,101 @@
 """What Lakebed asks of the outside: protocols, and the value types in their signatures."""
 
-from lakebed.ports.catalog import NOTHING_ALONG, Catalog, Publication, RefMove
+from lakebed.ports.amendments import Amendment, RemoveRef, RemoveSnapshots, SetProperties, SetRef, SetSchema
+from lakebed.ports.care import CareEntry, CareLog, CareState
+from lakebed.ports.catalog import NOTHING_ALONG, Catalog, Dropped, Publication, RefMove
 from lakebed.ports.compute import Compute, Field, FileGroup, FileRows, Frame, Unreadable
+from lakebed.ports.events import Event, EventKind, Events, Noted, SnapshotHold
 from lakebed.ports.files import FileInfo, Files
 from lakebed.ports.leases import Lease, Leases
+from lakebed.ports.reach import Reach, Reached, ReachedKind
 from lakebed.ports.records import (
     Along,
     ConsumedFile,
+    FileState,
     InputPin,
     Phase,
     Records,
+    RunBrief,
     RunRecord,
     RunState,
     SetAside,
     Severity,
+    Undoing,
     Verdict,
 )
-from lakebed.ports.tables import MAIN, RUN_ID, Column, Pointer, Snapshot, SnapshotRef, TableMetadata
+from lakebed.ports.releases import Draft, Release, Releases
+from lakebed.ports.tables import (
+    FAMILY,
+    MAIN,
+    NAME,
+    RUN_ID,
+    UNPUBLISHED,
+    Column,
+    Pointer,
+    Shown,
+    Snapshot,
+    SnapshotRef,
+    TableMetadata,
+)
 
 __all__ = [
+    "FAMILY",
     "MAIN",
+    "NAME",
     "NOTHING_ALONG",
     "RUN_ID",
+    "UNPUBLISHED",
     "Along",
+    "Amendment",
+    "CareEntry",
+    "CareLog",
+    "CareState",
     "Catalog",
     "Column",
     "Compute",
     "ConsumedFile",
+    "Draft",
+    "Dropped",
+    "Event",
+    "EventKind",
+    "Events",
     "Field",
     "FileGroup",
     "FileInfo",
     "FileRows",
+    "FileState",
     "Files",
     "Frame",
     "InputPin",
     "Lease",
     "Leases",
+    "Noted",
     "Phase",
     "Pointer",
     "Publication",
+    "Reach",
+    "Reached",
+    "ReachedKind",
     "Records",
     "RefMove",
+    "Release",
+    "Releases",
+    "RemoveRef",
+    "RemoveSnapshots",
+    "RunBrief",
     "RunRecord",
     "RunState",
     "SetAside",
+    "SetProperties",
+    "SetRef",
+    "SetSchema",
     "Severity",
+    "Shown",
     "Snapshot",
+    "SnapshotHold",
     "SnapshotRef",
     "TableMetadata",
+    "Undoing",
     "Unreadable",
     "Verdict",
 ]

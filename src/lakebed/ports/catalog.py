@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from lakebed.names import TableName
+from lakebed.ports.amendments import Amendment
 from lakebed.ports.leases import Lease
 from lakebed.ports.records import Along
 from lakebed.ports.tables import MAIN, Pointer, TableMetadata
@@ -16,7 +18,8 @@ NOTHING_ALONG = Along()
 class RefMove:
     """One table's part of a publication: `ref` goes from `base` to `to`, and `branch` goes away.
 
-    A first run's hidden table `becomes` the table it was made for; `columns` are those the table has from then on.
+    A first run's hidden table `becomes` the table it was made for; `columns` are those the table has from then on, by their
+    present names, and `renames` the names that some of them get.
     """
 
     table: TableName
@@ -26,6 +29,7 @@ class RefMove:
     ref: str = MAIN
     becomes: TableName | None = None
     columns: tuple[str, ...] | None = None
+    renames: tuple[tuple[str, str], ...] = ()
 
     @property
     def published(self) -> TableName:
@@ -39,6 +43,25 @@ class Publication:
 
     run_id: str
     moves: tuple[RefMove, ...]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A table that was dropped, and whose files are still there."""
+
+    uuid: str
+    table: TableName
+    location: str  # of its last metadata file
+    at: datetime
+
+    @property
+    def pointer(self) -> Pointer:
+        return Pointer(self.table, self.location)
+
+    @property
+    def hidden(self) -> TableName:
+        """The name under which its books are kept meanwhile, and on some catalogs the table itself."""
+        return TableName(self.table.namespace, self.table.layer, f"dropped_{self.uuid.replace('-', '')}")
 
 
 class Catalog(Protocol):
@@ -60,6 +83,10 @@ class Catalog(Protocol):
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         """What the pointers point at; `DamagedTable` for a file that is missing or unreadable."""
+        ...
+
+    def views(self) -> dict[TableName, str]:
+        """The metadata files of the catalog's views."""
         ...
 
     def create_namespace(self, namespace: str, layer: str) -> None:
@@ -92,11 +119,59 @@ class Catalog(Protocol):
         """
         ...
 
-    def tidy(self, table: TableName, *, branches: Collection[str], schema: int | None, leases: Sequence[Lease] = ()) -> None:
-        """Remove branches that no run needs, and set a schema back that a failed run had changed; absent ones are no error."""
+    def amend(
+        self,
+        table: TableName,
+        amendments: Sequence[Amendment],
+        *,
+        seen: Pointer | None = None,
+        leases: Sequence[Lease] = (),
+        along: Along = NOTHING_ALONG,
+    ) -> None:
+        """Change a table's metadata in one commit, and write down what goes `along` in the same step.
+
+        What is so already, and refs that are gone already, need no change. `PointerMoved` if the table is not where it was
+        `seen`, `LeaseLost` if a lease is no longer ours: then nothing is changed. An absent table is no error.
+        """
         ...
 
-    def drop(self, table: TableName) -> None:
+    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+        """Give a table another name; its files stay where they are, and which landing files it has taken stays known.
+
+        `PointerMoved` if it is gone, or the name is taken.
+        """
+        ...
+
+    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> Dropped | None:
+        """Take a table out of the catalog; its files stay, and it can be restored. None if there is none.
+
+        Landing files that it has taken wait again for whoever makes the table anew.
+        """
+        ...
+
+    def dropped(self) -> tuple[Dropped, ...]:
+        """The tables that can be restored, last dropped first."""
+        ...
+
+    def restore(self, dropped: Dropped, to: TableName, *, along: Along = NOTHING_ALONG) -> None:
+        """Bring a dropped table back under a name; `PointerMoved` if that is taken or somebody else restored it."""
+        ...
+
+    def forget_dropped(self, dropped: Dropped) -> None:
+        """A dropped table's files are gone, so it can be restored no more."""
+        ...
+
+    def register(self, table: TableName, location: str, *, along: Along = NOTHING_ALONG) -> None:
+        """Take up a table by its metadata file; `PointerMoved` if the name is taken."""
+        ...
+
+    def clone(
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, along: Along = NOTHING_ALONG
+    ) -> None:
+        """A table of its own with the rows of a snapshot, whose files both share; `PointerMoved` if the name is taken."""
+        ...
+
+    def purge(self, table: TableName) -> None:
         """Remove a hidden table and its files; one that is not there is no error."""
         ...
 

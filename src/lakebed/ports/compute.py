@@ -86,6 +86,10 @@ class Compute(Protocol):
         """The frame with exactly these columns: cast where types differ, NULL where it has none."""
         ...
 
+    def select(self, frame: Frame, expressions: Sequence[str]) -> Frame:
+        """A frame of these expressions, in the engine's SQL, over the columns of another."""
+        ...
+
     def append(self, frame: Frame, target: str) -> None:
         """Add rows to a table or branch, columns matched by name, in one commit."""
         ...

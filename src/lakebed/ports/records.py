@@ -6,7 +6,9 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from lakebed.names import TableName, ZoneName
+from lakebed.ports.events import Event
 
+FileState = Literal["taken", "held", "waiting"]
 RunState = Literal["running", "success", "failed", "skipped"]
 Severity = Literal["error", "warn"]
 
@@ -29,7 +31,10 @@ class InputPin:
 
 @dataclass(frozen=True)
 class ConsumedFile:
-    """A landing file whose rows a run brought into its table. `path` is below the lake's root."""
+    """A landing file whose rows a run brought into its table. `path` is below the lake's root.
+
+    `held`: the run was undone, and the file is not to be read again; `waiting`: it was undone, and the file is.
+    """
 
     table: TableName
     zone: ZoneName
@@ -37,6 +42,16 @@ class ConsumedFile:
     etag: str
     size: int
     run_id: str
+    state: FileState = "taken"
+
+
+@dataclass(frozen=True)
+class Undoing:
+    """What becomes of the files that these runs of a table took, now that a rollback left them out or brought them back."""
+
+    table: TableName
+    run_ids: tuple[str, ...]
+    state: FileState
 
 
 @dataclass(frozen=True)
@@ -81,6 +96,7 @@ class RunRecord:
     ended_at: datetime | None = None
     strategy: str = ""
     release: str = ""  # digest of the pipeline's files
+    version: int | None = None  # of the release that ran; None: the draft
     ref: str = "main"
     phases: tuple[Phase, ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
@@ -100,11 +116,23 @@ class RunRecord:
 
 
 @dataclass(frozen=True)
+class RunBrief:
+    """As much of a record as can be read of many at once."""
+
+    run_id: str
+    table: TableName
+    state: RunState
+    started_at: datetime
+
+
+@dataclass(frozen=True)
 class Along:
-    """Rows that are written in the same step as a publication: the records of its runs, and the files they took."""
+    """Rows that are written in the same step as a change of tables: records of runs, files they took, what happened."""
 
     runs: tuple[RunRecord, ...] = ()
     consumed: tuple[ConsumedFile, ...] = ()
+    undoing: tuple[Undoing, ...] = ()
+    events: tuple[Event, ...] = ()
 
 
 class Records(Protocol):
@@ -124,12 +152,24 @@ class Records(Protocol):
         """Records, newest first."""
         ...
 
+    def briefs(self) -> tuple[RunBrief, ...]:
+        """All records in brief, newest first."""
+        ...
+
     def releases(self) -> dict[TableName, str]:
         """The release that the last successful run of each table was made from."""
         ...
 
     def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
-        """The files of a zone that published runs took: into one table, or into any."""
+        """The files of a zone that published runs took, or that are held: into one table, or into any."""
+        ...
+
+    def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
+        """The files that published runs of a table took, whatever became of them since."""
+        ...
+
+    def forget_runs(self, run_ids: Collection[str]) -> int:
+        """Remove records of runs that have ended; which files they took stays known. Says how many there were."""
         ...
 
     def pin(self, run_id: str, pins: Sequence[InputPin]) -> None:

@@ -1,7 +1,7 @@
 """What a table is: columns, snapshots and refs, as the catalog's metadata says."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -9,6 +9,9 @@ from lakebed.names import TableName
 
 MAIN = "main"
 RUN_ID = "lakebed.run-id"  # the key under which a snapshot's summary names the run that wrote it
+NAME = "lakebed.table"  # the property that says what a table is called, where its folder does not: for a lost catalog
+UNPUBLISHED = "lakebed.unpublished"  # the property of a first run's table, until readers may see it
+FAMILY = "lakebed.family"  # the property that says of which table's files a clone makes use: the uuid of the first of them
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,15 @@ class Column:
     type: str
     required: bool
     doc: str = ""
+    id: int = field(default=0, compare=False)  # stays when the column is renamed
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A column under the name that readers are to see; `of` is its name in what is read."""
+
+    name: str
+    of: str
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,7 @@ class Snapshot:
     at: datetime
     operation: str
     summary: Mapping[str, str]
+    schema: int | None = None  # the id of the one it was written with
 
     @property
     def run_id(self) -> str | None:
@@ -73,6 +86,29 @@ class TableMetadata:
     snapshots: Mapping[int, Snapshot]
     refs: Mapping[str, SnapshotRef]
     schema: int = 0  # the id of the present one
+    schemas: Mapping[int, tuple[Column, ...]] = field(default_factory=dict)
+    log: tuple[tuple[datetime, int], ...] = ()  # since when `main` stood at which snapshot, oldest first
+    earlier: tuple[str, ...] = ()  # the metadata files before the present one that are still known, oldest first
+    statistics: tuple[str, ...] = ()  # files of statistics about it
+
+    @property
+    def family(self) -> str:
+        """What tables have in common that may share files."""
+        return self.properties.get(FAMILY, self.uuid)
+
+    def columns_at(self, snapshot: Snapshot) -> tuple[Column, ...]:
+        """The columns that a snapshot was written with."""
+        return self.schemas.get(self.schema if snapshot.schema is None else snapshot.schema, self.columns)
+
+    def shown_at(self, snapshot: int | None) -> tuple[Shown, ...]:
+        """A snapshot's columns as they are called now, for engines that read it with its own names; none where these agree.
+
+        Columns that came since are left out: a run may have added them, and may take them back.
+        """
+        found = self.snapshots.get(snapshot) if snapshot is not None else None
+        former = {column.id: column.name for column in (self.columns_at(found) if found else self.columns)}
+        shown = tuple(Shown(column.name, former[column.id]) for column in self.columns if column.id in former)
+        return () if [column.name for column in shown] == [*former.values()] else shown
 
     def head(self, ref: str = MAIN) -> Snapshot | None:
         """The snapshot a branch or tag stands at; None while it has none."""

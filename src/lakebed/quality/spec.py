@@ -103,6 +103,7 @@ class ColumnSpec(_Part):
 
     type: str | None = None
     description: str = ""
+    renamed_from: str | None = None
     tests: ColumnTests = ColumnTests()
 
 

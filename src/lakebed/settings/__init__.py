@@ -1,5 +1,6 @@
 """One frozen `Settings`, read once from `lakebed.yaml` and the environment."""
 
+from lakebed.settings.care import SAFE_DAYS, CareSettings, TableCare, nearest_care
 from lakebed.settings.document import Document, reason
 from lakebed.settings.load import (
     OTHER_VARIABLES,
@@ -11,6 +12,7 @@ from lakebed.settings.load import (
     variables,
 )
 from lakebed.settings.places import DATA, DATABASE_FILE, IN_BUCKET, cache_folder, logs_folder, staging_place
+from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.root import SETTINGS_FILE, Root, find_root, one_spelling
 from lakebed.settings.spec import (
     AssetSettings,
@@ -32,20 +34,24 @@ __all__ = [
     "DATABASE_FILE",
     "IN_BUCKET",
     "OTHER_VARIABLES",
+    "SAFE_DAYS",
     "SETTINGS_FILE",
     "AssetSettings",
+    "CareSettings",
     "CatalogSettings",
     "Document",
     "FilesSettings",
     "LeaseSettings",
     "PlacesSettings",
     "PostgresCatalog",
+    "ReleaseSettings",
     "RestCatalog",
     "Root",
     "ScopedSettings",
     "Settings",
     "SparkSettings",
     "SqliteCatalog",
+    "TableCare",
     "WriteSettings",
     "cache_folder",
     "fields",
@@ -53,6 +59,7 @@ __all__ = [
     "find_root",
     "load_settings",
     "logs_folder",
+    "nearest_care",
     "one_spelling",
     "reason",
     "secrets",

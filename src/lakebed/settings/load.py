@@ -171,7 +171,7 @@ def _as_bad_settings(error: ErrorDetails, where: str, lines: Document, environme
 def _known_paths() -> set[Path]:
     """All paths, those of groups included, as error messages name them."""
     paths = {path[:depth] for path, _ in fields() for depth in range(1, len(path) + 1)}
-    return paths | {(scope, "*", "write") for scope in ("namespaces", "tables")}
+    return paths | {(scope, "*", part) for scope in ("namespaces", "tables") for part in ("write", "care")}
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:

@@ -7,6 +7,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from lakebed.names import AssetKey, TableName, plain, tables_of_assets
+from lakebed.settings.care import CareSettings, TableCare, nearest_care
+from lakebed.settings.releases import ReleaseSettings
 
 Compression = Literal["snappy", "zstd", "gzip", "lz4", "uncompressed"]
 Mebibytes = 1024 * 1024
@@ -117,6 +119,7 @@ class ScopedSettings(_Part):
     """What a namespace or a table sets for itself."""
 
     write: WriteSettings = WriteSettings()
+    care: TableCare = TableCare()
 
 
 class AssetSettings(_Part):
@@ -146,6 +149,8 @@ class Settings(_Part):
     places: PlacesSettings = PlacesSettings()
     spark: SparkSettings = SparkSettings()
     lease: LeaseSettings = LeaseSettings()
+    releases: ReleaseSettings = ReleaseSettings()
+    care: CareSettings = CareSettings()
     write: WriteSettings = WriteSettings()
     namespaces: dict[str, ScopedSettings] = Field(default_factory=dict, description="what a namespace sets for itself")
     tables: dict[str, ScopedSettings] = Field(default_factory=dict, description="what a table sets for itself")
@@ -179,6 +184,15 @@ class Settings(_Part):
         """How this table's files are written: its own word, else its namespace's, else the lake's, else the default."""
         own = [scope.write for scope in (self.namespaces.get(table.namespace), self.tables.get(str(table))) if scope]
         return _nearest(_WRITE_DEFAULTS, _WHERE_SORTED if is_sorted else WriteSettings(), self.write, *own)
+
+    def care_levels(self, table: TableName) -> tuple[TableCare, ...]:
+        """What lake, namespace and table say about a table's care; the last word counts."""
+        own = (self.namespaces.get(table.namespace), self.tables.get(str(table)))
+        return (self.care, *(scope.care for scope in own if scope))
+
+    def care_for(self, table: TableName, *, own: TableCare | None = None) -> TableCare:
+        """How this table is cared for; its pipeline's `own` word has precedence."""
+        return nearest_care(*self.care_levels(table), own or TableCare())
 
 
 _WRITE_DEFAULTS = WriteSettings(

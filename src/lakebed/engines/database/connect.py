@@ -8,15 +8,16 @@ from typing import Any
 
 import sqlalchemy
 from sqlalchemy import Connection, Engine, event, text
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.sql.expression import ColumnElement
 
 from lakebed.engines.database.schema import NEWEST, migrate, version_of
-from lakebed.errors import CatalogUnreachable, MissingExtra
+from lakebed.errors import CatalogUnreachable, DamagedDatabase, MissingExtra
 
 BUSY_SECONDS = 30
 _MIGRATION_LOCK = 0x6C616B65626564  # any fixed number: PostgreSQL's advisory lock while migrating
 _WRITES = {"lakebed_writes": True}
+_DAMAGED = ("malformed", "not a database")  # in SQLite's words
 
 
 class Database:
@@ -78,6 +79,10 @@ class Database:
             yield
         except OperationalError as error:
             raise CatalogUnreachable(self.where, _short(error)) from error
+        except DatabaseError as error:
+            if self.is_sqlite and any(sign in _short(error) for sign in _DAMAGED):
+                raise DamagedDatabase(self.where, _short(error)) from error
+            raise
 
     def now(self) -> ColumnElement[float]:
         """Seconds since 1970 by the database's own clock, as an expression."""

@@ -8,11 +8,12 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from lakebed.engines.database.connect import Database
+from lakebed.engines.database.events import put_events
 from lakebed.engines.database.leases import DatabaseLeases
 from lakebed.engines.database.records import PUBLISHED, confirm_along, forget_along, put_along
 from lakebed.engines.database.schema import publications
 from lakebed.names import TableName
-from lakebed.ports import NOTHING_ALONG, Along, Lease, Publication, RefMove
+from lakebed.ports import NOTHING_ALONG, Along, Event, Lease, Publication, RefMove
 
 INTENDED = "intended"
 
@@ -31,15 +32,27 @@ def record(
     values = {"run_id": publication.run_id, "state": state, "moves": _as_text(publication), "leases": held}
     connection.execute(insert(publications).values(**values, at=database.now()))
     put_along(connection, along, publication=publication.run_id, done=state == PUBLISHED)
+    if state == PUBLISHED:
+        put_events(connection, database, _events(publication))
 
 
-def mark_published(connection: Connection, publication: Publication) -> None:
+def mark_published(connection: Connection, database: Database, publication: Publication) -> None:
     """An intended publication has happened."""
+    put_events(connection, database, _events(publication))
     connection.execute(update(publications).where(publications.c.run_id == publication.run_id).values(state=PUBLISHED))
     confirm_along(connection, publication=publication.run_id)
 
 
-def forget(connection: Connection, publication: Publication) -> None:
+def _events(publication: Publication) -> list[Event]:
+    """What followers learn of it; a ref that stays where it is, is no news."""
+    return [
+        Event("published", move.published, move.to, {"ref": move.ref, "run": publication.run_id})
+        for move in publication.moves
+        if move.to != move.base
+    ]
+
+
+def forget(connection: Connection, database: Database, publication: Publication) -> None:  # noqa: ARG001 - as mark_published
     """An intended publication will not happen."""
     connection.execute(delete(publications).where(publications.c.run_id == publication.run_id, publications.c.state == INTENDED))
     forget_along(connection, publication=publication.run_id)
@@ -88,5 +101,6 @@ def _move(move: dict[str, Any]) -> RefMove:
             "table": TableName.parse(move["table"]),
             "becomes": TableName.parse(becomes) if becomes else None,
             "columns": tuple(columns) if columns is not None else None,
+            "renames": tuple((old, new) for old, new in move.get("renames", ())),
         }
     )

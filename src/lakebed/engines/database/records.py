@@ -1,17 +1,23 @@
 """Records of runs, the ledger of landing files and the pins, as rows."""
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, select, tuple_, update
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.documents import from_text, to_text
-from lakebed.engines.database.schema import consumed, pins, publications, runs
+from lakebed.engines.database.events import put_events
+from lakebed.engines.database.schema import ledger, pins, publications, runs
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import Along, ConsumedFile, InputPin, RunRecord, RunState
+from lakebed.ports import Along, ConsumedFile, InputPin, RunBrief, RunRecord, RunState
 
-SUCCESS, RUNNING, PUBLISHED = "success", "running", "published"
+SUCCESS, RUNNING, PUBLISHED, WAITING = "success", "running", "published", "waiting"
 _AT_ONCE = 500
+_LEDGER = (
+    select(ledger).join(publications, publications.c.run_id == ledger.c.publication).where(publications.c.state == PUBLISHED)
+)
 
 
 class DatabaseRecords:
@@ -38,6 +44,15 @@ class DatabaseRecords:
         with self._database.reading() as connection:
             return tuple(from_text(row.document, state=row.state) for row in connection.execute(query))
 
+    def briefs(self) -> tuple[RunBrief, ...]:
+        known = select(runs.c.run_id, runs.c.table_name, runs.c.state, runs.c.started)
+        with self._database.reading() as connection:
+            rows = connection.execute(known.order_by(runs.c.started.desc(), runs.c.run_id.desc())).all()
+        return tuple(
+            RunBrief(row.run_id, TableName.parse(row.table_name), row.state, datetime.fromtimestamp(row.started, UTC))
+            for row in rows
+        )
+
     def releases(self) -> dict[TableName, str]:
         succeeded = select(runs.c.table_name, func.max(runs.c.started).label("newest")).where(runs.c.state == SUCCESS)
         last = succeeded.group_by(runs.c.table_name).subquery()
@@ -48,17 +63,21 @@ class DatabaseRecords:
 
     def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
         """What a publication that did not come about took, is not among them."""
-        query = (
-            select(consumed)
-            .join(publications, publications.c.run_id == consumed.c.publication)
-            .where(consumed.c.zone == str(zone), publications.c.state == PUBLISHED)
-        )
-        query = query.where(consumed.c.table_name == str(table)) if table else query
+        query = _LEDGER.where(ledger.c.zone == str(zone), ledger.c.state != WAITING)
+        files = self._files(query.where(ledger.c.table_name == str(table)) if table else query)
+        return tuple({(file.table, file.path, file.etag): file for file in files}.values())  # the last run that took it
+
+    def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
+        return self._files(_LEDGER.where(ledger.c.table_name == str(table)))
+
+    def _files(self, query: Select[Any]) -> tuple[ConsumedFile, ...]:
         with self._database.reading() as connection:
-            rows = connection.execute(query.order_by(consumed.c.path)).all()
-        return tuple(
-            ConsumedFile(TableName.parse(row.table_name), zone, row.path, row.etag, row.size, row.run_id) for row in rows
-        )
+            return tuple(_file(row) for row in connection.execute(query.order_by(ledger.c.path, publications.c.at)))
+
+    def forget_runs(self, run_ids: Collection[str]) -> int:
+        ended = (runs.c.run_id.in_(run_ids), runs.c.state != RUNNING)
+        with self._database.writing() as connection:
+            return connection.execute(delete(runs).where(*ended)).rowcount
 
     def pin(self, run_id: str, pinned: Sequence[InputPin]) -> None:
         rows = {(str(pin.table), pin.snapshot) for pin in pinned if pin.snapshot is not None}
@@ -87,10 +106,25 @@ def put_along(connection: Connection, along: Along, *, publication: str, done: b
     for record in along.runs:
         _put(connection, record, state=SUCCESS if done else RUNNING, publication=publication)
     for chunk in _chunks(along.consumed):
-        keys = [(str(file.table), file.path, file.etag) for file in chunk]
-        same = tuple_(consumed.c.table_name, consumed.c.path, consumed.c.etag)
-        connection.execute(delete(consumed).where(same.in_(keys)))
-        connection.execute(insert(consumed), [_row(file, publication) for file in chunk])
+        keys = [(str(file.table), file.path, file.etag, file.run_id) for file in chunk]
+        same = tuple_(ledger.c.table_name, ledger.c.path, ledger.c.etag, ledger.c.run_id)
+        connection.execute(delete(ledger).where(same.in_(keys)))
+        connection.execute(insert(ledger), [_row(file, publication) for file in chunk])
+
+
+def move_ledger(connection: Connection, table: TableName, to: TableName) -> None:
+    """A table goes by another name: the files it has taken are taken by that."""
+    connection.execute(update(ledger).where(ledger.c.table_name == str(table)).values(table_name=str(to)))
+
+
+def put_books(connection: Connection, database: Database, along: Along) -> None:
+    """Write what goes along with a change that is no publication: records, what becomes of files, what happened."""
+    for record in along.runs:
+        _put(connection, record, state=record.state, publication=None)
+    for undoing in along.undoing:
+        theirs = (ledger.c.table_name == str(undoing.table), ledger.c.run_id.in_(undoing.run_ids))
+        connection.execute(update(ledger).where(*theirs).values(state=undoing.state))
+    put_events(connection, database, along.events)
 
 
 def confirm_along(connection: Connection, *, publication: str) -> None:
@@ -100,7 +134,7 @@ def confirm_along(connection: Connection, *, publication: str) -> None:
 
 def forget_along(connection: Connection, *, publication: str) -> None:
     """The publication will not happen: its files wait again."""
-    connection.execute(delete(consumed).where(consumed.c.publication == publication))
+    connection.execute(delete(ledger).where(ledger.c.publication == publication))
     connection.execute(update(runs).where(runs.c.publication == publication).values(publication=None))
 
 
@@ -130,7 +164,13 @@ def _row(file: ConsumedFile, publication: str) -> dict[str, str | int]:
         "size": file.size,
         "run_id": file.run_id,
         "publication": publication,
+        "state": file.state,
     }
+
+
+def _file(row: Row[Any]) -> ConsumedFile:
+    zone = ZoneName(*row.zone.split("."))
+    return ConsumedFile(TableName.parse(row.table_name), zone, row.path, row.etag, row.size, row.run_id, row.state)
 
 
 def _chunks(files: Sequence[ConsumedFile]) -> Iterator[Sequence[ConsumedFile]]:

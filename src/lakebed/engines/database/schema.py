@@ -76,6 +76,93 @@ pins = Table(
     Column("table_name", String(600), primary_key=True),
     Column("snapshot", BigInteger, primary_key=True, autoincrement=False),
 )
+holds = Table(  # snapshots that readers and followers keep from expiry
+    "lakebed_holds",
+    _METADATA,
+    Column("holder", String(255), primary_key=True),
+    Column("table_name", String(600), primary_key=True),
+    Column("snapshot", BigInteger, primary_key=True, autoincrement=False),
+    Column("until", Float(53)),  # NULL: until it is given back
+)
+ledger = Table(  # as `lakebed_consumed`, but of every run: a rollback may bring an earlier one back
+    "lakebed_ledger",
+    _METADATA,
+    Column("table_name", String(600), primary_key=True),
+    Column("path", String(1024), primary_key=True),
+    Column("etag", String(255), primary_key=True),
+    Column("run_id", String(255), primary_key=True),
+    Column("zone", String(600), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("publication", String(255), nullable=False),
+    Column("state", String(16), nullable=False),  # taken, held or waiting
+)
+events = Table(
+    "lakebed_events",
+    _METADATA,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("at", Float(53), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("table_name", String(600), nullable=False),
+    Column("snapshot", BigInteger),
+    Column("detail", Text, nullable=False),
+)
+followers = Table(
+    "lakebed_followers",
+    _METADATA,
+    Column("name", String(255), primary_key=True),
+    Column("number", BigInteger, nullable=False),  # of the last event it has dealt with
+)
+dropped = Table(
+    "lakebed_dropped",
+    _METADATA,
+    Column("uuid", String(64), primary_key=True),
+    Column("table_name", String(600), nullable=False),
+    Column("metadata_location", String(1000), nullable=False),
+    Column("at", Float(53), nullable=False),
+)
+releases = Table(
+    "lakebed_releases",
+    _METADATA,
+    Column("table_name", String(600), primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("digest", String(64), nullable=False),
+    Column("at", Float(53), nullable=False),
+    Column("who", String(255), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("files", Text, nullable=False),  # path → SHA-256 of the content
+)
+drafts = Table(
+    "lakebed_drafts",
+    _METADATA,
+    Column("table_name", String(600), primary_key=True),
+    Column("digest", String(64), primary_key=True),
+    Column("at", Float(53), nullable=False),
+    Column("files", Text, nullable=False),
+)
+deleted_pipelines = Table(
+    "lakebed_deleted_pipelines",
+    _METADATA,
+    Column("table_name", String(600), primary_key=True),
+    Column("at", Float(53), nullable=False),
+)
+care = Table(
+    "lakebed_care",
+    _METADATA,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("at", Float(53), nullable=False),
+    Column("action", String(64), nullable=False),
+    Column("subject", String(600), nullable=False),  # a table, a zone, or the lake
+    Column("document", Text, nullable=False),  # counts, bytes, seconds
+)
+
+checksums = Table(  # of files that fsck has read whole: files of tables never change
+    "lakebed_checksums",
+    _METADATA,
+    Column("path", String(1024), primary_key=True),
+    Column("sha256", String(64), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("at", Float(53), nullable=False),
+)
 
 
 @dataclass(frozen=True)
@@ -84,13 +171,28 @@ class Migration:
 
     version: int
     creates: tuple[Table, ...]
+    then: tuple[str, ...] = ()  # statements, once the tables are there
 
 
 MIGRATIONS = (
     Migration(1, (iceberg_tables, iceberg_namespaces, versions, leases, publications)),
     Migration(2, (runs, consumed, pins)),
+    Migration(
+        3,
+        (holds, ledger, events, followers, dropped, releases, drafts, deleted_pipelines, care, checksums),
+        then=(
+            "INSERT INTO lakebed_ledger "
+            "SELECT table_name, path, etag, run_id, zone, size, publication, 'taken' FROM lakebed_consumed",
+            "DROP TABLE lakebed_consumed",
+        ),
+    ),
 )
 NEWEST = MIGRATIONS[-1].version
+
+
+def tables() -> tuple[Table, ...]:
+    """All that a database of the newest version holds."""
+    return tuple(table for table in _METADATA.sorted_tables if table is not consumed)
 
 
 def pending(version: int) -> tuple[Migration, ...]:
@@ -113,5 +215,7 @@ def migrate(connection: Connection) -> None:
         for table in step.creates:
             # IF NOT EXISTS: Spark or PyIceberg may have made Iceberg's two tables before us.
             connection.execute(CreateTable(table, if_not_exists=True))
+        for statement in step.then:
+            connection.exec_driver_sql(statement)
         connection.execute(versions.delete())
         connection.execute(versions.insert().values(version=step.version))

@@ -1,12 +1,12 @@
 """A DuckDB connection over pinned tables, for pipelines whose work is small."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
 
 from lakebed.names import TableName, duckdb_identifier
-from lakebed.ports import Catalog
+from lakebed.ports import Catalog, Shown
 
 
 class DuckWorkbench:
@@ -18,9 +18,10 @@ class DuckWorkbench:
         self.connection: Any = duckdb.connect(config={"autoinstall_known_extensions": "false"})
         self.connection.execute(f"SET TimeZone = '{timezone}'")
 
-    def table(self, table: TableName, *, snapshot: int | None) -> str:
+    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[Shown] = ()) -> str:
         name = f"{table.namespace}_{table.layer}_{table.name}_{snapshot or 0}"
-        self.connection.register(name, self._rows(table, snapshot))
+        rows = self._rows(table, snapshot)
+        self.connection.register(name, _called(rows, shown) if shown else rows)
         return duckdb_identifier(name)
 
     def _rows(self, table: TableName, snapshot: int | None) -> Any:
@@ -34,3 +35,8 @@ class DuckWorkbench:
 
     def close(self) -> None:
         self.connection.close()
+
+
+def _called(rows: Any, shown: Sequence[Shown]) -> Any:
+    """The rows with these columns, under the names they are to have."""
+    return rows.select([column.of for column in shown]).rename_columns([column.name for column in shown])

@@ -2,7 +2,16 @@
 
 from lakebed.engines.iceberg.catalog import DatabaseCatalog
 from lakebed.engines.iceberg.properties import catalog_properties, file_properties, open_pyiceberg
+from lakebed.engines.iceberg.reach import LazyReach
 from lakebed.engines.iceberg.reading import MetadataReader
 from lakebed.engines.iceberg.rest import RestTables
 
-__all__ = ["DatabaseCatalog", "MetadataReader", "RestTables", "catalog_properties", "file_properties", "open_pyiceberg"]
+__all__ = [
+    "DatabaseCatalog",
+    "LazyReach",
+    "MetadataReader",
+    "RestTables",
+    "catalog_properties",
+    "file_properties",
+    "open_pyiceberg",
+]

@@ -2,20 +2,33 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, insert, select, tuple_, update
+from sqlalchemy import Connection, exists, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
+from lakebed.engines.database.dropped import list_dropped, put_dropped, take_dropped
 from lakebed.engines.database.publications import published, record
-from lakebed.engines.database.records import PUBLISHED
+from lakebed.engines.database.records import PUBLISHED, move_ledger, put_books
 from lakebed.engines.database.schema import iceberg_namespaces, iceberg_tables
+from lakebed.engines.iceberg import rows
 from lakebed.engines.iceberg.reading import MetadataReader
-from lakebed.errors import BadName, LakebedError, PointerMoved
+from lakebed.errors import LakebedError, PointerMoved
 from lakebed.names import CATALOG, TableName
-from lakebed.ports import NOTHING_ALONG, Along, Lease, Pointer, Publication, RefMove, TableMetadata
+from lakebed.ports import (
+    NAME,
+    NOTHING_ALONG,
+    Along,
+    Amendment,
+    Dropped,
+    Lease,
+    Pointer,
+    Publication,
+    RefMove,
+    SetProperties,
+    TableMetadata,
+)
 
 _T = iceberg_tables.c
 
@@ -37,14 +50,23 @@ class DatabaseCatalog:
             _T.catalog_name == CATALOG, _T.iceberg_type.is_distinct_from("VIEW"), _T.metadata_location.is_not(None)
         )
         if tables is not None:
-            query = query.where(tuple_(_T.table_namespace, _T.table_name).in_([_key(table) for table in tables]))
+            query = query.where(tuple_(_T.table_namespace, _T.table_name).in_([rows.key(table) for table in tables]))
         with self._database.reading() as connection:
-            rows = connection.execute(query.order_by(_T.table_namespace, _T.table_name)).all()
-        named = ((_name(row.table_namespace, row.table_name), row.metadata_location) for row in rows)
+            found = connection.execute(query.order_by(_T.table_namespace, _T.table_name)).all()
+        named = ((rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
         return {table: Pointer(table, location) for table, location in named if table}
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         return self._reader.read(pointers)
+
+    def views(self) -> dict[TableName, str]:
+        known = select(_T.table_namespace, _T.table_name, _T.metadata_location).where(
+            _T.catalog_name == CATALOG, _T.iceberg_type == "VIEW", _T.metadata_location.is_not(None)
+        )
+        with self._database.reading() as connection:
+            found = connection.execute(known).all()
+        named = ((rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
+        return {view: location for view, location in named if view}
 
     def create_namespace(self, namespace: str, layer: str) -> None:
         with self._database.writing() as connection:
@@ -66,34 +88,101 @@ class DatabaseCatalog:
         with self._kept_only_if_used(staged, seen, publication.run_id), self._database.writing() as connection:
             _fence(connection, leases)
             for move in publication.moves:
-                swap = _Swap(move.table, seen[move.table].location, staged[move.table], becomes=move.becomes)
+                swap = rows.Swap(move.table, seen[move.table].location, staged[move.table], becomes=move.becomes)
                 swap.within(connection)
             record(connection, self._database, publication, state=PUBLISHED, along=along)
 
-    def tidy(self, table: TableName, *, branches: Collection[str], schema: int | None, leases: Sequence[Lease] = ()) -> None:
-        from lakebed.engines.iceberg.staging import stage_tidy
+    def amend(
+        self,
+        table: TableName,
+        amendments: Sequence[Amendment],
+        *,
+        seen: Pointer | None = None,
+        leases: Sequence[Lease] = (),
+        along: Along = NOTHING_ALONG,
+    ) -> None:
+        from lakebed.engines.iceberg.staging import stage_amendments
 
+        present = {table: seen} if seen else self.pointers([table])
+        if table not in present:
+            return
+        old = present[table].location
+        staged = {table: stage_amendments(old, amendments, properties=self._file_properties)}
+        with self._kept_only_if_used(staged, present, str(table)), self._changing(leases, along) as connection:
+            rows.Swap(table, old, staged[table]).within(connection)
+
+    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+        self.create_namespace(to.namespace, to.layer)
+        with _named_once(to), self._changing(leases, along) as connection:
+            location = rows.location_of(connection, table)
+            if location is None:
+                raise PointerMoved(str(table))
+            rows.Swap(table, location, self._named(location, to), becomes=to).within(connection)
+            move_ledger(connection, table, to)
+
+    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> Dropped | None:
         seen = self.pointers([table])
         if table not in seen:
-            return
-        staged = {table: stage_tidy(seen[table].location, branches, schema, properties=self._file_properties)}
-        if staged[table] == seen[table].location:
-            return
-        with self._kept_only_if_used(staged, seen, str(table)), self._database.writing() as connection:
-            _fence(connection, leases)
-            _Swap(table, seen[table].location, staged[table]).within(connection)
+            return None
+        uuid = self.metadata(seen.values())[table].uuid
+        with self._changing(leases, along) as connection:
+            if rows.location_of(connection, table) != seen[table].location:
+                raise PointerMoved(str(table))
+            rows.remove(connection, table)
+            gone = put_dropped(connection, self._database, table, uuid=uuid, location=seen[table].location)
+            move_ledger(connection, table, gone.hidden)
+        return gone
 
-    def drop(self, table: TableName) -> None:
+    def dropped(self) -> tuple[Dropped, ...]:
+        return list_dropped(self._database)
+
+    def restore(self, dropped: Dropped, to: TableName, *, along: Along = NOTHING_ALONG) -> None:
+        self.create_namespace(to.namespace, to.layer)
+        with _named_once(to), self._changing((), along) as connection:
+            take_dropped(connection, dropped)
+            rows.add(connection, to, dropped.location if to == dropped.table else self._named(dropped.location, to))
+            move_ledger(connection, dropped.hidden, to)
+
+    def forget_dropped(self, dropped: Dropped) -> None:
+        with self._database.writing() as connection:
+            take_dropped(connection, dropped)
+
+    def register(self, table: TableName, location: str, *, along: Along = NOTHING_ALONG) -> None:
+        self.create_namespace(table.namespace, table.layer)
+        with _named_once(table), self._changing((), along) as connection:
+            rows.add(connection, table, location)
+
+    def clone(
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, along: Along = NOTHING_ALONG
+    ) -> None:
+        from lakebed.engines.iceberg.cloning import write_clone
+
+        if location is None:
+            raise ValueError("a table of this catalog has a location")
+        made = write_clone(pointer.location, snapshot=snapshot, to=location, properties=self._file_properties)
+        try:
+            self.register(to, made, along=along)
+        except PointerMoved:
+            self._discard([made])
+            raise
+
+    def purge(self, table: TableName) -> None:
         seen = self.pointers([table])
         if table not in seen:
             return
         place = self._reader.folder_of(seen[table])
-        namespace, name = _key(table)
-        row = (_T.catalog_name == CATALOG, _T.table_namespace == namespace, _T.table_name == name)
         with self._database.writing() as connection:
-            connection.execute(delete(iceberg_tables).where(*row))
+            rows.remove(connection, table)
         if place:
             self._reader.clear(place)
+
+    @contextmanager
+    def _changing(self, leases: Sequence[Lease], along: Along) -> Iterator[Connection]:
+        """A transaction of those who hold the leases, with what goes along."""
+        with self._database.writing() as connection:
+            _fence(connection, leases)
+            yield connection
+            put_books(connection, self._database, along)
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         from lakebed.engines.iceberg.newest import newest_value
@@ -122,6 +211,12 @@ class DatabaseCatalog:
 
         return stage_move(pointer.location, move, properties=self._file_properties)
 
+    def _named(self, location: str, table: TableName) -> str:
+        """Metadata that says what the table is called: its folder does not, and the catalog may be lost some day."""
+        from lakebed.engines.iceberg.staging import stage_amendments
+
+        return stage_amendments(location, [SetProperties({NAME: str(table)})], properties=self._file_properties)
+
     def _discard(self, locations: Collection[str]) -> None:
         from lakebed.engines.iceberg.staging import discard
 
@@ -138,40 +233,14 @@ class DatabaseCatalog:
         """Nothing to do: a publication here is never divided."""
 
 
-@dataclass(frozen=True)
-class _Swap:
-    """A table's pointer from one metadata file to the next, under its name or a new one."""
-
-    table: TableName
-    old: str
-    new: str
-    becomes: TableName | None = None
-
-    def within(self, connection: Connection) -> None:
-        """As part of a transaction; `PointerMoved` if the pointer is not what it was."""
-        namespace, name = _key(self.table)
-        values = {"metadata_location": self.new, "table_name": (self.becomes or self.table).name}
-        if self.new != self.old:
-            values["previous_metadata_location"] = self.old
-        at = (_T.table_namespace == namespace, _T.table_name == name, _T.metadata_location == self.old)
-        swapped = connection.execute(update(iceberg_tables).where(_T.catalog_name == CATALOG, *at).values(**values))
-        if swapped.rowcount != 1:
-            raise PointerMoved(str(self.table))
-
-
 def _fence(connection: Connection, leases: Sequence[Lease]) -> None:
     for lease in sorted(leases, key=lambda lease: lease.name):
         fence(connection, lease)
 
 
-def _key(table: TableName) -> tuple[str, str]:
-    return (f"{table.namespace}.{table.layer}", table.name)
-
-
-def _name(namespace: str, name: str) -> TableName | None:
-    """Our name for a row; None for a table that somebody made outside our three parts."""
-    first, _, layer = namespace.partition(".")
+@contextmanager
+def _named_once(table: TableName) -> Iterator[None]:
     try:
-        return TableName(first, layer, name)
-    except BadName:
-        return None
+        yield
+    except IntegrityError as error:
+        raise PointerMoved(str(table)) from error

@@ -14,7 +14,7 @@ def read_metadata(document: Json) -> TableMetadata:
     fields = _current(document["schemas"], "schema-id", document["current-schema-id"])["fields"]
     names = {field["id"]: field["name"] for field in fields}
     return TableMetadata(
-        uuid=document["table-uuid"],
+        uuid=str(document["table-uuid"]),  # PyIceberg has an object of its own for it
         location=document["location"],
         format_version=document["format-version"],
         updated_at=_time(document["last-updated-ms"]),
@@ -25,6 +25,12 @@ def read_metadata(document: Json) -> TableMetadata:
         snapshots={snapshot["snapshot-id"]: _snapshot(snapshot) for snapshot in document.get("snapshots") or ()},
         refs=_refs(document),
         schema=document["current-schema-id"],
+        schemas={schema["schema-id"]: tuple(_column(field) for field in schema["fields"]) for schema in document["schemas"]},
+        log=tuple((_time(entry["timestamp-ms"]), entry["snapshot-id"]) for entry in document.get("snapshot-log") or ()),
+        earlier=tuple(entry["metadata-file"] for entry in document.get("metadata-log") or ()),
+        statistics=tuple(
+            entry["statistics-path"] for kind in ("statistics", "partition-statistics") for entry in document.get(kind) or ()
+        ),
     )
 
 
@@ -37,7 +43,7 @@ def _time(milliseconds: int) -> datetime:
 
 
 def _column(field: Json) -> Column:
-    return Column(field["name"], type_text(field["type"]), field["required"], field.get("doc") or "")
+    return Column(field["name"], type_text(field["type"]), field["required"], field.get("doc") or "", field["id"])
 
 
 def type_text(type_: str | Json) -> str:
@@ -60,7 +66,14 @@ def _partition(document: Json, names: Mapping[int, str]) -> tuple[str, ...]:
 
 def _sort(document: Json, names: Mapping[int, str]) -> tuple[str, ...]:
     order = _current(document["sort-orders"], "order-id", document["default-sort-order-id"])
-    return tuple(f"{_transformed(field, names)} {field['direction']}" for field in order["fields"])
+    return tuple(f"{_transformed(field, names)} {field['direction']}{_nulls(field)}" for field in order["fields"])
+
+
+def _nulls(field: Json) -> str:
+    """Where NULLs go, if not where they usually go: before all others, going down after them."""
+    usual = "nulls-first" if field["direction"] == "asc" else "nulls-last"
+    given = field.get("null-order", usual)
+    return "" if given == usual else f" {given.replace('-', ' ')}"
 
 
 def _transformed(field: Json, names: Mapping[int, str]) -> str:
@@ -79,6 +92,7 @@ def _snapshot(snapshot: Json) -> Snapshot:
         at=_time(snapshot["timestamp-ms"]),
         operation=summary.pop("operation", "unknown"),
         summary=summary,
+        schema=snapshot.get("schema-id"),
     )
 
 

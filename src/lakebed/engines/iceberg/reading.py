@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lakebed.engines.files import open_files
-from lakebed.engines.iceberg.metadata import read_metadata
+from lakebed.engines.iceberg.metadata import Json, read_metadata
 from lakebed.errors import DamagedTable, FileMissing
 from lakebed.names import TableName
 from lakebed.ports import Files, Pointer, TableMetadata
@@ -16,6 +16,12 @@ from lakebed.settings import FilesSettings, Root, one_spelling
 
 _AT_ONCE = 16
 _GZIP = b"\x1f\x8b"
+
+
+def parse_metadata(data: bytes) -> tuple[TableMetadata, Json]:
+    """A metadata file, compressed or not: as we see it, and as it is. `ValueError` or `KeyError` for what is none."""
+    document = json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data)
+    return read_metadata(document), document
 
 
 class MetadataReader:
@@ -44,8 +50,7 @@ class MetadataReader:
 
     def _one(self, pointer: Pointer) -> TableMetadata:
         try:
-            data = self._bytes(pointer.location)
-            return read_metadata(json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data))
+            return parse_metadata(self._bytes(pointer.location))[0]
         except (FileMissing, FileNotFoundError):
             raise DamagedTable(str(pointer.table), pointer.location, "there is no such file.") from None
         except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:

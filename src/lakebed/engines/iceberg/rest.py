@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
+from lakebed.engines.database.dropped import forget_dropped, list_dropped, put_dropped
 from lakebed.engines.database.publications import INTENDED, abandoned, forget, mark_published, published, record
+from lakebed.engines.database.records import move_ledger, put_books
 from lakebed.engines.iceberg.metadata import read_metadata
-from lakebed.errors import BadName, CatalogUnreachable, PointerMoved
+from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
 from lakebed.names import CATALOG, TableName
-from lakebed.ports import NOTHING_ALONG, Along, Lease, Pointer, Publication, RefMove, TableMetadata
+from lakebed.ports import NOTHING_ALONG, Along, Amendment, Dropped, Lease, Pointer, Publication, RefMove, TableMetadata
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as IcebergCatalog
     from pyiceberg.table import Table
     from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
-    from pyiceberg.table.update import TableUpdate
+    from pyiceberg.table.update import TableRequirement, TableUpdate
     from pyiceberg.typedef import Identifier
 
     Updates = Callable[[RefMove, IcebergMetadata], tuple[TableUpdate, ...]]
@@ -89,6 +91,19 @@ class RestTables:
             self.pointers([pointer.table for pointer in pointers])
         return {pointer.table: self._read[pointer.location] for pointer in pointers if pointer.location in self._read}
 
+    def views(self) -> dict[TableName, str]:
+        """None where the server knows no views."""
+        from pyiceberg.exceptions import RESTError
+
+        found: dict[TableName, str] = {}
+        for namespace, layer in sorted(self._layers()):
+            with suppress(RESTError, NotImplementedError):
+                for *_, name in self._catalog.list_views((namespace, layer)):
+                    with suppress(BadName):
+                        view = self._catalog.load_view((namespace, layer, name))
+                        found[TableName(namespace, layer, name)] = f"{view.metadata.location}/metadata"
+        return found
+
     def create_namespace(self, namespace: str, layer: str) -> None:
         with self._answering():
             for name in ((namespace,), (namespace, layer)):
@@ -138,27 +153,107 @@ class RestTables:
             except (NoSuchTableError, TableAlreadyExistsError) as error:
                 raise PointerMoved(str(to)) from error
 
-    def tidy(self, table: TableName, *, branches: Collection[str], schema: int | None, leases: Sequence[Lease] = ()) -> None:
-        from pyiceberg.exceptions import CommitFailedException
-        from pyiceberg.table.update import AssertTableUUID
-
-        from lakebed.engines.iceberg.staging import tidied
+    def amend(
+        self,
+        table: TableName,
+        amendments: Sequence[Amendment],
+        *,
+        seen: Pointer | None = None,
+        leases: Sequence[Lease] = (),
+        along: Along = NOTHING_ALONG,
+    ) -> None:
+        from lakebed.engines.iceberg.staging import amended
 
         with self._answering():
             found = self._load(table)
-            updates = tidied(branches, schema, found.metadata) if found else ()
-            if found is None or not updates:
+            if found is None:
                 return
-            try:
-                self._catalog.commit_table(found, (AssertTableUUID(uuid=found.metadata.table_uuid),), updates)
-            except CommitFailedException as error:
-                raise PointerMoved(str(table)) from error
+            if seen and found.metadata_location != seen.location:
+                raise PointerMoved(str(table))
+            self._fence(leases)
+            self._commit_to(found, amended(amendments, found.metadata))
+        self._write_books(along)
 
-    def drop(self, table: TableName) -> None:
+    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+        self._fence(leases)
+        self.create_namespace(to.namespace, to.layer)
+        self._rename(table, to)
+        self._write_books(along, renamed=(table, to))
+
+    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> Dropped | None:
+        """Under a hidden name from then on: some servers remove a table's files when it is dropped, even if asked not to.
+
+        The row comes first; without the hidden table it means nothing.
+        """
+        with self._answering():
+            found = self._load(table)
+        if found is None:
+            return None
+        uuid = found.metadata.table_uuid
+        self._fence(leases)
+        with self._database.writing() as connection:
+            forget_dropped(connection, str(uuid))
+            gone = put_dropped(connection, self._database, table, uuid=str(uuid), location=found.metadata_location)
+        self._rename(table, gone.hidden)
+        self._write_books(along, renamed=(table, gone.hidden))
+        return gone
+
+    def dropped(self) -> tuple[Dropped, ...]:
+        known = list_dropped(self._database)
+        there = self.pointers([gone.hidden for gone in known])
+        return tuple(gone for gone in known if gone.hidden in there)
+
+    def restore(self, dropped: Dropped, to: TableName, *, along: Along = NOTHING_ALONG) -> None:
+        self.create_namespace(to.namespace, to.layer)
+        self._rename(dropped.hidden, to)
+        self._forget(dropped)
+        self._write_books(along, renamed=(dropped.hidden, to))
+
+    def forget_dropped(self, dropped: Dropped) -> None:
+        self.purge(dropped.hidden)
+        self._forget(dropped)
+
+    def _forget(self, dropped: Dropped) -> None:
+        with self._database.writing() as connection:
+            forget_dropped(connection, dropped.uuid)
+
+    def register(self, table: TableName, location: str, *, along: Along = NOTHING_ALONG) -> None:
+        from pyiceberg.exceptions import TableAlreadyExistsError
+
+        self.create_namespace(table.namespace, table.layer)
+        with self._answering():
+            try:
+                self._catalog.register_table(table.parts, location)
+            except TableAlreadyExistsError as error:
+                raise PointerMoved(str(table)) from error
+            except NotImplementedError as error:
+                what = "this REST catalog cannot take up a table by its metadata file."
+                raise UsageError(what, next="Restore, clone and rebuild need a catalog that can.") from error
+        self._write_books(along)
+
+    def clone(
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, along: Along = NOTHING_ALONG
+    ) -> None:
+        what = "a REST catalog owns its tables' files, so two of its tables cannot share them."
+        raise UsageError(what, where=str(to), next="Work on a branch of the table instead: lakebed table clone --branch NAME")
+
+    def purge(self, table: TableName) -> None:
         from pyiceberg.exceptions import NoSuchTableError
 
         with self._answering(), suppress(NoSuchTableError):
             self._catalog.purge_table(table.parts)
+
+    def _fence(self, leases: Sequence[Lease]) -> None:
+        """As near as a catalog without transactions comes to it: whoever lost a lease is refused just before."""
+        with self._database.writing() as connection:
+            for lease in leases:
+                fence(connection, lease)
+
+    def _write_books(self, along: Along, *, renamed: tuple[TableName, TableName] | None = None) -> None:
+        with self._database.writing() as connection:
+            if renamed:
+                move_ledger(connection, *renamed)
+            put_books(connection, self._database, along)
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         from lakebed.engines.iceberg.newest import newest_value
@@ -167,26 +262,29 @@ class RestTables:
 
     def _commit(self, move: RefMove, updates: "Updates", *, present: int | None) -> None:
         """One table's commit, on condition that the ref still stands at `present`; nothing to change is no commit."""
-        from pyiceberg.exceptions import CommitFailedException
-        from pyiceberg.table.update import AssertRefSnapshotId, AssertTableUUID
+        from pyiceberg.table.update import AssertRefSnapshotId
 
         with self._answering():
             table = self._load(move.table)
             if table is None:
                 raise PointerMoved(str(move.table))
-            uuid = AssertTableUUID(uuid=table.metadata.table_uuid)
             ref = AssertRefSnapshotId(ref=move.ref, snapshot_id=present)
-            wanted = updates(move, table.metadata)
-            if not wanted:
-                return
-            try:
-                self._catalog.commit_table(table, (uuid, ref), wanted)
-            except CommitFailedException as error:
-                raise PointerMoved(str(move.table)) from error
+            self._commit_to(table, updates(move, table.metadata), ref)
+
+    def _commit_to(self, table: "Table", updates: "tuple[TableUpdate, ...]", *conditions: "TableRequirement") -> None:
+        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.table.update import AssertTableUUID
+
+        if not updates:
+            return
+        try:
+            self._catalog.commit_table(table, (AssertTableUUID(uuid=table.metadata.table_uuid), *conditions), updates)
+        except CommitFailedException as error:
+            raise PointerMoved(".".join(table.name())) from error
 
     def _close(self, publication: Publication, *, whole: bool) -> None:
         with self._database.writing() as connection:
-            (mark_published if whole else forget)(connection, publication)
+            (mark_published if whole else forget)(connection, self._database, publication)
 
     def published(self, run_id: str) -> Publication | None:
         return published(self._database, run_id)
@@ -204,3 +302,4 @@ class RestTables:
                 self._rename(move.becomes, move.table)
             self._commit(move, moves_back, present=move.to)
         self._close(publication, whole=whole)
+

@@ -1,7 +1,9 @@
 """The next metadata file of a table, written beside the present one and not yet pointed at. PyIceberg does it."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
+from typing import Literal
 
 from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.schema import Schema
@@ -10,14 +12,30 @@ from pyiceberg.table.locations import load_location_provider
 from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 from pyiceberg.table.update import (
     AddSchemaUpdate,
+    RemovePropertiesUpdate,
     RemoveSnapshotRefUpdate,
+    RemoveSnapshotsUpdate,
     SetCurrentSchemaUpdate,
+    SetDefaultSortOrderUpdate,
+    SetDefaultSpecUpdate,
+    SetPropertiesUpdate,
     SetSnapshotRefUpdate,
     TableUpdate,
     update_table_metadata,
 )
+from pyiceberg.types import NestedField
 
-from lakebed.ports import RefMove
+from lakebed.ports import (
+    NAME,
+    UNPUBLISHED,
+    Amendment,
+    RefMove,
+    RemoveRef,
+    RemoveSnapshots,
+    SetProperties,
+    SetRef,
+    SetSchema,
+)
 
 
 def moves_forward(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
@@ -25,7 +43,8 @@ def moves_forward(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate,
     refs: tuple[TableUpdate, ...] = ()
     if move.branch != move.ref:
         refs = (_placed(move.ref, move.to, present), RemoveSnapshotRefUpdate(ref_name=move.branch))
-    return refs if move.columns is None else (*refs, *_reshaped(move.columns, present))
+    named: dict[str, str | None] = {NAME: str(move.becomes), UNPUBLISHED: None} if move.becomes else {}
+    return (*refs, *_reshaped(move, present), *_with_properties(named, present))
 
 
 def moves_back(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
@@ -38,12 +57,14 @@ def moves_back(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ..
     return (branch, _placed(move.ref, move.base, present))
 
 
-def _placed(ref: str, snapshot: int, present: IcebergMetadata) -> SetSnapshotRefUpdate:
+def _placed(
+    ref: str, snapshot: int, present: IcebergMetadata, *, kind: Literal["branch", "tag"] = "branch"
+) -> SetSnapshotRefUpdate:
     """The ref at a snapshot; how long it and its snapshots are kept stays as it was."""
     kept = present.refs.get(ref)
     return SetSnapshotRefUpdate(
         ref_name=ref,
-        type="branch",
+        type=kind,
         snapshot_id=snapshot,
         max_ref_age_ms=kept.max_ref_age_ms if kept else None,
         max_snapshot_age_ms=kept.max_snapshot_age_ms if kept else None,
@@ -51,44 +72,105 @@ def _placed(ref: str, snapshot: int, present: IcebergMetadata) -> SetSnapshotRef
     )
 
 
-def _reshaped(columns: Iterable[str], present: IcebergMetadata) -> tuple[TableUpdate, ...]:
-    """The present schema with these columns only, in this order."""
-    schema = present.schema()
+def _reshaped(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
+    """The present schema with the move's columns only, in their order and under their new names; ids stay, and so do values."""
+    schema, names = present.schema(), dict(move.renames)
+    kept = tuple(field.name for field in schema.fields) if move.columns is None else move.columns
     fresh = max(known.schema_id for known in present.schemas) + 1
-    wanted = Schema(*(schema.find_field(column, case_sensitive=True) for column in columns), schema_id=fresh)
+    wanted = Schema(*(_called(schema, column, names.get(column, column)) for column in kept), schema_id=fresh)
     if wanted.fields == schema.fields:
         return ()
     return (AddSchemaUpdate(schema_=wanted), SetCurrentSchemaUpdate(schema_id=-1))
 
 
-def tidied(branches: Collection[str], schema: int | None, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
-    """These branches go, and this schema comes back; what is so already needs no update."""
-    gone = tuple(RemoveSnapshotRefUpdate(ref_name=branch) for branch in branches if branch in present.refs)
-    if schema is None or schema == present.current_schema_id:
-        return gone
-    return (*gone, SetCurrentSchemaUpdate(schema_id=schema))
+def _called(schema: Schema, column: str, name: str) -> NestedField:
+    """A column under its name from now on, which it may have already."""
+    there = {field.name: field for field in schema.fields}
+    return (there.get(column) or there[name]).model_copy(update={"name": name})
+
+
+def amended(amendments: Iterable[Amendment], present: IcebergMetadata) -> tuple[TableUpdate, ...]:
+    """Amendments as PyIceberg's updates; what is so already needs none."""
+    return tuple(update for amendment in amendments for update in _amended(amendment, present))
+
+
+def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUpdate]:
+    match amendment:
+        case SetRef(name, snapshot, kind) if name not in present.refs or present.refs[name].snapshot_id != snapshot:
+            yield _placed(name, snapshot, present, kind=kind)
+        case RemoveRef(name) if name in present.refs:
+            yield RemoveSnapshotRefUpdate(ref_name=name)
+        case SetSchema(schema) if schema != present.current_schema_id:
+            yield SetCurrentSchemaUpdate(schema_id=schema)
+            yield from _fitting_layout(schema, present)
+        case RemoveSnapshots(snapshots):
+            if gone := {snapshot.snapshot_id for snapshot in present.snapshots} & set(snapshots):
+                yield RemoveSnapshotsUpdate(snapshot_ids=sorted(gone))
+        case SetProperties(properties):
+            yield from _with_properties(properties, present)
+
+
+def _fitting_layout(schema_id: int, present: IcebergMetadata) -> Iterator[TableUpdate]:
+    """A table is not partitioned or sorted by a column that it does not have: then by what it last was without it."""
+    schema = next(one for one in present.schemas if one.schema_id == schema_id)
+    known = set(schema.field_ids)
+    specs = [spec for spec in present.partition_specs if {field.source_id for field in spec.fields} <= known]
+    if specs and present.default_spec_id not in {spec.spec_id for spec in specs}:
+        yield SetDefaultSpecUpdate(spec_id=max(spec.spec_id for spec in specs))
+    orders = [order for order in present.sort_orders if {field.source_id for field in order.fields} <= known]
+    if orders and present.default_sort_order_id not in {order.order_id for order in orders}:
+        yield SetDefaultSortOrderUpdate(sort_order_id=max(order.order_id for order in orders))
+
+
+def _with_properties(properties: Mapping[str, str | None], present: IcebergMetadata) -> Iterator[TableUpdate]:
+    if changed := {key: value for key, value in properties.items() if value is not None and present.properties.get(key) != value}:
+        yield SetPropertiesUpdate(updates=changed)
+    if gone := [key for key, value in properties.items() if value is None and key in present.properties]:
+        yield RemovePropertiesUpdate(removals=gone)
 
 
 def stage_move(location: str, move: RefMove, *, properties: Mapping[str, str]) -> str:
     """Write the metadata as it will be after the move; returns where it lies, or the present place if nothing changes."""
-    return _stage(location, lambda present: moves_forward(move, present), properties=properties)
+    updates = partial(moves_forward, move)
+    return _stage(location, updates, properties=properties, after=partial(_with_its_schema, move))
 
 
-def stage_tidy(location: str, branches: Collection[str], schema: int | None, *, properties: Mapping[str, str]) -> str:
-    """The same for `tidied`."""
-    return _stage(location, lambda present: tidied(branches, schema, present), properties=properties)
+def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadata:
+    """Whoever reads the published snapshot by its id is to see the columns it was published with.
+
+    It was written before they got their names. A snapshot cannot be told so through a REST catalog: there it keeps the
+    schema of its writing, and `TableMetadata.shown_at` knows the difference.
+    """
+    if move.columns is None and not move.renames:
+        return metadata
+    current = metadata.current_schema_id
+    told = [one.model_copy(update={"schema_id": current}) if one.snapshot_id == move.to else one for one in metadata.snapshots]
+    return metadata.model_copy(update={"snapshots": told})
 
 
-def _stage(location: str, updates: Callable[[IcebergMetadata], tuple[TableUpdate, ...]], *, properties: Mapping[str, str]) -> str:
+def stage_amendments(location: str, amendments: Iterable[Amendment], *, properties: Mapping[str, str]) -> str:
+    """The same for amendments."""
+    return _stage(location, lambda present: amended(amendments, present), properties=properties)
+
+
+def _stage(
+    location: str,
+    updates: Callable[[IcebergMetadata], tuple[TableUpdate, ...]],
+    *,
+    properties: Mapping[str, str],
+    after: Callable[[IcebergMetadata], IcebergMetadata] = lambda metadata: metadata,
+) -> str:
     io = load_file_io(dict(properties), location)
     present = FromInputFile.table_metadata(io.new_input(location))
     wanted = updates(present)
     if not wanted:
         return location
-    return _written(io, update_table_metadata(present, wanted, metadata_location=location), number=_number(location) + 1)
+    changed = after(update_table_metadata(present, wanted, metadata_location=location))
+    return write_metadata(io, changed, number=_number(location) + 1)
 
 
-def _written(io: FileIO, metadata: IcebergMetadata, *, number: int) -> str:
+def write_metadata(io: FileIO, metadata: IcebergMetadata, *, number: int) -> str:
+    """Write a metadata file into the table's own folder; returns where it lies."""
     place = load_location_provider(metadata.location, metadata.properties).new_table_metadata_file_location(number)
     ToOutputFile.table_metadata(metadata, io.new_output(place))
     return place

@@ -79,6 +79,10 @@ class SparkCompute:
         with self._answering():
             return frame.select(*(column(field) for field in fields))
 
+    def select(self, frame: "DataFrame", expressions: Sequence[str]) -> "DataFrame":
+        with self._answering():
+            return frame.selectExpr(*expressions)
+
     def append(self, frame: "DataFrame", target: str) -> None:
         with self._answering():
             frame.writeTo(target).append()

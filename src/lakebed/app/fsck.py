@@ -1,0 +1,165 @@
+"""Checking a lake, mending it, and rebuilding a lost catalog: `care.fsck` wired to the lake's stores."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from lakebed.app.lake import Lake, this_process
+from lakebed.care.fsck import SAMPLE, Checked, Pipelined, Report, StoredContent, Tools, check, mend, plan_rebuild, quiet
+from lakebed.engines.iceberg import DatabaseCatalog
+from lakebed.errors import DamagedTable, LakebedError, PointerMoved, UsageError
+from lakebed.names import TableName
+from lakebed.ports import Along, Event, Pointer
+from lakebed.ports.inspection import Damage, MetadataFile, Pointing
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """Tables that were taken up again, and metadata files that were not, with the reason."""
+
+    tables: dict[str, str]  # name → metadata file
+    skipped: dict[str, str]  # metadata file → why
+
+
+def fsck(lake: Lake, *, repair: bool = False, sample: int | None = SAMPLE, report: Report = quiet) -> Checked:
+    """Look the lake over; `repair` does what loses nothing, and looks again. `sample` None: every file is read whole."""
+    tools = fsck_tools(lake, report=report)
+    seen = check(tools, sample=sample)
+    if not repair or not any(found.repair for found in seen.findings):
+        return seen
+    mended = mend(tools, seen.findings)
+    return replace(check(tools, sample=sample), mended=mended)
+
+
+def fsck_tools(lake: Lake, *, report: Report = quiet) -> Tools:
+    """What a check of this lake works with."""
+    from lakebed.engines.database.audit import DatabaseAudit
+    from lakebed.engines.iceberg.inspecting import IcebergInspection
+    from lakebed.engines.iceberg.properties import file_properties
+
+    stores, settings = lake.stores, lake.settings
+    properties = file_properties(settings.files)
+    return Tools(
+        lake.root,
+        stores.files,
+        stores.catalog,
+        stores.leases,
+        stores.records,
+        stores.events,
+        DatabaseAudit(stores.database),
+        IcebergInspection(lake.root, stores.files, settings.files, properties=properties),
+        heal=lambda table: _heal(lake, table),
+        holder=this_process(),
+        limit=settings.lease.limit_seconds,
+        pointing=_pointing(lake),
+        pipelines=_pipelines(lake),
+        stored=tuple(_stored(lake)),
+        report=report,
+    )
+
+
+def _pointing(lake: Lake) -> Pointing | None:
+    from lakebed.engines.iceberg.pointing import DatabasePointing
+    from lakebed.engines.iceberg.properties import file_properties
+
+    if not isinstance(lake.stores.catalog, DatabaseCatalog):
+        return None
+    return DatabasePointing(lake.stores.database, file_properties=file_properties(lake.settings.files))
+
+
+def _heal(lake: Lake, table: TableName) -> None:
+    from lakebed.pipelines.heal import heal
+
+    with lake.hold(table) as held:
+        heal(table, lake.pipelines.tools, lease=held.still())
+
+
+def _pipelines(lake: Lake) -> Pipelined:
+    from lakebed.pipelines.load import is_source, read_folders, read_pipeline, texts
+
+    tables, bad = set(), {}
+    for folder, contents in read_folders(lake.stores.files).items():
+        if not any(map(is_source, contents)) and "config.yaml" not in contents:
+            continue
+        try:
+            tables.add(read_pipeline(folder, texts(folder, contents)).table)
+        except LakebedError as error:
+            bad[folder] = error.what
+            tables |= set(_meant(folder))
+    return Pipelined(frozenset(tables), bad)
+
+
+def _meant(folder: str) -> Iterator[TableName]:
+    """The table that a pipeline's folder stands for, whatever is wrong in it."""
+    namespace, _, layer, name = folder.split("/")
+    try:
+        yield TableName.of_pipeline(namespace, layer, name)
+    except LakebedError:
+        return
+
+
+def _stored(lake: Lake) -> Iterator[StoredContent]:
+    from lakebed.pipelines.releases.content import object_path
+
+    for release in lake.stores.releases.all():
+        for path, digest in release.files.items():
+            yield StoredContent(f"{path} of {release.table} version {release.version}", object_path(digest), digest)
+    for draft in lake.stores.releases.drafts():
+        for path, digest in draft.files.items():
+            yield StoredContent(f"{path} of a saved draft of {draft.table}", object_path(digest), digest)
+
+
+def rebuild_catalog(lake: Lake, *, report: Report = quiet) -> Rebuilt:
+    """Take up every table that the catalog does not know, by its newest metadata file; what it knows stays as it is."""
+    tools = fsck_tools(lake, report=report)
+    if tools.pointing is None:
+        what = "the catalog is a server of its own: it is not rebuilt from here."
+        raise UsageError(what, next="Restore the server's own backup, then: lakebed fsck")
+    files, skipped = metadata_below(tools)
+    pointers = tools.catalog.pointers()
+    present, damaged = _known(tools, pointers.values())
+    plan = plan_rebuild(
+        [file for file in files if not file.location.startswith(tuple(damaged))],
+        lake.root,
+        present=present,
+        names=pointers,
+        dropped=[gone.uuid for gone in tools.catalog.dropped()],
+    )
+    skipped |= dict(plan.skipped)
+    taken: dict[str, str] = {}
+    for candidate in plan.register:
+        head = candidate.file.metadata.head()
+        event = Event("restored", candidate.name, head.id if head else None, {"by": "fsck --rebuild-catalog"})
+        try:
+            tools.catalog.register(candidate.name, candidate.file.location, along=Along(events=(event,)))
+            taken[str(candidate.name)] = candidate.file.location
+        except PointerMoved:
+            skipped[candidate.file.location] = "its name was taken meanwhile"
+    return Rebuilt(taken, skipped)
+
+
+def metadata_below(tools: Tools) -> tuple[list[MetadataFile], dict[str, str]]:
+    """Every metadata file of the lake's warehouses, and those that cannot be read, with the reason."""
+    files, damaged = [], {}
+    for namespace in tools.files.folders():
+        if namespace.startswith((".", "_")):
+            continue
+        tools.report(f"looking for tables of {namespace}")
+        for found in tools.inspection.metadata_files(f"{namespace}/warehouse"):
+            if isinstance(found, Damage):
+                damaged[found.location] = found.why
+            else:
+                files.append(found)
+    return files, damaged
+
+
+def _known(tools: Tools, pointers: Iterable[Pointer]) -> tuple[set[str], set[str]]:
+    """The tables that the catalog knows, by uuid; and the folders of those whose metadata cannot be read."""
+    known: set[str] = set()
+    damaged: set[str] = set()
+    for pointer in pointers:
+        try:
+            known |= {metadata.uuid for metadata in tools.catalog.metadata([pointer]).values()}
+        except DamagedTable:
+            path = tools.root.relative(pointer.location) or pointer.location
+            damaged.add(tools.root.at(f"{path.rsplit('/', 1)[0]}/"))
+    return known, damaged

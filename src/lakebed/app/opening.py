@@ -1,0 +1,47 @@
+"""From an address to an opened lake."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lakebed.app.lake import Lake, Report, quiet
+from lakebed.engines.files import open_files
+from lakebed.errors import FileMissing, NoLake
+from lakebed.settings import SETTINGS_FILE, Root, files_settings, find_root, load_settings
+
+if TYPE_CHECKING:
+    from lakebed.engines.types import SparkSession
+
+
+def open_lake(
+    path: str | Path | None = None,
+    *,
+    spark: "SparkSession | None" = None,
+    environment: Mapping[str, str] | None = None,
+    report: Report = quiet,
+) -> Lake:
+    """Open the lake at `path`; without one, that of LAKEBED_LAKE, or the nearest at or above the present folder."""
+    environment = os.environ if environment is None else environment
+    root = locate(path or environment.get("LAKEBED_LAKE"))
+    settings = load_settings(_settings_text(root, environment), environment, root=root)
+    return Lake(root, settings, environment=environment, spark=spark, report=report)
+
+
+def locate(path: str | Path | None) -> Root:
+    """The root meant: an address, a folder in a lake, or the present folder."""
+    if path is not None and "://" in str(path):
+        return Root.parse(path)
+    start = Path(path).expanduser().resolve() if path is not None else Path.cwd()
+    found = find_root(start)
+    if found is None:
+        raise NoLake(str(start))
+    return found
+
+
+def _settings_text(root: Root, environment: Mapping[str, str]) -> str:
+    """The text of `lakebed.yaml`; a bucket is reached by what the environment says, for the file is in it."""
+    try:
+        return open_files(root, files_settings(environment)).read(SETTINGS_FILE).decode()
+    except FileMissing:
+        raise NoLake(str(root)) from None

@@ -1,0 +1,95 @@
+"""Since when snapshots are superseded. Pure."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from lakebed.ports import MAIN, EventKind, Noted, TableMetadata
+from lakebed.settings import SAFE_DAYS, TableCare
+
+LETTING_GO: tuple[EventKind, ...] = ("untagged", "branch_removed", "rolled_back")  # events after which a snapshot may expire
+
+
+def superseded(metadata: TableMetadata, released: Mapping[int, datetime]) -> dict[int, datetime]:
+    """The time from which each snapshot's age counts; those that refs stand at are among them.
+
+    One that `main` stood at: when `main` moved on. One that it never stood at: when the first state of `main` came that
+    was made from it. Any other: when it was written. Never before a ref let go of it.
+    """
+    left, passed = _left(metadata), _passed(metadata)
+    times = {id: max(left.get(id) or passed.get(id) or snapshot.at, snapshot.at) for id, snapshot in metadata.snapshots.items()}
+    on_main = {snapshot.id for snapshot in metadata.ancestry(_main(metadata))}
+    for head, at in released.items():
+        for snapshot in metadata.ancestry(head):
+            if snapshot.id != head and snapshot.id in on_main:
+                break
+            times[snapshot.id] = max(times[snapshot.id], at)
+    return times
+
+
+def _main(metadata: TableMetadata) -> int | None:
+    head = metadata.head(MAIN)
+    return head.id if head else None
+
+
+def _left(metadata: TableMetadata) -> dict[int, datetime]:
+    """When `main` moved on from each state for the last time."""
+    left: dict[int, datetime] = {}
+    for (_, snapshot), (moved, _) in zip(metadata.log, metadata.log[1:], strict=False):
+        left[snapshot] = moved
+    return left
+
+
+def _passed(metadata: TableMetadata) -> dict[int, datetime]:
+    """When `main` first came to a state that was made from each snapshot."""
+    passed: dict[int, datetime] = {}
+    walked: set[int] = set()
+    for at, head in metadata.log:
+        for snapshot in metadata.ancestry(head):
+            if snapshot.id in walked:
+                break
+            walked.add(snapshot.id)
+            if snapshot.id != head:
+                passed[snapshot.id] = at
+    return passed
+
+
+def let_go(noted: Iterable[Noted]) -> dict[int, datetime]:
+    """When refs let go of snapshots, by what happened; ids are those of all tables, for a table may have been renamed."""
+    times: dict[int, datetime] = {}
+    for one in noted:
+        for snapshot in (one.event.snapshot, _number(one.event.detail.get("from"))):
+            if snapshot is not None:
+                times[snapshot] = max(times.get(snapshot, one.at), one.at)
+    return times
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isdigit() else None
+
+
+def needed(metadata: TableMetadata, *, least: int) -> set[int]:
+    """What never expires: where refs stand, the newest of `main`, and what a branch has and `main` has not.
+
+    Without the last a branch would no longer descend from `main`, and could not be published.
+    """
+    main = [snapshot.id for snapshot in metadata.ancestry(_main(metadata))]
+    stays = {ref.snapshot for ref in metadata.refs.values()} | set(main[:least])
+    on_main = set(main)
+    for ref in metadata.refs.values():
+        for snapshot in metadata.ancestry(ref.snapshot) if ref.kind == "branch" else ():
+            if snapshot.id in on_main:
+                break
+            stays.add(snapshot.id)
+    return stays
+
+
+def expirable(
+    metadata: TableMetadata, rules: TableCare, *, kept: Iterable[int], released: Mapping[int, datetime], now: datetime
+) -> tuple[int, ...]:
+    """The snapshots that may go now. `kept` are those that runs read or that somebody holds."""
+    if metadata.properties.get("gc.enabled") == "false":  # Iceberg's word for: the files are not this table's to remove
+        return ()
+    limit = now - timedelta(days=max(rules.snapshot_max_age_days, SAFE_DAYS))
+    stays = needed(metadata, least=rules.min_snapshots_to_keep) | set(kept)
+    times = superseded(metadata, released)
+    return tuple(sorted(id for id, at in times.items() if at < limit and id not in stays))

@@ -1,0 +1,130 @@
+"""Rewriting small files and manifests. Whether it is worth it is judged from metadata; Spark does it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lakebed.care.outcome import Done
+from lakebed.care.removal import OnProgress
+from lakebed.care.steps import CompactFiles, RewriteManifests
+from lakebed.care.tools import CareTools
+from lakebed.errors import RunFailed
+from lakebed.names import CATALOG, TableName, new_run_id, spark_identifier
+from lakebed.ports import Event, Reached, TableMetadata
+from lakebed.settings import TableCare
+from lakebed.tables import Held
+
+SMALL = 0.75  # of the target, as Iceberg itself has it
+LEAST = 5  # files of one partition that are worth being made one, as Iceberg itself has it
+_SMALL_MANIFEST = 4 * 1024 * 1024  # half of what Iceberg aims at
+
+
+@dataclass(frozen=True)
+class HeadFiles:
+    """The files of a table as it stands: sizes of small data files by folder, and of manifests."""
+
+    files: int
+    small: int  # those that lie with enough others to be worth a rewrite
+    small_bytes: int
+    manifests: int  # small ones
+
+
+def promising(metadata: TableMetadata, rules: TableCare) -> bool:
+    """Whether a look at the manifests may be worth it, by the summary of the last snapshot."""
+    head = metadata.head()
+    if head is None or not rules.compact:
+        return False
+    files = head.count("total-data-files")
+    return files is None or files >= min(rules.compact_min_files, rules.compact_min_manifests)
+
+
+def judged(found: Iterable[Reached], *, target: int) -> HeadFiles:
+    """What there is to be gained; files of one folder are taken for one partition."""
+    sizes: dict[str, list[int]] = {}
+    manifests = files = 0
+    for file in found:
+        if file.kind == "data":
+            files += 1
+            if (file.size or 0) < target * SMALL:
+                sizes.setdefault(file.location.rpartition("/")[0], []).append(file.size or 0)
+        elif file.kind == "manifest" and (file.size or 0) < _SMALL_MANIFEST:
+            manifests += 1
+    worth = [sizes_there for sizes_there in sizes.values() if len(sizes_there) >= LEAST]
+    return HeadFiles(files, sum(map(len, worth)), sum(map(sum, worth)), manifests)
+
+
+def plan_compaction(
+    table: TableName, metadata: TableMetadata, found: HeadFiles, rules: TableCare, *, target: int
+) -> tuple[CompactFiles | RewriteManifests, ...]:
+    """A rewrite of files brings new manifests with it, so the old ones are looked at another time."""
+    if found.small >= rules.compact_min_files and found.small >= rules.compact_small_ratio * found.files:
+        why = f"{found.small} of {found.files} files are small"
+        step = CompactFiles(
+            table=table, files=found.small, bytes=found.small_bytes, target=target, sort=bool(metadata.sort_by), why=why
+        )
+        return (step,)
+    if found.manifests >= rules.compact_min_manifests:
+        return (RewriteManifests(table=table, manifests=found.manifests, why=f"{found.manifests} manifests are small"),)
+    return ()
+
+
+def rewrite_files(table: TableName, *, target: int, sort: bool) -> str:
+    """Iceberg's procedure, as text."""
+    options = {"target-file-size-bytes": str(target), "min-input-files": str(LEAST)}
+    listed = ", ".join(f"'{key}', '{value}'" for key, value in options.items())
+    strategy = "sort" if sort else "binpack"
+    return (
+        f"CALL {CATALOG}.system.rewrite_data_files(table => '{_named(table)}', strategy => '{strategy}', "
+        f"options => map({listed}))"
+    )
+
+
+def rewrite_manifests(table: TableName) -> str:
+    """Iceberg's procedure, as text."""
+    return f"CALL {CATALOG}.system.rewrite_manifests(table => '{_named(table)}', use_caching => false)"
+
+
+def _named(table: TableName) -> str:
+    return ".".join(map(spark_identifier, table.parts))
+
+
+def compact(step: CompactFiles | RewriteManifests, tools: CareTools, held: Held, *, on_progress: OnProgress) -> Done:
+    """Let Spark rewrite, and tell whoever follows the table."""
+    before = _head(step.table, tools)
+    text = (
+        rewrite_files(step.table, target=step.target, sort=step.sort)
+        if isinstance(step, CompactFiles)
+        else (rewrite_manifests(step.table))
+    )
+    session = tools.compute(new_run_id())
+    try:
+        with tools.watch(on_progress):
+            told = {key: int(value or 0) for key, value in session.rows(text, limit=1)[0].items()}
+    finally:
+        session.close()
+    held.still()
+    after = _head(step.table, tools)
+    if after and before and after.head() != before.head():
+        _refuse_other_rows(before, after, step.table)
+        tools.events.note(Event("compacted", step.table, after.refs["main"].snapshot, {"action": step.action}))
+    counts = {name.removesuffix("_count").replace("_", " "): told[name] for name in told if name.endswith("_count")}
+    size = counts.pop("rewritten bytes", 0)
+    return Done({name: count for name, count in counts.items() if count}, size)
+
+
+def _head(table: TableName, tools: CareTools) -> TableMetadata | None:
+    return tools.catalog.metadata(tools.catalog.pointers([table]).values()).get(table)
+
+
+def _refuse_other_rows(before: TableMetadata, after: TableMetadata, table: TableName) -> None:
+    """A rewrite changes no row: from the former state only such commits may have led here, or somebody else's."""
+    former = before.head()
+    fresh = []
+    for snapshot in after.ancestry(after.refs["main"].snapshot):
+        if former and snapshot.id == former.id:
+            break
+        fresh.append(snapshot)
+    if former and fresh and all(one.operation == "replace" for one in fresh):
+        counts = former.count("total-records"), fresh[0].count("total-records")
+        if None not in counts and counts[0] != counts[1]:
+            what = f"rewriting the files of {table} changed its rows from {counts[0]} to {counts[1]}."
+            raise RunFailed(what, safe=f"Snapshot {former.id} has them all.", next="Roll back to it, and report this.")

@@ -1,0 +1,39 @@
+"""Tables that have gone on since their pointers were written down, as a backup's have. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lakebed.care.fsck.pointing import newest
+from lakebed.ports import Pointer
+from lakebed.ports.inspection import MetadataFile
+from lakebed.settings import Root
+
+
+@dataclass(frozen=True)
+class Newer:
+    """A table whose folder holds a newer metadata file than the catalog points at. `readable`: whether that one still is."""
+
+    pointer: Pointer
+    file: MetadataFile
+    readable: bool
+
+
+def newer(pointers: Iterable[Pointer], files: Iterable[MetadataFile], root: Root) -> tuple[Newer, ...]:
+    """By uuid; by folder where what the catalog points at cannot be read."""
+    known = list(files)
+    by_path = {root.relative(file.location): file for file in known}
+    found = []
+    for pointer in pointers:
+        path = root.relative(pointer.location)
+        present = by_path.get(path)
+        last = newest([file for file in known if _same_table(file, present, path, root)])
+        if last and root.relative(last.location) != path:
+            found.append(Newer(pointer, last, present is not None))
+    return tuple(found)
+
+
+def _same_table(file: MetadataFile, present: MetadataFile | None, path: str | None, root: Root) -> bool:
+    if present:
+        return file.metadata.uuid == present.metadata.uuid
+    folder = (path or "").rpartition("/")[0]
+    return bool(folder) and (root.relative(file.location) or "").startswith(f"{folder}/")

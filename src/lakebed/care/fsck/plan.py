@@ -1,0 +1,157 @@
+"""What tables and state say of each other. Pure: no I/O, frozen findings."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from lakebed.care.fsck.spec import Finding, GiveBack, Heal, Pipelined, Purge, Settle, Unpin
+from lakebed.names import TableName, short_id
+from lakebed.ports import Publication, RunRecord, SnapshotHold, TableMetadata
+from lakebed.ports.inspection import PinRow
+
+_RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
+_RUN_TABLE = re.compile(r"_?(?:run|stage)_([0-9a-f]{32})")
+
+
+@dataclass(frozen=True)
+class State:
+    """The lake's rows, all read after its tables."""
+
+    tables: Mapping[TableName, TableMetadata]  # those whose metadata can be read
+    damaged: frozenset[TableName] = frozenset()  # the others
+    views: frozenset[TableName] = frozenset()
+    leased: frozenset[TableName] = frozenset()  # somebody works on them now
+    running: tuple[RunRecord, ...] = ()
+    pins: tuple[PinRow, ...] = ()
+    holds: tuple[SnapshotHold, ...] = ()
+    ledger: Mapping[TableName, int] = field(default_factory=dict)
+    unsettled: tuple[Publication, ...] = ()
+    pipelines: Pipelined = field(default_factory=Pipelined)
+    shared: frozenset[TableName] = frozenset()  # hidden tables in whose folders other tables have files
+
+    @property
+    def known(self) -> frozenset[TableName]:
+        return frozenset(self.tables) | self.damaged
+
+    @property
+    def alive(self) -> frozenset[str]:
+        """Ids of runs that may still be at work."""
+        return frozenset(record.run_id for record in self.running if record.table in self.leased)
+
+
+def judge(state: State) -> tuple[Finding, ...]:
+    """Everything that rows and tables say against each other."""
+    return (
+        *_branches(state),
+        *_dead_runs(state),
+        *_hidden(state),
+        *_unsettled(state),
+        *_pins(state),
+        *_holds(state),
+        *_ledger(state),
+        *_pipelines(state),
+    )
+
+
+def _branches(state: State) -> Iterator[Finding]:
+    for table, metadata in state.tables.items():
+        if table in state.leased or table.hidden:
+            continue  # whoever holds the lease may have just made it
+        for name in sorted(metadata.refs):
+            if found := _RUN_BRANCH.fullmatch(name):
+                what = f"the branch {name} is of a run that is over (run {short_id(found[1])}), and was not published"
+                yield Finding("stale branch", "warning", str(table), what, Heal(table))
+
+
+def _dead_runs(state: State) -> Iterator[Finding]:
+    for record in state.running:
+        if record.table not in state.leased:
+            what = f"the run {short_id(record.run_id)} is said to be running, and nobody holds its lease"
+            yield Finding("dead run", "warning", str(record.table), what, Heal(record.table))
+
+
+def _hidden(state: State) -> Iterator[Finding]:
+    named = {move.table for publication in state.unsettled for move in publication.moves}
+    for table in sorted(state.known):
+        found = _RUN_TABLE.fullmatch(table.name)
+        if found is None or found[1] in state.alive or table in named:
+            continue
+        safe = table not in state.shared and table not in state.damaged
+        what = f"a hidden table of the run {short_id(found[1])}, which is over" + (
+            "" if safe else "; other tables use its folder"
+        )
+        yield Finding("left-over table", "warning", str(table), what, Purge(table) if safe else None)
+
+
+def _unsettled(state: State) -> Iterator[Finding]:
+    for publication in state.unsettled:
+        what = f"the publication of run {short_id(publication.run_id)} was begun and not finished"
+        tables = ", ".join(str(move.published) for move in publication.moves)
+        yield Finding("divided publication", "warning", tables, what, Settle())
+
+
+def _pins(state: State) -> Iterator[Finding]:
+    dead = sorted({pin.run_id for pin in state.pins if not pin.running})
+    if dead:
+        tables = ", ".join(sorted({str(pin.table) for pin in state.pins if not pin.running}))
+        yield Finding("dead pin", "warning", tables, f"{len(dead)} ended runs still pin snapshots", Unpin(tuple(dead)))
+
+
+def _holds(state: State) -> Iterator[Finding]:
+    for hold in state.holds:
+        if hold.table not in state.known:
+            what = f"{hold.holder} holds snapshot {hold.snapshot} of a table that is no more"
+            yield Finding("dead hold", "warning", str(hold.table), what, GiveBack(hold.holder, hold.table))
+        elif hold.table in state.tables and hold.snapshot not in state.tables[hold.table].snapshots:
+            what = f"{hold.holder} holds snapshot {hold.snapshot}, which is no more"
+            yield Finding("dead hold", "warning", str(hold.table), what, advice="The holder gives it back when it next reads on.")
+
+
+def _ledger(state: State) -> Iterator[Finding]:
+    for table, files in sorted(state.ledger.items()):
+        if table not in state.known:
+            what = f"{files:,} landing files were taken into a table that is no more"
+            yield Finding("ledger of unknown table", "info", str(table), what)
+
+
+def _pipelines(state: State) -> Iterator[Finding]:
+    visible = {table for table in state.known if not table.hidden}
+    for table in sorted(visible - state.pipelines.tables):
+        yield Finding(
+            "table without pipeline", "warning", str(table), "no pipeline makes it: it was made by hand, or its pipeline is gone"
+        )
+    for table in sorted(state.pipelines.tables - visible - state.views):
+        yield Finding("pipeline without table", "info", str(table), "it has no table yet", advice=f"lakebed run {table}")
+    for folder, why in sorted(state.pipelines.bad.items()):
+        yield Finding("bad pipeline", "warning", folder, why)
+
+
+def lost_catalog(files: int) -> Finding:
+    """The catalog is empty, and tables were here."""
+    what = f"the catalog knows no table, and {files:,} metadata files lie in the lake"
+    advice = "Restore a backup: lakebed restore BACKUP --newest; without one: lakebed fsck --rebuild-catalog"
+    return Finding("lost catalog", "problem", "catalog", what, advice=advice)
+
+
+def folders_without_tables(folders: Mapping[str, int], used: Collection[str]) -> Iterator[Finding]:
+    """`folders` hold so many files each; `used` are those where a table lies, dropped ones included, or has files."""
+    for folder, files in sorted(folders.items()):
+        if folder not in used:
+            what = f"no table lies here, and none reaches its {files:,} files"
+            yield Finding(
+                "folder without table", "warning", folder, what, advice="Take a table up with: lakebed fsck --rebuild-catalog"
+            )
+
+
+def unreached(folders: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
+    """Folders of tables with files that no table reaches: how many, and their bytes. One finding for all of them."""
+    if folders:
+        files, size = (sum(one) for one in zip(*folders.values(), strict=True))
+        what = f"no table reaches {files:,} files of {size:,} bytes: work in progress, or left over"
+        yield Finding("unreached files", "info", ", ".join(sorted(folders)), what, advice="lakebed care tells and removes them.")
+
+
+def each_once(findings: Iterable[Finding]) -> tuple["Finding", ...]:
+    """The same thing is told once; the worst comes first."""
+    order = {"problem": 0, "warning": 1, "info": 2}
+    return tuple(sorted(dict.fromkeys(findings), key=lambda found: order[found.severity]))

@@ -1,0 +1,100 @@
+"""A catalog from nothing but metadata files: which file each table stood at, and what its name was. Pure."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from lakebed.care.fsck.pointing import newest
+from lakebed.errors import BadName
+from lakebed.names import TableName
+from lakebed.ports import NAME, UNPUBLISHED
+from lakebed.ports.inspection import MetadataFile
+from lakebed.settings import Root
+
+_FRESH = re.compile(r"-[0-9a-f]{8}$")  # see TableName.fresh_folder
+_LEAD = re.compile(r"^~([0-9a-f]{2})")  # see names.folder_name
+_CUT = re.compile(r"~[0-9a-f]{16}$")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A table that the catalog does not know, at its newest metadata file."""
+
+    name: TableName
+    file: MetadataFile
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """What is to be taken up again, and what is not, with the reason."""
+
+    register: tuple[Candidate, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+def plan_rebuild(
+    files: Iterable[MetadataFile], root: Root, *, present: Collection[str], names: Collection[TableName], dropped: Collection[str]
+) -> Rebuild:
+    """`present` and `dropped` are uuids that the database still knows, `names` are taken: nothing is ever overwritten."""
+    taken = {name.folded for name in names}
+    register: list[Candidate] = []
+    skipped: list[tuple[str, str]] = []
+    for file in _newest_first(files, leave={*present, *dropped}):
+        name = next((name for name in _names(file, root) if name.folded not in taken), None)
+        reason = _not_wanted(file, root) or ("" if name else "its name is taken by another table, or cannot be told")
+        if reason or name is None:
+            skipped.append((file.location, reason))
+        else:
+            taken.add(name.folded)
+            register.append(Candidate(name, file))
+    return Rebuild(tuple(sorted(register, key=lambda candidate: candidate.name)), tuple(sorted(skipped)))
+
+
+def _newest_first(files: Iterable[MetadataFile], *, leave: Collection[str]) -> list[MetadataFile]:
+    """Every unknown table's newest file; of tables that want one name the newest gets it."""
+    by_uuid: dict[str, list[MetadataFile]] = {}
+    for file in files:
+        if file.metadata.uuid not in leave:
+            by_uuid.setdefault(file.metadata.uuid, []).append(file)
+    chosen = [last for group in by_uuid.values() if (last := newest(group))]
+    return sorted(chosen, key=lambda file: (file.metadata.updated_at, file.number), reverse=True)
+
+
+def _not_wanted(file: MetadataFile, root: Root) -> str:
+    if UNPUBLISHED in file.metadata.properties:
+        return "a first run that was not published"
+    if any(name.hidden for name in _names(file, root)):
+        return "a hidden table"
+    return ""
+
+
+def _names(file: MetadataFile, root: Root) -> Iterator[TableName]:
+    """What the table may have been called: what its metadata says, else what its folder says."""
+    said = _parsed(file.metadata.properties)
+    if said:
+        yield said
+    parts = (root.relative(file.metadata.location) or "").split("/")
+    if len(parts) == 4 and parts[1] == "warehouse":
+        namespace, _, layer, folder = parts
+        yield from _named(namespace, layer, _FRESH.sub("", folder))
+        yield from _named(namespace, layer, folder)
+
+
+def _parsed(properties: Mapping[str, str]) -> TableName | None:
+    try:
+        return TableName.parse(properties[NAME]) if NAME in properties else None
+    except BadName:
+        return None
+
+
+def _named(namespace: str, layer: str, folder: str) -> Iterator[TableName]:
+    if _CUT.search(folder) or _CUT.search(layer):
+        return  # the folder holds only the beginning of the name
+    try:
+        yield TableName(namespace, _unfolded(layer), _unfolded(folder))
+    except BadName:
+        return
+
+
+def _unfolded(part: str) -> str:
+    return _LEAD.sub(lambda lead: chr(int(lead[1], 16)), part)

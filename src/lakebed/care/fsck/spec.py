@@ -1,0 +1,148 @@
+"""What a check of a lake can find, and what mends it without losing anything."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lakebed.names import TableName
+from lakebed.ports import RefMove
+from lakebed.ports.inspection import Repoint
+
+Severity = Literal["problem", "warning", "info"]
+FindingKind = Literal[
+    "damaged database", "lost catalog", "moved lake", "damaged metadata", "missing file", "wrong size", "damaged file",
+    "changed file", "damaged dropped table", "folder without table", "unreached files", "stale branch", "dead run",
+    "left-over table", "divided publication", "dead pin", "dead hold", "ledger of unknown table", "table without pipeline",
+    "pipeline without table", "bad pipeline", "damaged release",
+]  # fmt: skip
+SAMPLE = 200  # files of either kind, data and metadata, that a check reads whole unless told otherwise
+
+
+@dataclass(frozen=True)
+class Heal:
+    """Remove what dead runs of a table left: branches, hidden tables, pins; and close their records."""
+
+    table: TableName
+
+    def __str__(self) -> str:
+        return f"take up after the dead runs of {self.table}"
+
+
+@dataclass(frozen=True)
+class PointBack:
+    """Let the catalog point at the newest metadata file that can be read, and that knows everything committed.
+
+    `replay` is the publication that only the lost file held: it is done again first.
+    """
+
+    table: TableName
+    move: Repoint
+    replay: RefMove | None = None
+
+    def __str__(self) -> str:
+        again = " and publish again what it does not hold" if self.replay else ""
+        return f"point {self.table} at {self.move.to.rsplit('/', 1)[-1]}{again}"
+
+
+@dataclass(frozen=True)
+class Purge:
+    """Remove a hidden table that no run will publish, and that shares no file with another."""
+
+    table: TableName
+
+    def __str__(self) -> str:
+        return f"remove the hidden table {self.table}"
+
+
+@dataclass(frozen=True)
+class Unpin:
+    """Remove the pins of runs that have ended."""
+
+    run_ids: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"remove the pins of {len(self.run_ids)} ended runs"
+
+
+@dataclass(frozen=True)
+class GiveBack:
+    """Give back what a holder keeps of a table that is no more."""
+
+    holder: str
+    table: TableName
+
+    def __str__(self) -> str:
+        return f"give back what {self.holder} holds of {self.table}"
+
+
+@dataclass(frozen=True)
+class Settle:
+    """Finish what a crash left half published."""
+
+    def __str__(self) -> str:
+        return "settle divided publications"
+
+
+Repair = Heal | PointBack | Purge | Unpin | GiveBack | Settle
+"""One thing that `--repair` does."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as it should be: what, where, how bad; and what would mend it, if anything does so without loss."""
+
+    kind: FindingKind
+    severity: Severity
+    where: str
+    what: str
+    repair: Repair | None = None
+    advice: str = ""  # where no repair does it
+
+
+@dataclass(frozen=True)
+class Looked:
+    """How much a check has seen."""
+
+    tables: int = 0
+    files: int = 0
+    read: int = 0  # files that were read whole
+    bytes: int = 0  # of those
+
+
+@dataclass(frozen=True)
+class Mended:
+    """What became of a repair."""
+
+    repair: str
+    done: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check came to."""
+
+    findings: tuple[Finding, ...]
+    looked: Looked
+    mended: tuple[Mended, ...] = ()
+
+    @property
+    def problems(self) -> int:
+        return sum(found.severity == "problem" for found in self.findings)
+
+
+@dataclass(frozen=True)
+class Pipelined:
+    """What the lake's pipeline folders say: the tables they make, and folders that make none."""
+
+    tables: frozenset[TableName] = frozenset()
+    bad: Mapping[str, str] = field(default_factory=dict)  # folder → why
+
+
+@dataclass(frozen=True)
+class StoredContent:
+    """Content that is named by its SHA-256, and who needs it."""
+
+    needed_by: str
+    path: str
+    sha256: str

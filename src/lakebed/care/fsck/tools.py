@@ -1,0 +1,39 @@
+"""What a check works with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from lakebed.care.fsck.spec import Pipelined, StoredContent
+from lakebed.names import TableName
+from lakebed.ports import Catalog, Events, Files, Leases, Records
+from lakebed.ports.inspection import Audit, Inspection, Pointing
+from lakebed.settings import Root
+
+Report = Callable[[str], None]
+
+
+def quiet(_: str) -> None:
+    """Says nothing."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """A lake, as a check sees it. `heal` takes up after a table's dead runs, under its lease."""
+
+    root: Root
+    files: Files
+    catalog: Catalog
+    leases: Leases
+    records: Records
+    events: Events
+    audit: Audit
+    inspection: Inspection
+    heal: Callable[[TableName], None]
+    holder: str
+    limit: float  # of leases, in seconds
+    pointing: Pointing | None = None  # None: the catalog is a server of its own
+    pipelines: Pipelined = field(default_factory=Pipelined)
+    stored: tuple[StoredContent, ...] = ()
+    report: Report = quiet
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))

@@ -1,0 +1,162 @@
+"""Every table from its pointer to its files: what is there, what is not, and what was read of it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from lakebed.care.fsck.files import damage, judge_content, judge_stored, missing, to_read, wrong_size
+from lakebed.care.fsck.plan import folders_without_tables, lost_catalog, unreached
+from lakebed.care.fsck.spec import Finding
+from lakebed.care.fsck.tools import Tools
+from lakebed.errors import FileMissing
+from lakebed.names import TableName
+from lakebed.ports import FileInfo, Pointer, Reached
+from lakebed.ports.inspection import Checksum, Damage
+from lakebed.settings import DATA
+from lakebed.tables import USED
+
+_SMALL = {"metadata", "manifest list", "manifest", "statistics"}
+_TRIES = 3
+_TOLD_EVERY = 25
+_AT_ONCE = 50
+
+
+@dataclass
+class Inventory:
+    """The files of the lake's warehouses, listed once, and which of them tables reach."""
+
+    files: dict[str, FileInfo]
+    reached: dict[str, tuple[str, Reached]] = field(default_factory=dict)  # path → table and what it is to it
+    places: dict[str, str] = field(default_factory=dict)  # folder of a table → its name
+    read: int = 0
+    bytes: int = 0
+
+
+def take_inventory(tools: Tools) -> Inventory:
+    """List before pointers are read: a table that is made meanwhile is not taken for a folder without one."""
+    namespaces = [name for name in tools.files.folders() if name != DATA and not name.startswith((".", "_"))]
+    listed = (info for name in namespaces for info in tools.files.list(f"{name}/warehouse"))
+    return Inventory({info.path: info for info in listed})
+
+
+def walk_tables(tools: Tools, inventory: Inventory, pointers: Mapping[TableName, Pointer]) -> Iterator[Finding]:
+    """Follow every pointer. A table that was changed meanwhile is walked again: its old files may be gone rightly."""
+    for number, (table, pointer) in enumerate(pointers.items()):
+        if number % _TOLD_EVERY == 0:
+            tools.report(f"looking at table {number + 1:,} of {len(pointers):,}: {table}")
+        yield from _settled(tools, inventory, pointer)
+
+
+def _settled(tools: Tools, inventory: Inventory, pointer: Pointer) -> list[Finding]:
+    findings: list[Finding] = []
+    for _ in range(_TRIES):
+        findings = list(walk_table(tools, inventory, pointer))
+        now = tools.catalog.pointers([pointer.table]).get(pointer.table) if findings else pointer
+        if now == pointer:
+            break
+        if now is None:
+            return []
+        pointer = now
+    return findings
+
+
+def walk_table(tools: Tools, inventory: Inventory, pointer: Pointer, *, dropped: bool = False) -> Iterator[Finding]:
+    """One table's files against what is there."""
+    table = str(pointer.table)
+    _place(tools, inventory, pointer)
+    for found in tools.inspection.walk(pointer):
+        if isinstance(found, Damage):
+            if path := tools.root.relative(found.location):  # what is damaged is reached all the same
+                inventory.reached.setdefault(path, (table, Reached(found.location, found.kind)))
+            yield damage(table, found, dropped=dropped)
+            continue
+        size = _size(tools, inventory, found)
+        if size is None:
+            yield missing(table, found, dropped=dropped)
+        elif found.size is not None and found.size != size:
+            yield wrong_size(table, found, size)
+        if path := tools.root.relative(found.location):
+            inventory.reached[path] = (table, found)
+
+
+def _size(tools: Tools, inventory: Inventory, reached: Reached) -> int | None:
+    listed = inventory.files.get(tools.root.relative(reached.location) or "")
+    return listed.size if listed else tools.inspection.size(reached.location)  # made since, or elsewhere
+
+
+def _place(tools: Tools, inventory: Inventory, pointer: Pointer) -> None:
+    path = tools.root.relative(pointer.location)
+    if path and "/metadata/" in path:
+        inventory.places[path.rsplit("/metadata/", 1)[0]] = str(pointer.table)
+
+
+def read_some(tools: Tools, inventory: Inventory, *, sample: int | None) -> Iterator[Finding]:
+    """Read files whole: as many of data as of metadata. What they hold is remembered, and compared the next time."""
+    known = tools.audit.checksums()
+    there = {path: reached for path, reached in inventory.reached.items() if path in inventory.files}
+    chosen: list[str] = []
+    for small in (True, False):
+        paths = [path for path, (_, reached) in there.items() if (reached.kind in _SMALL) == small]
+        chosen += to_read(paths, known, limit=sample)
+    for start in range(0, len(chosen), _AT_ONCE):
+        tools.report(f"reading file {start + 1:,} of {len(chosen):,}")
+        judged = [_read(tools, inventory, path, known.get(path)) for path in chosen[start : start + _AT_ONCE]]
+        tools.audit.remember([one for one in judged if isinstance(one, Checksum)])
+        yield from (one for one in judged if isinstance(one, Finding))
+    tools.audit.forget([path for path in known if path not in inventory.reached])
+
+
+def _read(tools: Tools, inventory: Inventory, path: str, known: Checksum | None) -> Finding | Checksum | None:
+    """What is wrong with a file, or what is to be remembered of it; None if it was removed since it was listed."""
+    table, reached = inventory.reached[path]
+    try:
+        content = tools.inspection.content(reached)
+    except FileMissing:
+        return None
+    inventory.read += 1
+    inventory.bytes += content.size
+    found = judge_content(table, reached.location, content, known)
+    return found or Checksum(path, content.sha256, content.size, tools.now())
+
+
+def read_stored(tools: Tools) -> Iterator[Finding]:
+    """Content of releases and drafts, each piece once."""
+    found: dict[str, str | None] = {}
+    for stored in tools.stored:
+        if stored.path not in found:
+            try:
+                found[stored.path] = sha256(tools.files.read(stored.path)).hexdigest()
+            except FileMissing:
+                found[stored.path] = None
+        yield from judge_stored(stored, found[stored.path])
+
+
+def judge_folders(inventory: Inventory, *, any_table: bool) -> Iterator[Finding]:
+    """Folders that belong to no table, and files of tables' folders that none reaches."""
+    if not any_table and (found := sum(path.endswith(".metadata.json") for path in inventory.files)):
+        yield lost_catalog(found)
+    files: Counter[str] = Counter()
+    lost: dict[str, tuple[int, int]] = {}
+    used = set(inventory.places) | {folder_of(path) for path in inventory.reached}
+    for path, info in inventory.files.items():
+        folder = folder_of(path)
+        if path == f"{folder}/{USED}" or _partner(path) in inventory.reached:
+            continue  # where a table was, and none will be again; checksums of a file that is reached
+        files[folder] += 1
+        if folder in used and path not in inventory.reached:
+            count, size = lost.get(folder, (0, 0))
+            lost[folder] = (count + 1, size + info.size)
+    yield from folders_without_tables(files, used)
+    yield from unreached(lost)
+
+
+def _partner(path: str) -> str:
+    """The file whose checksums Spark left in this one."""
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/{name[1:-4]}" if name.startswith(".") and name.endswith(".crc") else ""
+
+
+def folder_of(path: str) -> str:
+    """`{namespace}/warehouse/{layer}/{folder}`: where a table lies."""
+    return "/".join(path.split("/")[:4])

@@ -1,0 +1,140 @@
+"""What is due. Pure: what was read goes in, steps come out in the order in which they are carried out."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from lakebed.care.ages import expirable
+from lakebed.care.compaction import plan_compaction
+from lakebed.care.look import Seen
+from lakebed.care.purges import ReapReleases, RefuseOrphans, RemoveOrphans
+from lakebed.care.purging import purge_events, purge_logs, purge_processed, purge_runs, purge_staging
+from lakebed.care.spec import ACTIONS, CareRequest
+from lakebed.care.steps import (
+    CloseDeadRuns,
+    DropLeftovers,
+    ExpireSnapshots,
+    FinishRemoval,
+    LeaveAlone,
+    PurgeDropped,
+    RemoveBranches,
+    Step,
+)
+from lakebed.care.stock import Member
+from lakebed.names import TableName
+from lakebed.settings import CareSettings, TableCare
+
+RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
+_OF_RUN = re.compile(r"_?(?:run|stage)_([0-9a-f]{32})")
+
+
+def plan_care(seen: Seen, request: CareRequest, settings: CareSettings, *, now: datetime) -> tuple[Step, ...]:
+    """Everything that is due, or as much of it as was asked for."""
+    steps = [step for step in _due(seen, request, settings, now) if request.wants(step.action)]
+    return tuple(sorted(steps, key=lambda step: (ACTIONS.index(step.action), step.subject)))
+
+
+def _due(seen: Seen, request: CareRequest, settings: CareSettings, now: datetime) -> Iterator[Step]:
+    tables = {table: member for table, member in seen.stock.tables.items() if request.means(table)}
+    yield from (step for step in _dead_runs(seen) if request.means(step.table))
+    yield from (step for table, member in tables.items() for step in _of_table(table, member, seen, now))
+    yield from (step for step in (*_finishing(seen), *_dropped(seen, now), *_runs(seen, now)) if request.means(step.table))
+    yield from _orphans(seen, request, settings)
+    if request.tables is None:
+        yield from _of_lake(seen, settings, now)
+
+
+def _dead_runs(seen: Seen) -> Iterator[CloseDeadRuns]:
+    dead: dict[TableName, tuple[str, ...]] = {}
+    for run in seen.runs:
+        if run.state == "running" and run.table not in seen.busy:
+            dead[run.table] = (*dead.get(run.table, ()), run.run_id)
+    for table, runs in dead.items():
+        yield CloseDeadRuns(table=table, runs=runs, why="they say they are running, and nobody has the table")
+
+
+def _of_table(table: TableName, member: Member, seen: Seen, now: datetime) -> Iterator[Step]:
+    if member.metadata is None:
+        return
+    if table.hidden:
+        yield from _leftovers(table, member, seen, now)
+        return
+    rules = seen.rules[table]
+    yield from _branches(table, member, seen, rules, now)
+    if table in seen.heads:
+        yield from plan_compaction(table, member.metadata, seen.heads[table], rules, target=seen.targets[table])
+    ids = expirable(member.metadata, rules, kept=seen.kept, released=seen.released, now=now)
+    if ids and table in seen.unread:
+        yield LeaveAlone(table=table, why=f"what its pipeline says about its care cannot be read: {seen.unread[table]}")
+    elif ids:
+        why = f"superseded more than {rules.snapshot_max_age_days:g} days ago"
+        yield ExpireSnapshots(table=table, snapshots=ids, why=why)
+
+
+def _branches(table: TableName, member: Member, seen: Seen, rules: TableCare, now: datetime) -> Iterator[RemoveBranches]:
+    limit = now - timedelta(hours=rules.dead_branch_max_age_hours)
+    running = {run.run_id for run in seen.runs if run.state == "running"}
+    metadata = member.metadata
+    old: dict[str, int] = {}
+    for name, ref in metadata.refs.items() if metadata else ():
+        found = RUN_BRANCH.fullmatch(name)
+        head = metadata.snapshots.get(ref.snapshot) if metadata else None
+        if found and found[1] not in running and head and head.at < limit:
+            old[name] = ref.snapshot
+    if old:
+        yield RemoveBranches(table=table, branches=old, why=f"their runs ended; older than {rules.dead_branch_max_age_hours:g} h")
+
+
+def _leftovers(table: TableName, member: Member, seen: Seen, now: datetime) -> Iterator[DropLeftovers]:
+    """Hidden tables of runs that ended. Derived tables are nobody's leftovers."""
+    found = _OF_RUN.fullmatch(table.name)
+    run = next((run for run in seen.runs if found and run.run_id == found[1]), None)
+    owner = run.table if run else table
+    limit = now - timedelta(hours=seen.rules[owner].dead_branch_max_age_hours)
+    over = run is None or run.state != "running"
+    if found and over and member.metadata and member.metadata.updated_at < limit:
+        yield DropLeftovers(table=owner, hidden=table, why="its run ended")
+
+
+def _finishing(seen: Seen) -> Iterator[FinishRemoval]:
+    for removal in seen.removals:
+        yield FinishRemoval(table=removal.name, removal=removal, why="an earlier care did not come to its end")
+
+
+def _dropped(seen: Seen, now: datetime) -> Iterator[PurgeDropped]:
+    for member in seen.stock.members:
+        if gone := member.dropped:
+            days = seen.rules[gone.table].dropped_max_age_days
+            if gone.at < now - timedelta(days=days) and gone.table not in seen.unread:
+                yield PurgeDropped(table=gone.table, dropped=gone, why=f"dropped more than {days:g} days ago")
+
+
+def _runs(seen: Seen, now: datetime) -> Iterator[Step]:
+    for table, own in seen.runs_by_table.items():
+        if table not in seen.unread:
+            yield from purge_runs(table, own, seen.judged_runs.get(table, ()), seen.rules[table], now=now)
+
+
+def _orphans(seen: Seen, request: CareRequest, settings: CareSettings) -> Iterator[Step]:
+    if seen.orphans.refused:
+        yield RefuseOrphans(why=f"no orphan is removed while a table cannot be read: {seen.orphans.refused}")
+    report = not (request.removes_orphans or settings.remove_orphans)
+    for folder, files in seen.orphans.found.items():
+        leases = seen.orphans.leases[folder]
+        if request.tables is None or any(str(table) in leases for table in request.tables):
+            why = "no table reaches them" + ("; remove them with --orphans" if report else "")
+            yield RemoveOrphans(folder=folder, files=files, leases=leases, report=report, why=why)
+
+
+def _of_lake(seen: Seen, settings: CareSettings, now: datetime) -> Iterator[Step]:
+    runs = {run.run_id: run for run in seen.runs}
+    for zone, files in seen.zones:
+        yield from purge_processed(zone, files, now=now)
+    for place, found in seen.staging.items():
+        yield from purge_staging(place, found, runs, settings, now=now)
+    for place, found in seen.logs.items():
+        yield from purge_logs(place, found, runs, settings, now=now)
+    yield from purge_events(seen, settings, now=now)
+    if any(seen.reaping.counts.values()):
+        why = "drafts, deleted pipelines and content that had their time"
+        yield ReapReleases(found=seen.reaping.counts, bytes=seen.reaping.bytes, why=why)

@@ -1,0 +1,133 @@
+"""Steps that remove what lies about: files that no table reaches, and what had its time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import ClassVar
+
+from lakebed.care.spec import Action
+from lakebed.care.steps import Step
+from lakebed.names import TableName, ZoneName
+from lakebed.ports import FileInfo
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilesStep(Step):
+    """Files that go."""
+
+    files: tuple[FileInfo, ...]
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {"files": len(self.files)}
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveOrphans(FilesStep):
+    """Files of one folder that no table reaches. `report` them only, unless care was told to remove them."""
+
+    action: ClassVar[Action] = "remove_orphans"
+    folder: str
+    leases: tuple[str, ...]
+    report: bool = True
+
+    @property
+    def subject(self) -> str:
+        return self.folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefuseOrphans(Step):
+    """A table cannot be read, so that nobody knows what it reaches."""
+
+    action: ClassVar[Action] = "remove_orphans"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PurgeProcessed(FilesStep):
+    """Old files below a zone's `_processed/`."""
+
+    action: ClassVar[Action] = "purge_processed"
+    zone: ZoneName
+    readers: tuple[TableName, ...]
+
+    @property
+    def subject(self) -> str:
+        return str(self.zone)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PurgeLogs(FilesStep):
+    """Old logs of one place."""
+
+    action: ClassVar[Action] = "purge_logs"
+    place: str
+
+    @property
+    def subject(self) -> str:
+        return self.place
+
+
+@dataclass(frozen=True, kw_only=True)
+class PurgeFolders(Step):
+    """Staged payloads and scratch folders that nobody works with any more."""
+
+    action: ClassVar[Action] = "purge_staging"
+    place: str
+    folders: tuple[str, ...]
+    bytes: int
+
+    @property
+    def subject(self) -> str:
+        return self.place
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {"folders": len(self.folders)}
+
+    @property
+    def size(self) -> int:
+        return self.bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class PurgeRuns(Step):
+    """Records of runs that are too many or too old; those in `trim` only lose their verdicts."""
+
+    action: ClassVar[Action] = "purge_runs"
+    table: TableName
+    runs: tuple[str, ...] = ()
+    trim: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {name: len(found) for name, found in (("runs", self.runs), ("verdicts", self.trim)) if found}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PurgeEvents(Step):
+    """What happened, and what care did, before a time."""
+
+    action: ClassVar[Action] = "purge_events"
+    before: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReapReleases(Step):
+    """Drafts, deleted pipelines and content that had their time."""
+
+    action: ClassVar[Action] = "reap_releases"
+    found: Mapping[str, int] = field(default_factory=dict)
+    bytes: int = 0
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {name: count for name, count in self.found.items() if count}
+
+    @property
+    def size(self) -> int:
+        return self.bytes

@@ -1,0 +1,107 @@
+"""Removing files so that nothing is lost on the way: what is to go is written down first, and asked about again at last."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from lakebed.errors import FileMissing
+from lakebed.names import TableName
+from lakebed.ports import Files
+from lakebed.settings import DATA
+
+FOLDER = f"{DATA}/care/removals"
+_AT_ONCE = 16
+OnProgress = Callable[[int, int], None]
+_OTHERS = ("landing", "pipelines")  # a table may have taken up such a file; it is not the table's to remove
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Files that go once a table's snapshots, or the whole table, are known no more. Survives the death of its process."""
+
+    id: str
+    kind: Literal["expired", "dropped"]
+    table: str
+    uuid: str
+    family: str  # "" where that is not known
+    snapshots: tuple[int, ...]
+    files: Mapping[str, int]  # path below the root → bytes
+
+    @property
+    def name(self) -> TableName:
+        return TableName.parse(self.table)
+
+
+def write_removal(files: Files, removal: Removal) -> None:
+    """Put the intention down, before anything becomes unreachable."""
+    files.write(_place(removal), json.dumps(asdict(removal)).encode())
+
+
+def discard_removal(files: Files, removal: Removal) -> None:
+    """It is done, or will not be."""
+    files.delete(_place(removal))
+
+
+def read_removals(files: Files) -> tuple[Removal, ...]:
+    """What was begun and not finished."""
+    return tuple(_read(files, info.path) for info in files.list(FOLDER) if info.path.endswith(".json"))
+
+
+def _read(files: Files, path: str) -> Removal:
+    told = json.loads(files.read(path))
+    return Removal(**told | {"snapshots": tuple(told["snapshots"])})
+
+
+def _place(removal: Removal) -> str:
+    return f"{FOLDER}/{removal.id}.json"
+
+
+def removable(path: str | None) -> bool:
+    """Whether a table's file at this path may go: below the root, and nobody else's."""
+    if path is None:
+        return False
+    parts = path.split("/")
+    return len(parts) > 2 and parts[0] != DATA and parts[1] not in _OTHERS
+
+
+def checksum_of(path: str) -> str:
+    """Where Hadoop keeps the checksum of a file in a folder of this machine."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name}.crc"
+
+
+def belongs_to(path: str) -> str:
+    """The file that a checksum is about; any other file is its own."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{name[1:-4]}" if name.startswith(".") and name.endswith(".crc") else path
+
+
+def delete_files(files: Files, paths: Collection[str], *, on_progress: OnProgress) -> int:
+    """Remove files, several at a time; says how many. One that is not there is fine."""
+    done = 0
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for done, _ in enumerate(pool.map(files.delete, paths), 1):
+            on_progress(done, len(paths))
+    return done
+
+
+def sized(files: Files, known: Mapping[str, int | None]) -> dict[str, int]:
+    """How large each file is; the store is asked where the metadata does not say. Files that are gone are left out."""
+    unknown = [path for path, size in known.items() if size is None]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        asked = dict(zip(unknown, pool.map(lambda path: _size(files, path), unknown), strict=True))
+    return {path: size for path, size in _joined(known.items(), asked) if size is not None}
+
+
+def _joined(known: Iterable[tuple[str, int | None]], asked: Mapping[str, int | None]) -> Iterator[tuple[str, int | None]]:
+    for path, size in known:
+        yield path, asked[path] if size is None else size
+
+
+def _size(files: Files, path: str) -> int | None:
+    try:
+        return files.info(path).size
+    except FileMissing:
+        return None

@@ -1,0 +1,46 @@
+"""What may be asked of care."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from lakebed.errors import UnknownName
+from lakebed.names import TableName
+
+Action = Literal[
+    "close_dead_runs", "remove_branches", "drop_leftovers", "finish_removal", "compact_files", "rewrite_manifests",
+    "expire_snapshots", "purge_dropped", "remove_orphans", "purge_processed", "purge_staging", "purge_runs", "purge_logs",
+    "purge_events", "reap_releases",
+]  # fmt: skip
+ACTIONS: tuple[Action, ...] = get_args(Action)
+
+
+@dataclass(frozen=True)
+class CareRequest:
+    """Which tables, which actions, and whether to do anything at all."""
+
+    tables: frozenset[TableName] | None = None  # None: the whole lake
+    only: tuple[Action, ...] = ()
+    dry_run: bool = False
+    orphans: bool = False  # remove them, though the settings do not say so
+
+    def wants(self, action: Action) -> bool:
+        """What was begun is finished together with its like."""
+        begun = action == "finish_removal" and not {"expire_snapshots", "purge_dropped"}.isdisjoint(self.only)
+        return not self.only or action in self.only or begun
+
+    def means(self, table: TableName | None) -> bool:
+        """What belongs to no table is meant only when no table was named."""
+        return self.tables is None or table in self.tables
+
+    @property
+    def removes_orphans(self) -> bool:
+        return self.orphans or "remove_orphans" in self.only
+
+
+def action_named(text: str) -> Action:
+    """The action of this name, or the only one that begins so; `-` is as good as `_`."""
+    name = text.strip().casefold().replace("-", "_")
+    found = [action for action in ACTIONS if action == name] or [action for action in ACTIONS if name and action.startswith(name)]
+    if len(found) != 1:
+        raise UnknownName("action of care", text, ACTIONS)
+    return found[0]

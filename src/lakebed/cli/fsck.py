@@ -1,0 +1,112 @@
+"""The command fsck."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.wording import counted, sized
+from lakebed.errors import UsageError
+
+if TYPE_CHECKING:
+    from lakebed.care.fsck import Checked, Finding
+
+_MARKS = {"problem": "[bold red]problem[/bold red]", "warning": "[yellow]warning[/yellow]", "info": "[dim]info[/dim]"}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app this command."""
+    command(app, "fsck", examples=_FSCK)(fsck)
+
+
+_FSCK = """
+lakebed fsck
+lakebed fsck --all --json
+lakebed fsck --repair
+lakebed fsck --rebuild-catalog
+"""
+
+
+def fsck(
+    screen: Screen,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended without losing anything.")] = False,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=0, help="How many data files, and as many of metadata, are read whole; 200.")
+    ] = None,
+    all: Annotated[bool, typer.Option("--all", help="Read every file whole.")] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild-catalog", help="Take up every table the catalog does not know, by its metadata files.")
+    ] = False,
+) -> None:
+    """Compare catalog, files, pipelines and state with each other."""
+    from lakebed.app.fsck import fsck as look
+    from lakebed.care.fsck import SAMPLE
+
+    if (all and sample is not None) or (rebuild and (all or repair or sample is not None)):
+        raise UsageError("these options do not go together.", next="See: lakebed fsck --help")
+    if rebuild:
+        _rebuild(screen)
+        return
+    limit = None if all else SAMPLE if sample is None else sample
+    with screen.waiting("looking the lake over"):
+        checked = look(screen.lake(), repair=repair, sample=limit, report=screen.progress)
+    screen.show(_as_data(checked), lambda: _show(screen, checked))
+    if checked.problems:
+        raise typer.Exit(1)
+
+
+def _as_data(checked: "Checked") -> dict[str, object]:
+    facts = [
+        {
+            "kind": found.kind,
+            "severity": found.severity,
+            "where": found.where,
+            "what": found.what,
+            "repair": str(found.repair) if found.repair else None,
+            "advice": found.advice,
+        }
+        for found in checked.findings
+    ]
+    return {"findings": facts, "looked": checked.looked, "mended": checked.mended, "problems": checked.problems}
+
+
+def _show(screen: Screen, checked: "Checked") -> None:
+    from rich.markup import escape
+
+    for mended in checked.mended:
+        screen.say(
+            f"{'mended' if mended.done else 'not mended'}: {mended.repair}{f' ({mended.detail})' if mended.detail else ''}"
+        )
+    for found in checked.findings:
+        screen.say(f"{_MARKS[found.severity]} {escape(found.what)}")
+        screen.say(f"    where: {escape(found.where)}")
+        if remedy := _remedy(found):
+            screen.say(f"    next: {escape(remedy)}")
+    looked = checked.looked
+    screen.say(
+        f"{counted(looked.tables)} tables, {counted(looked.files)} files; {counted(looked.read)} of them"
+        f" ({sized(looked.bytes)}) read whole; problems: {counted(checked.problems)}"
+    )
+
+
+def _remedy(found: "Finding") -> str:
+    return f"--repair: {found.repair}" if found.repair else found.advice
+
+
+def _rebuild(screen: Screen) -> None:
+    from lakebed.app.fsck import rebuild_catalog
+
+    with screen.waiting("looking for tables"):
+        rebuilt = rebuild_catalog(screen.lake(), report=screen.progress)
+
+    def text() -> None:
+        for name, location in rebuilt.tables.items():
+            screen.say(f"took up {name} from {location}")
+        for location, why in rebuilt.skipped.items():
+            screen.say(f"left {location}: {why}")
+        screen.say(
+            f"{counted(len(rebuilt.tables))} tables taken up; which landing files they took, and runs, are not in their files"
+        )
+
+    screen.show(rebuilt, text)

@@ -1,0 +1,109 @@
+"""Commands that keep a lake: backup, restore, relocate."""
+
+from typing import Annotated
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.wording import counted, sized
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app these commands."""
+    command(app, "backup", examples=_BACKUP)(backup)
+    command(app, "restore", examples=_RESTORE)(restore)
+    command(app, "relocate", examples=_RELOCATE)(relocate)
+
+
+_BACKUP = """
+lakebed backup ../backups/
+lakebed backup lake-2026-11-15.zip
+"""
+
+
+def backup(
+    screen: Screen, destination: Annotated[str, typer.Argument(help="A file, or a folder to put one in; s3:// too.")]
+) -> None:
+    """Put catalog and state, as of one moment, into one file."""
+    from lakebed.app.backup import backup as back_up
+
+    with screen.waiting("backing up catalog and state"):
+        made = back_up(screen.lake(), destination)
+
+    def text() -> None:
+        screen.say(f"{made.path}: {counted(made.tables)} tables, {counted(sum(made.rows.values()))} rows, {sized(made.bytes)}")
+        for missing in made.without:
+            screen.say(f"not in it: {missing}")
+
+    screen.show(made, text)
+
+
+_RESTORE = """
+lakebed restore ../backups/lakebed-backup-20261115T120000Z.zip
+lakebed restore lake.zip --force --newest
+"""
+
+
+def restore(
+    screen: Screen,
+    source: Annotated[str, typer.Argument(metavar="BACKUP", help="A file that lakebed backup made.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a catalog and state that are not empty.")] = False,
+    newest: Annotated[bool, typer.Option("--newest", help="Take up what tables have committed since the backup, too.")] = False,
+) -> None:
+    """Put a backup in place of the lake's catalog and state."""
+    from lakebed.app.backup import restore as put_back
+
+    with screen.waiting("restoring"):
+        restored = put_back(screen.lake(), source, force=force, newest=newest, report=screen.progress)
+
+    def text() -> None:
+        screen.say(f"restored {counted(restored.tables)} tables as they stood at {restored.made_at}")
+        for table in restored.newer:
+            screen.say(f"{table} has newer commits" + (", which are taken up" if restored.repointed else ""))
+        if restored.newer and not restored.repointed:
+            screen.say(
+                "next: lakebed restore BACKUP --force --newest takes them up; as it is, tables stand where they stood then"
+            )
+        if restored.unknown:
+            screen.say(f"tables made since: {', '.join(restored.unknown)}; next: lakebed fsck --rebuild-catalog")
+        if restored.moved:
+            screen.say(f"the lake lay at {restored.root} then; next: lakebed relocate")
+
+    screen.show(restored, text)
+
+
+_RELOCATE = """
+lakebed relocate --dry-run
+lakebed relocate
+lakebed relocate --from /old/place/shop-lake
+"""
+
+
+def relocate(
+    screen: Screen,
+    origin: Annotated[
+        str | None, typer.Option("--from", metavar="ROOT", help="Where the lake lay; found in the catalog unless given.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+) -> None:
+    """Let tables point at where they are, after the lake's folder or bucket was moved."""
+    from lakebed.app.relocate import relocate as move
+
+    with screen.waiting("rewriting metadata"):
+        moved = move(screen.lake(), origin=origin, dry_run=dry_run, report=screen.progress)
+
+    def text() -> None:
+        if not moved.tables:
+            screen.say("every table points into the lake: nothing to do")
+            return
+        would = "would be " if dry_run else ""
+        screen.say(f"from {moved.origin} to {moved.root}")
+        for table in moved.tables:
+            screen.say(f"{table.name} ({table.kind}): {counted(table.files)} metadata files {would}rewritten")
+        for name in moved.lost:
+            screen.say(f"{name} (dropped): its files are gone, so it stays lost")
+        for name in moved.left:
+            screen.say(f"{name} lay elsewhere, and stays there")
+
+    screen.show(moved, text)

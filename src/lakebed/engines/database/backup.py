@@ -1,0 +1,142 @@
+"""Catalog and state in one archive that either kind of database can take up again.
+
+The archive is a zip: `manifest.json`, and for each table its rows as lines of JSON. It is read from one consistent
+state, while others write: SQLite's online backup makes a copy of the file, PostgreSQL shows one snapshot.
+"""
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from sqlalchemy import Connection, Table, delete, func, insert, inspect, select, text
+
+from lakebed.engines.database.connect import Database
+from lakebed.engines.database.schema import NEWEST, leases, tables, version_of, versions
+from lakebed.errors import NewerLake
+
+MANIFEST = "manifest.json"
+_AT_ONCE = 500
+_LATER = 1_000_000  # tokens that may have been given out between the backup and the loss
+_STATE = {"lakebed_schema", "lakebed_leases", "iceberg_namespace_properties"}  # a lake without anything has these
+
+
+def write_archive(database: Database, archive: zipfile.ZipFile) -> dict[str, int]:
+    """Put every table's rows into the archive, all as of one moment; returns how many each has."""
+    with _standing_still(database) as connection:
+        return {table.name: _write_rows(connection, table, archive) for table in _present(connection)}
+
+
+@contextmanager
+def _standing_still(database: Database) -> Iterator[Connection]:
+    if not database.is_sqlite:
+        still = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with database.engine.connect().execution_options(**still) as connection, connection.begin():
+            yield connection
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Database.sqlite(Path(folder) / "copy.db")
+        with database.engine.connect() as source, copy.engine.connect() as target:
+            source.connection.driver_connection.backup(target.connection.driver_connection)  # type: ignore[union-attr]
+        try:
+            with copy.reading() as connection:
+                yield connection
+        finally:
+            copy.close()
+
+
+def _present(connection: Connection) -> list[Table]:
+    names = set(inspect(connection).get_table_names())
+    return [table for table in tables() if table.name in names]
+
+
+def _write_rows(connection: Connection, table: Table, archive: zipfile.ZipFile) -> int:
+    count = 0
+    with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as file:
+        for row in connection.execution_options(yield_per=_AT_ONCE).execute(select(table)):
+            file.write(json.dumps(dict(row._mapping), ensure_ascii=False).encode() + b"\n")
+            count += 1
+    return count
+
+
+def held_leases(database: Database) -> list[str]:
+    """The leases that somebody holds now."""
+    alive = leases.c.heartbeat + leases.c.limit_seconds >= database.now()
+    with database.reading() as connection:
+        return list(connection.execute(select(leases.c.name).where(leases.c.holder.is_not(None), alive)).scalars())
+
+
+def counted(database: Database) -> dict[str, int]:
+    """How many rows each table has that has some, save those that every lake has."""
+    with database.reading() as connection:
+        counts = {
+            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one() for table in _present(connection)
+        }
+    return {name: rows for name, rows in counts.items() if rows and name not in _STATE}
+
+
+def read_archive(database: Database, archive: zipfile.ZipFile, *, version: int) -> None:
+    """Put the archive's rows in place of all that the database holds, in one transaction; it is of this version already.
+
+    A column or table that came since the archive was made keeps its default, or stays empty.
+    """
+    if version > NEWEST:
+        raise NewerLake(version, NEWEST)
+    with database.writing() as connection:
+        if version_of(connection) != NEWEST:
+            raise NewerLake(version_of(connection), NEWEST)
+        before = _tokens(connection)
+        for table in tables():
+            if table is versions:
+                continue
+            connection.execute(delete(table))
+            if f"{table.name}.jsonl" in archive.namelist():
+                with archive.open(f"{table.name}.jsonl") as file:
+                    _read_rows(connection, table, file)
+            if not database.is_sqlite:
+                _count_on(connection, table)
+        _free(connection, before)
+
+
+def _tokens(connection: Connection) -> dict[str, int]:
+    return {row.name: row.token for row in connection.execute(select(leases.c.name, leases.c.token))}
+
+
+def _free(connection: Connection, before: Mapping[str, int]) -> None:
+    """Nobody holds a lease, and whoever held one before the restore or the backup is never taken for its holder."""
+    then = _tokens(connection)
+    connection.execute(delete(leases))
+    tokens = {name: max(before.get(name, 0), then.get(name, 0)) + _LATER for name in {*before, *then}}
+    if tokens:
+        rows = [{"name": name, "token": token, "limit_seconds": 0.0, "heartbeat": 0.0} for name, token in tokens.items()]
+        connection.execute(insert(leases), rows)
+
+
+def _read_rows(connection: Connection, table: Table, file: IO[bytes]) -> None:
+    chunk: list[dict[str, Any]] = []
+    for line in file:
+        chunk.append(_known(table, json.loads(line)))
+        if len(chunk) == _AT_ONCE:
+            connection.execute(insert(table), chunk)
+            chunk = []
+    if chunk:
+        connection.execute(insert(table), chunk)
+
+
+def _known(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key in table.c}
+
+
+def _count_on(connection: Connection, table: Table) -> None:
+    """PostgreSQL counts numbers in a sequence of its own, which rows with given numbers do not move."""
+    column = table.autoincrement_column
+    if column is None:
+        return
+    asked = {"table": table.name, "column": column.name}
+    if name := connection.execute(text("select pg_get_serial_sequence(:table, :column)"), asked).scalar():
+        highest = connection.execute(select(func.max(column))).scalar()
+        reached = {"name": name, "value": highest or 1, "used": highest is not None}
+        connection.execute(text("select setval(:name, :value, :used)"), reached)

@@ -1,0 +1,106 @@
+"""What happened to tables, who follows it, and which snapshots are held, as rows."""
+
+import json
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
+
+from lakebed.engines.database.connect import Database
+from lakebed.engines.database.schema import events, followers, holds
+from lakebed.names import TableName
+from lakebed.ports import Event, EventKind, Noted, SnapshotHold
+
+
+def put_events(connection: Connection, database: Database, happened: Sequence[Event]) -> None:
+    """Write events down, as part of the caller's transaction."""
+    for event in happened:
+        values = {"kind": event.kind, "table_name": str(event.table), "snapshot": event.snapshot}
+        connection.execute(insert(events).values(**values, detail=json.dumps(dict(event.detail)), at=database.now()))
+
+
+class DatabaseEvents:
+    """The lake's log of what happened to its tables."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def note(self, *happened: Event) -> None:
+        with self._database.writing() as connection:
+            put_events(connection, self._database, happened)
+
+    def since(
+        self,
+        number: int = 0,
+        *,
+        table: TableName | None = None,
+        kinds: Collection[EventKind] = (),
+        after: datetime | None = None,
+        limit: int = 1000,
+    ) -> tuple[Noted, ...]:
+        query = select(events).where(events.c.number > number).order_by(events.c.number).limit(limit)
+        query = query.where(events.c.table_name == str(table)) if table else query
+        query = query.where(events.c.kind.in_(kinds)) if kinds else query
+        query = query.where(events.c.at >= after.timestamp()) if after else query
+        with self._database.reading() as connection:
+            return tuple(_noted(row) for row in connection.execute(query))
+
+    def forget(self, *, before: datetime) -> int:
+        behind = select(func.min(followers.c.number)).scalar_subquery()
+        done = or_(behind.is_(None), events.c.number <= behind)
+        with self._database.writing() as connection:
+            return connection.execute(delete(events).where(events.c.at < before.timestamp(), done)).rowcount
+
+    def follow(self, name: str) -> int:
+        with self._database.writing() as connection:
+            number = connection.execute(select(followers.c.number).where(followers.c.name == name)).scalar()
+            if number is None:
+                number = connection.execute(select(func.coalesce(func.max(events.c.number), 0))).scalar_one()
+                connection.execute(insert(followers).values(name=name, number=number))
+        return int(number)
+
+    def reached(self, name: str, number: int) -> None:
+        further = (followers.c.name == name, followers.c.number < number)
+        with self._database.writing() as connection:
+            connection.execute(update(followers).where(*further).values(number=number))
+
+    def unfollow(self, name: str) -> None:
+        with self._database.writing() as connection:
+            connection.execute(delete(followers).where(followers.c.name == name))
+            connection.execute(delete(holds).where(holds.c.holder == name))
+
+    def followers(self) -> dict[str, int]:
+        with self._database.reading() as connection:
+            return {row.name: row.number for row in connection.execute(select(followers).order_by(followers.c.name))}
+
+    def hold(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
+        until = None if seconds is None else self._database.now() + seconds
+        with self._database.writing() as connection:
+            connection.execute(delete(holds).where(holds.c.holder == holder, holds.c.table_name == str(table)))
+            for snapshot in sorted(set(snapshots)):
+                values = {"holder": holder, "table_name": str(table), "snapshot": snapshot}
+                connection.execute(insert(holds).values(**values, until=until))
+
+    def give_back(self, holder: str, table: TableName | None = None) -> None:
+        theirs = delete(holds).where(holds.c.holder == holder)
+        with self._database.writing() as connection:
+            connection.execute(theirs if table is None else theirs.where(holds.c.table_name == str(table)))
+
+    def holds(self) -> tuple[SnapshotHold, ...]:
+        lasting = or_(holds.c.until.is_(None), holds.c.until > self._database.now())
+        with self._database.reading() as connection:
+            rows = connection.execute(select(holds).where(lasting).order_by(holds.c.holder, holds.c.snapshot)).all()
+        return tuple(
+            SnapshotHold(row.holder, TableName.parse(row.table_name), row.snapshot, _time(row.until) if row.until else None)
+            for row in rows
+        )
+
+
+def _noted(row: Row[Any]) -> Noted:
+    event = Event(row.kind, TableName.parse(row.table_name), row.snapshot, json.loads(row.detail))
+    return Noted(row.number, _time(row.at), event)
+
+
+def _time(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,44 @@
+"""Files by their whole address: below the lake's root through its own store, elsewhere by a store of their own."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lakebed.engines.files.folder import FolderFiles
+from lakebed.engines.files.open import open_files
+from lakebed.ports.files import FileInfo, Files
+from lakebed.settings import FilesSettings, Root, one_spelling
+
+
+class Anywhere:
+    """Which store a location means, and its path there."""
+
+    def __init__(self, root: Root, files: Files, settings: FilesSettings) -> None:
+        self._root, self._files, self._settings = root, files, settings
+        self._stores: dict[str, Files] = {}
+
+    def at(self, location: str) -> tuple[Files, str]:
+        """The store, and the path in it."""
+        if path := self._root.relative(location):
+            return self._files, path
+        place = one_spelling(location)
+        if place.startswith("s3://"):
+            bucket, path = f"s3://{urlsplit(place).netloc}", urlsplit(place).path
+            if bucket not in self._stores:
+                self._stores[bucket] = open_files(Root.parse(bucket), self._settings)
+            return self._stores[bucket], path.lstrip("/")
+        return FolderFiles(Path("/")), place.lstrip("/")
+
+    def read(self, location: str) -> bytes:
+        """The bytes of a file; `FileMissing` if there is none."""
+        files, path = self.at(location)
+        return files.read(path)
+
+    def write(self, location: str, data: bytes) -> None:
+        """Put a file there."""
+        files, path = self.at(location)
+        files.write(path, data)
+
+    def info(self, location: str) -> FileInfo:
+        """Size and time of a file; `FileMissing` if there is none."""
+        files, path = self.at(location)
+        return files.info(path)

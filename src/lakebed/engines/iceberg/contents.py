@@ -1,0 +1,85 @@
+"""A file read whole: its digest, and for Parquet every page decoded, checksums verified where the writer left some.
+
+Spark writes a CRC with every page, so that a changed byte of a value is seen at once; PyIceberg and pyarrow do not. In
+a folder Spark also leaves the CRCs of each file, every 512 bytes, in another one beside it.
+"""
+
+import zlib
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+from lakebed.engines.files import FolderFiles
+from lakebed.engines.files.ranged import RangedFile
+from lakebed.errors import FileMissing
+from lakebed.ports.files import Files
+from lakebed.ports.inspection import Content
+
+_IN_MEMORY = 64 * 1024 * 1024  # a file up to this size is fetched once, and read twice
+_PIECE = 16 * 1024 * 1024
+
+
+def content_of(files: Files, path: str, *, rows: int | None) -> Content:
+    """The content of a file; `rows` are how many its manifest promises. `FileMissing` if there is none."""
+    size = files.info(path).size
+    data = files.read(path) if size <= _IN_MEMORY else None
+    beside = _sums_beside(files, path)
+    digest, agrees = sha256(), True
+    for piece in (data,) if data is not None else _pieces(files, path, size):
+        digest.update(piece)
+        agrees = agrees and (beside is None or beside.agree(piece))
+    fault = "" if agrees else "the checksums that Spark left beside it say otherwise"
+    if not fault and path.endswith(".parquet"):
+        fault = _fault(files, path, data, size, rows)
+    return Content(digest.hexdigest(), size, fault)
+
+
+class _Beside:
+    """Hadoop's checksums: `crc`, a zero, how many bytes each is of, and a CRC-32 for each such piece of the file."""
+
+    def __init__(self, data: bytes) -> None:
+        self._each = int.from_bytes(data[4:8])
+        self._sums = data[8:]
+        self._at = 0
+
+    def agree(self, piece: bytes) -> bool:
+        """Whether the next bytes of the file are those that were written; pieces but the last hold whole counts."""
+        for start in range(0, len(piece), self._each):
+            wanted = self._sums[self._at : self._at + 4]
+            if zlib.crc32(piece[start : start + self._each]).to_bytes(4) != wanted:
+                return False
+            self._at += 4
+        return True
+
+
+def _sums_beside(files: Files, path: str) -> _Beside | None:
+    if not isinstance(files, FolderFiles):
+        return None
+    folder, _, name = path.rpartition("/")
+    try:
+        data = files.read(f"{folder}/.{name}.crc")
+    except FileMissing:
+        return None
+    return _Beside(data) if data.startswith(b"crc\0") and int.from_bytes(data[4:8]) > 0 else None
+
+
+def _pieces(files: Files, path: str, size: int) -> Iterator[bytes]:
+    return (files.read(path, start=start, length=_PIECE) for start in range(0, size, _PIECE))
+
+
+def _fault(files: Files, path: str, data: bytes | None, size: int, rows: int | None) -> str:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    source: Any = pa.BufferReader(data) if data is not None else pa.PythonFile(RangedFile(files, path, size=size), mode="r")
+    try:
+        with ParquetFile(source, page_checksum_verification=True) as file:
+            if rows is not None and file.metadata.num_rows != rows:
+                return f"it holds {file.metadata.num_rows:,} rows, its manifest says {rows:,}"
+            for _ in file.iter_batches():
+                pass
+    except NotImplementedError:
+        return ""  # a type or codec that pyarrow does not know is no fault
+    except Exception as error:  # whatever Parquet readers say of bytes that are none
+        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'it cannot be decoded'}"
+    return ""

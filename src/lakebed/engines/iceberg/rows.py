@@ -1,0 +1,69 @@
+"""Rows of Iceberg's JDBC catalog: each function is a part of the caller's transaction."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+
+from lakebed.engines.database.schema import iceberg_tables
+from lakebed.errors import BadName, PointerMoved
+from lakebed.names import CATALOG, TableName
+
+_T = iceberg_tables.c
+
+
+@dataclass(frozen=True)
+class Swap:
+    """A table's pointer from one metadata file to the next, under its name or a new one."""
+
+    table: TableName
+    old: str
+    new: str
+    becomes: TableName | None = None
+
+    def within(self, connection: Connection) -> None:
+        """`PointerMoved` if the pointer is not what it was."""
+        namespace, name = key(self.becomes or self.table)
+        values = {"metadata_location": self.new, "table_namespace": namespace, "table_name": name}
+        if self.new != self.old:
+            values["previous_metadata_location"] = self.old
+        swapped = connection.execute(
+            update(iceberg_tables).where(*_is(self.table), _T.metadata_location == self.old).values(**values)
+        )
+        if swapped.rowcount != 1:
+            raise PointerMoved(str(self.table))
+
+
+def location_of(connection: Connection, table: TableName) -> str | None:
+    """Where a table's metadata is; until the transaction ends nobody moves it."""
+    return connection.execute(select(_T.metadata_location).where(*_is(table)).with_for_update()).scalar()
+
+
+def add(connection: Connection, table: TableName, location: str) -> None:
+    """A table of this name from now on; `IntegrityError` if there is one."""
+    namespace, name = key(table)
+    values = {"catalog_name": CATALOG, "table_namespace": namespace, "table_name": name, "iceberg_type": "TABLE"}
+    connection.execute(insert(iceberg_tables).values(**values, metadata_location=location))
+
+
+def remove(connection: Connection, table: TableName) -> None:
+    """No table of this name any more."""
+    connection.execute(delete(iceberg_tables).where(*_is(table)))
+
+
+def _is(table: TableName) -> tuple[ColumnElement[bool], ...]:
+    namespace, name = key(table)
+    return (_T.catalog_name == CATALOG, _T.table_namespace == namespace, _T.table_name == name)
+
+
+def key(table: TableName) -> tuple[str, str]:
+    """The two columns that name a table."""
+    return (f"{table.namespace}.{table.layer}", table.name)
+
+
+def name_of(namespace: str, name: str) -> TableName | None:
+    """Our name for a row; None for a table that somebody made outside our three parts."""
+    first, _, layer = namespace.partition(".")
+    try:
+        return TableName(first, layer, name)
+    except BadName:
+        return None

@@ -1,0 +1,89 @@
+"""Asked for something that cannot be."""
+
+from collections.abc import Iterable
+
+from lakebed.errors.base import LakebedError, near, suggestion
+
+
+class UsageError(LakebedError):
+    """Asked for something that cannot be; nothing was touched."""
+
+
+class NoLake(UsageError):
+    """There is no lake where one was expected."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        super().__init__(
+            "there is no lake here (no lakebed.yaml in this folder or above it).",
+            where=root,
+            next="Make one with: lakebed init, or name one with --lake PATH.",
+        )
+
+
+class LakeExists(UsageError):
+    """`init` found a lake already there."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        super().__init__(
+            "there is a lake here already.", where=root, next="Look at it with: lakebed doctor, or choose another folder."
+        )
+
+
+class BadRoot(UsageError):
+    """A root that Spark, Iceberg and DuckDB would not all address alike."""
+
+    def __init__(self, root: str, why: str) -> None:
+        self.root = root
+        super().__init__(why, where=root, next="Choose another root.")
+
+
+class BadText(UsageError):
+    """A file that somebody wrote for Lakebed is wrong at some line."""
+
+    def __init__(self, what: str, *, where: str, line: int | None = None, excerpt: str = "", next: str = "") -> None:
+        self.line, self.excerpt = line, excerpt
+        place = f"{where}:{line}" if line else where
+        shown = f"{what}\n  {line} | {excerpt}\n" if line and excerpt else what
+        super().__init__(shown, where=place, next=next)
+
+
+class BadSettings(BadText):
+    """A setting in `lakebed.yaml` or in a `LAKEBED_*` variable is wrong."""
+
+
+class BadPipeline(BadText):
+    """A pipeline's files, a gate, a template or a zone's settings are wrong; refused before anything runs."""
+
+
+class BadName(UsageError):
+    """A name no table, zone or folder may have."""
+
+    def __init__(self, kind: str, name: str, why: str) -> None:
+        self.kind, self.name = kind, name
+        super().__init__(f"{name!r} cannot be the name of a {kind}: {why}.", next="Choose another name.")
+
+
+class NameCollision(UsageError):
+    """Two names that would share one table."""
+
+    def __init__(self, first: str, second: str, shared: str) -> None:
+        self.first, self.second, self.shared = first, second, shared
+        super().__init__(
+            f"{first} and {second} would both be the table {shared} (names are compared without regard to case).",
+            next="Rename one of them.",
+        )
+
+
+class NameTaken(UsageError):
+    """A table, tag or branch of that name is there already."""
+
+
+class UnknownName(UsageError):
+    """No such thing; the nearest known names are suggested."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str] = ()) -> None:
+        self.kind, self.name = kind, name
+        self.near = near(name, known)
+        super().__init__(f"there is no {kind} {name!r}.", next=suggestion(self.near))

@@ -1,0 +1,95 @@
+"""Dropped tables: restorable for their time, then gone with every file that nobody else reaches."""
+
+from contextlib import suppress
+
+import pytest
+
+from lakebed.care import expiry
+from lakebed.care.removal import FOLDER
+from lakebed.errors import LakebedError
+from lakebed.tables import USED
+from tests.care.lakes import CareLake, entry
+
+PURGE = {"only": ["purge_dropped", "finish_removal"]}
+
+
+def test_a_dropped_table_is_kept_for_its_days_and_then_purged(cared: CareLake) -> None:
+    cared.make("silver.orders", [1, 2])
+    cared.make("silver.other", [3])
+    cared.lake.drop("silver.orders")
+    assert cared.care(days=29, orphans=True).entries == ()
+    done = entry(cared.care(days=31, **PURGE), "purge_dropped")
+    assert done.state == "done"
+    assert done.counts["tables"] == 1
+    assert done.counts["files"] > 3
+    assert {path for path in cared.files() if "silver/orders/" in path} == {f"shop/warehouse/silver/orders/{USED}"}
+    assert cared.lake.stores.catalog.dropped() == ()
+    assert [noted.event.kind for noted in cared.lake.stores.events.since(kinds=["purged"])] == ["purged"]
+    assert cared.rows("silver.other") == [3]
+    with pytest.raises(LakebedError):
+        cared.lake.restore("silver.orders")
+
+
+def test_its_folder_is_not_used_for_the_next_table_of_its_name(cared: CareLake) -> None:
+    cared.make("silver.orders", [1])
+    cared.lake.drop("silver.orders")
+    cared.care(days=31, **PURGE)
+    cared.make("silver.orders", [2])
+    assert not cared.meta("silver.orders").location.endswith("/orders")
+    cared.care(days=60, orphans=True)
+    assert cared.rows("silver.orders") == [2]
+
+
+def test_a_purged_table_leaves_its_clones_whole_and_a_purged_clone_its_source(cared: CareLake) -> None:
+    cared.make("silver.orders", [1])
+    cared.lake.clone("silver.orders", "shop.silver.copy")
+    cared.lake.clone("silver.orders", "shop.silver.second")
+    cared.lake.drop("silver.orders")
+    cared.care(days=31, **PURGE)
+    assert cared.rows("silver.copy") == [1]
+    cared.lake.drop("silver.copy")
+    cared.care(days=31, **PURGE)
+    assert cared.rows("silver.second") == [1]
+    cared.lake.drop("silver.second")
+    cared.care(days=31, **PURGE)
+    assert {path for path in cared.files() if not path.endswith(USED)} == set()
+
+
+def test_a_setting_of_the_table_keeps_it_longer(cared: CareLake) -> None:
+    cared.make("silver.orders", [1])
+    folder = cared.folder / "shop/pipelines/silver/orders"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text("care: {dropped_max_age_days: 90}\n")
+    cared.lake.drop("silver.orders")
+    assert cared.care(days=31, **PURGE).entries == ()
+    assert entry(cared.care(days=91, **PURGE), "purge_dropped").state == "done"
+
+
+class Killed(BaseException):
+    """As good as SIGKILL for whoever catches exceptions."""
+
+
+@pytest.mark.parametrize("point", ["write_removal", "_mark", "delete_files", "discard_removal"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: pytest.MonkeyPatch, point: str, when: str) -> None:
+    cared.make("silver.orders", [1])
+    cared.append("silver.orders", [2])
+    cared.lake.drop("silver.orders")
+    real = getattr(expiry, point)
+
+    def dying(*given: object, **options: object) -> None:
+        if when == "after":
+            real(*given, **options)
+        raise Killed
+
+    monkeypatch.setattr(expiry, point, dying)
+    with suppress(Killed):
+        cared.care(days=31, **PURGE)
+    monkeypatch.setattr(expiry, point, real)
+    if cared.lake.stores.catalog.dropped():  # it can be restored, so all of it must be there
+        cared.lake.restore("silver.orders")
+        assert cared.rows("silver.orders") == [1, 2]
+        cared.lake.drop("silver.orders")
+    cared.care(days=31, **PURGE)
+    assert cared.files() == {f"shop/warehouse/silver/orders/{USED}"}
+    assert cared.files(FOLDER) == set()

@@ -1,0 +1,229 @@
+"""Random interleavings of everything that changes tables, while readers hold old states: whatever is kept reads as it was.
+
+The oracle is plain Python: which rows each snapshot had when it was made.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import lakebed
+from lakebed.names import TableName, new_run_id
+from lakebed.settings import Root
+from lakebed.tables import stood_at
+from tests.conftest import SCALE
+from tests.contracts.benches import RealBench, ids, sqlite_bench
+
+STEPS = 60
+LATER = timedelta(days=8)  # by then everything superseded has expired, and every file is old enough to be an orphan
+
+
+@dataclass
+class Expected:
+    """What a table's snapshots hold, and where its refs stand."""
+
+    rows: dict[int, list[int]] = field(default_factory=dict)
+    main: list[int] = field(default_factory=list)
+    tags: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Walk:
+    """A lake, and what it must hold."""
+
+    bench: RealBench
+    lake: lakebed.Lake
+    chance: random.Random
+    tables: dict[TableName, Expected] = field(default_factory=dict)
+    dropped: dict[str, Expected] = field(default_factory=dict)
+    held: list[tuple[str, int, list[int], ExitStack]] = field(default_factory=list)
+    number: int = 0
+
+    def fresh(self) -> int:
+        self.number += 1
+        return self.number
+
+    def name(self) -> TableName:
+        """Old names come again: that is when folders get mixed up."""
+        return TableName("shop", "silver", f"t{self.chance.randrange(6)}")
+
+    def any(self) -> TableName | None:
+        return self.chance.choice(sorted(self.tables)) if self.tables else None
+
+    def note(self, table: TableName) -> None:
+        """Write down what `main` holds now."""
+        expected, head = self.tables[table], self.lake.describe(table).head()
+        assert head
+        expected.rows[head.id] = list(expected.main)
+
+    def point(self, table: TableName) -> int:
+        """A state that readers saw. PyIceberg's overwrite passes through another, which is empty."""
+        return self.chance.choice(sorted(stood_at(self.lake.describe(table)) & set(self.tables[table].rows)))
+
+    # -- what may happen
+
+    def make(self) -> None:
+        table = self.name()
+        if table in self.tables:
+            return
+        place = self.lake.place_for(table)
+        assert place
+        spelt = self.chance.choice([place, place.replace("file:///", "file:/")])
+        from pyiceberg.schema import Schema
+        from pyiceberg.types import LongType, NestedField
+
+        self.bench.iceberg.create_table(table.parts, Schema(NestedField(1, "id", LongType())), location=spelt)
+        self.tables[table] = Expected()
+        self._run(table)
+
+    def run(self) -> None:
+        if table := self.any():
+            self._run(table)
+
+    def _run(self, table: TableName) -> None:
+        row, run_id = self.fresh(), new_run_id()
+        with self.lake.hold(table) as held:
+            self.bench.write(table, [row], branch=f"run_{run_id}")
+            self.lake.publish([table], branch=f"run_{run_id}", run_id=run_id, held=[held])
+        self.tables[table].main.append(row)
+        self.note(table)
+
+    def fail(self) -> None:
+        if table := self.any():
+            self.bench.write(table, [self.fresh()], branch=f"run_{new_run_id()}")
+
+    def rewrite(self) -> None:
+        """As compaction does: other files, the same rows."""
+        if table := self.any():
+            self.bench.iceberg.load_table(table.parts).overwrite(ids(self.tables[table].main))
+            self.note(table)
+
+    def roll_back(self) -> None:
+        if table := self.any():
+            to = self.point(table)
+            self.lake.rollback(table, to)
+            self.tables[table].main = list(self.tables[table].rows[to])
+
+    def tag(self) -> None:
+        if table := self.any():
+            at = self.point(table)
+            name = f"v{self.fresh()}"
+            self.lake.tag(table, name, at=at)
+            self.tables[table].tags[name] = at
+
+    def untag(self) -> None:
+        if (table := self.any()) and self.tables[table].tags:
+            name = self.chance.choice(sorted(self.tables[table].tags))
+            self.lake.table_work.remove_ref(table, name)
+            del self.tables[table].tags[name]
+
+    def clone(self) -> None:
+        table, to = self.any(), self.name()
+        if table and to not in self.tables:
+            self.lake.clone(table, to)
+            head = self.lake.describe(to).head()
+            assert head
+            main = list(self.tables[table].main)
+            self.tables[to] = Expected({head.id: main}, list(main))
+
+    def rename(self) -> None:
+        table, to = self.any(), self.name()
+        if table and to not in self.tables:
+            self.lake.rename(table, to)
+            self.tables[to] = self.tables.pop(table)
+
+    def drop(self) -> None:
+        if table := self.any():
+            self.dropped[self.lake.drop(table).uuid] = self.tables.pop(table)
+
+    def restore(self) -> None:
+        to = self.name()
+        if self.dropped and to not in self.tables:
+            uuid = self.chance.choice(sorted(self.dropped))
+            self.lake.restore(uuid, to=to)
+            self.tables[to] = self.dropped.pop(uuid)
+
+    def begin_reading(self) -> None:
+        if table := self.any():
+            stack = ExitStack()
+            point = stack.enter_context(self.lake.reading(table, at=self.point(table), seconds=10**8))
+            pointer = self.lake.stores.catalog.pointers([table])[table]
+            self.held.append((pointer.location, point.id, self.tables[table].rows[point.id], stack))
+
+    def end_reading(self) -> None:
+        if self.held:
+            self.held.pop(self.chance.randrange(len(self.held)))[-1].close()
+
+    def expire(self) -> None:
+        self.lake.care(now=datetime.now(UTC) + LATER)
+
+    def remove_orphans(self) -> None:
+        self.lake.care(now=datetime.now(UTC) + LATER, orphans=True)
+
+    # -- the oracle
+
+    def check(self) -> None:
+        visible = {table for table in self.lake.stores.catalog.pointers() if not table.hidden}
+        assert visible == set(self.tables)
+        for table, expected in self.tables.items():
+            assert self.bench.rows(table) == sorted(expected.main), table
+            metadata = self.lake.describe(table)
+            for tag, snapshot in expected.tags.items():
+                assert metadata.refs[tag].snapshot == snapshot
+                assert self.bench.rows(table, tag) == sorted(expected.rows[snapshot])
+        for location, snapshot, rows, _ in self.held:
+            assert read_at(location, snapshot) == sorted(rows)  # from the very metadata file that the reader saw
+
+    def check_every_snapshot(self) -> None:
+        for table, expected in self.tables.items():
+            location = self.lake.stores.catalog.pointers([table])[table].location
+            for snapshot in set(self.lake.describe(table).snapshots) & set(expected.rows):
+                assert read_at(location, snapshot) == sorted(expected.rows[snapshot])
+
+
+def read_at(location: str, snapshot: int) -> list[int]:
+    from pyiceberg.table import StaticTable
+
+    found: list[int] = StaticTable.from_metadata(location).scan(snapshot_id=snapshot).to_arrow()["id"].to_pylist()
+    return sorted(found)
+
+
+@pytest.fixture
+def walk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Walk]:
+    lakebed.create(Root.parse(tmp_path / "lake"), values={}, template=None, environment={})
+    bench = sqlite_bench(tmp_path / "lake")
+    with lakebed.open(tmp_path / "lake", environment={}) as lake:
+        made = Walk(bench, lake, random.Random(request.param))
+        yield made
+        for *_, stack in made.held:
+            stack.close()
+    bench.close()
+
+
+@pytest.mark.parametrize("walk", range(3 * SCALE), indirect=True)
+def test_whatever_is_kept_reads_as_it_was(walk: Walk) -> None:
+    happenings: list[Callable[[], None]] = [
+        walk.make, walk.run, walk.run, walk.fail, walk.rewrite, walk.roll_back, walk.roll_back, walk.tag, walk.untag, walk.clone,
+        walk.rename, walk.drop, walk.restore, walk.begin_reading, walk.end_reading, walk.expire, walk.expire, walk.remove_orphans,
+    ]  # fmt: skip
+    walk.make()
+    told = []
+    for _ in range(STEPS):
+        happening = walk.chance.choice(happenings)
+        told.append(happening.__name__)
+        happening()
+        walk.check()
+    walk.remove_orphans()
+    for uuid in sorted(walk.dropped):  # every one of them can be had back
+        to = TableName("shop", "gold", f"back{walk.fresh()}")
+        walk.lake.restore(uuid, to=to)
+        walk.tables[to] = walk.dropped.pop(uuid)
+    walk.check()
+    walk.check_every_snapshot()
+    done = {entry.action for entry in walk.lake.caring.history(limit=10_000)}
+    assert {"expire_snapshots", "remove_branches"} <= done, told

@@ -1,0 +1,54 @@
+"""What a pipeline says of its columns and layout."""
+
+import pytest
+
+from lakebed.errors import BadPipeline
+from lakebed.pipelines.load import read_pipeline
+from lakebed.pipelines.spec import PipelineSpec
+
+FOLDER = "shop/pipelines/silver/orders"
+
+
+def read(config: str = "", source: str = "SELECT 1 AS id") -> PipelineSpec:
+    return read_pipeline(FOLDER, {"pipeline.sql": source, "config.yaml": config})
+
+
+@pytest.mark.parametrize(
+    ("config", "source"),
+    [
+        ("rename: a -> b, c -> d", "SELECT 1"),
+        ("rename: [a -> b, c->d]", "SELECT 1"),
+        ("rename: {a: b, c: d}", "SELECT 1"),
+        ("", "-- @rename: a -> b, `c` -> d\nSELECT 1"),
+        ("rename: a -> b\ncolumns: {d: {renamed_from: c}, b: {renamed_from: a}}", "SELECT 1"),
+    ],
+)
+def test_a_rename_is_written_in_several_ways(config: str, source: str) -> None:
+    assert read(config, source).config.renames == (("a", "b"), ("c", "d"))
+
+
+@pytest.mark.parametrize(
+    ("config", "source", "where", "said"),
+    [
+        ("tags: x\nrename: a -> b, b -> c", "SELECT 1", "config.yaml:2", "is itself the new name"),
+        ("rename: a, b", "SELECT 1", "config.yaml:1", "old -> new"),
+        ("", "-- @rename: a -> b, b -> a\nSELECT 1", "pipeline.sql:1", "is itself the new name"),
+        ("columns:\n  b:\n    renamed_from: a\n  c:\n    renamed_from: a", "SELECT 1", "config.yaml:3", "two new names"),
+        ("contract: true", "SELECT 1", "config.yaml:1", "none are listed"),
+        ("contract: true\ncolumns:\n  a: {type: int}\n  b:\n    description: x", "SELECT 1", "config.yaml:4", "no type for"),
+        ("contract: true\ncolumns:\n  a:\n    type: intt", "SELECT 1", "config.yaml:4", "'intt' for the column 'a'"),
+        ("", "-- @contract: true\nSELECT 1", "pipeline.sql:1", "none are listed"),
+        ("sort_by: [week(at)]", "SELECT 1", "config.yaml:1", "no transform 'week'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_its_line(config: str, source: str, where: str, said: str) -> None:
+    with pytest.raises(BadPipeline, match=said) as refused:
+        read(config, source)
+    assert refused.value.where == f"{FOLDER}/{where}"
+
+
+def test_nothing_said_of_the_layout_is_not_the_same_as_none() -> None:
+    assert (read().config.layout.partition_by, read().config.layout.sort_by) == (None, None)
+    said = read("partition_by: []\nsort_by: []").config.layout
+    assert (said.partition_by, said.sort_by) == ((), ())
+    assert [*map(str, read("", "-- @sort_by: id desc, at\nSELECT 1").config.layout.sort_by or ())] == ["id desc", "at asc"]
