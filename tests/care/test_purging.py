@@ -79,20 +79,18 @@ def test_records_beyond_their_number_and_verdicts_beyond_theirs_go(cared: CareLa
 def test_logs_and_staging_go_and_what_is_beside_them_stays(cared: CareLake) -> None:
     run_id = new_run_id()
     record(cared, run_id)
-    for path in (
-        f".data/logs/runs/{run_id}.log",
-        ".data/logs/spark.log",
-        f".data/staging/{run_id}/a/b.csv",
-        ".data/artifacts/x.json",
-    ):
-        cared.lake.stores.files.write(path, b"1234")
+    ours = (f"logs/runs/{run_id}.log", "logs/spark/20260101-000000-7.log", f"staging/{run_id}/a/b.csv")
+    others = ("logs/syslog", "logs/runs/notes.txt", "staging/mine/a.csv", "staging/loose", "artifacts/x.json")
+    for path in (*ours, *others):
+        cared.lake.stores.files.write(f".data/{path}", b"1234")
     assert cared.care(days=0.5).entries == ()
     result = cared.care(days=31)
     assert {entry.action: (entry.state, entry.bytes) for entry in result.entries} == {
         "purge_staging": ("done", 4),
         "purge_logs": ("done", 8),
     }
-    assert {path for path in cared.files(".data") if "lake.db" not in path} == {".data/artifacts/x.json", ".data/README"}
+    left = {path for path in cared.files(".data") if "lake.db" not in path}
+    assert left == {".data/README", *(f".data/{path}" for path in others)}
     assert (cared.folder / ".data/lake.db").exists()
 
 
@@ -155,7 +153,7 @@ def test_the_command_says_what_is_due_and_what_was_done(cared: CareLake) -> None
     run_id = f"{0:032}"
     record(cared, run_id, days=200)
     said = lakebed(cared, "care", "--dry-run")
-    assert "reported purge_runs shop.silver.orders: 1 runs" in said
+    assert "reported purge_runs shop.silver.orders: 1 run;" in said
     assert "nothing was changed" in said
     told = json.loads(lakebed(cared, "care", "--json"))
     assert [(one["action"], one["state"], one["counts"]) for one in told["entries"]] == [("purge_runs", "done", {"runs": 1})]

@@ -3,8 +3,8 @@
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from datetime import datetime
 from functools import cached_property
 from importlib import import_module
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed.app.find import matching, resolve
 from lakebed.app.stores import Stores, open_stores
 from lakebed.errors import LakebedError, UnknownName
-from lakebed.names import AssetKey, TableName, new_run_id, tables_of_assets
+from lakebed.names import AssetKey, TableName, tables_of_assets
 from lakebed.ports import MAIN, Publication, Snapshot, TableMetadata
 from lakebed.settings import (
     DATA,
@@ -92,16 +92,11 @@ class Lake:
         head = metadata.head(ref)
         return tuple(metadata.ancestry(head.id)) if head else ()
 
-    @contextmanager
-    def reading(self, name: str | TableName, *, at: str | int | None = None, seconds: float = 3600.0) -> Iterator[Snapshot]:
+    def reading(
+        self, name: str | TableName, *, at: str | int | None = None, seconds: float = 3600.0
+    ) -> AbstractContextManager[Snapshot]:
         """A state of a table that care leaves alone while the block lasts; should this process die, for so many seconds."""
-        table, _, metadata = self.table_work.seen(name)
-        point, reader = self.table_work.point(table, metadata, at), f"reader {new_run_id()}"
-        self.stores.events.hold(reader, table, [point.id], seconds=seconds)
-        try:
-            yield point
-        finally:
-            self.stores.events.give_back(reader)
+        return self.table_work.reading(name, at=at, seconds=seconds)
 
     @cached_property
     def table_work(self) -> "Tables":

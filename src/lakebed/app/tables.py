@@ -31,6 +31,7 @@ from lakebed.tables import Ground, Held, Rollback, TableDiff, compare, find_poin
 
 ATTEMPTS = 20
 _PAUSE = 0.2
+_CLONING = 600.0  # seconds; it takes a moment
 T = TypeVar("T")
 
 
@@ -94,6 +95,23 @@ class Tables:
                         raise
                     time.sleep(_PAUSE)
             yield held
+
+    @contextmanager
+    def reading(
+        self, name: str | TableName, *, at: str | int | None = None, seconds: float, reader: str = "reader"
+    ) -> Iterator[Snapshot]:
+        """A state that care leaves alone while the block lasts; should this process die, for so many seconds.
+
+        It is held first and looked for then: whoever expires it looks for holders before its files go.
+        """
+        table, _, metadata = self.seen(name)
+        point, holder = self.point(table, metadata, at), f"{reader} {new_run_id()}"
+        self._events.hold(holder, table, [point.id], seconds=seconds)
+        try:
+            self.point(table, self.seen(table)[2], point.id)
+            yield point
+        finally:
+            self._events.give_back(holder)
 
     # -- rollback
 
@@ -167,16 +185,12 @@ class Tables:
 
     def clone(self, name: str | TableName, to: str | TableName, *, at: str | int | None = None) -> TableName:
         """A table of its own that begins with a state of another; no file is copied, and neither can hurt the other."""
-        target = self._free(to)
-        table, pointer, metadata = self.seen(name)
-        point = self.point(table, metadata, at)
-        event = Event("cloned", target, point.id, {"of": str(table)})
-        with self._hold(target):
+        target, table = self._free(to), self._find(name)
+        with self._hold(target), self.reading(table, at=at, seconds=_CLONING, reader="clone") as point:
+            pointer = self._catalog.pointers([table])[table]
+            along = Along(events=(Event("cloned", target, point.id, {"of": str(table)}),))
             place = self._ground.place_for(target)
-            self._named(
-                target,
-                lambda: self._catalog.clone(pointer, target, snapshot=point.id, location=place, along=Along(events=(event,))),
-            )
+            self._named(target, lambda: self._catalog.clone(pointer, target, snapshot=point.id, location=place, along=along))
         return target
 
     def rename(self, name: str | TableName, to: str | TableName) -> TableName:

@@ -1,5 +1,6 @@
 """Reading what care decides by. No JVM starts; what only some tables need is asked of those only."""
 
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,8 +16,14 @@ from lakebed.care.tools import CareTools, Reaping, ZoneRules
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.landing.plan import PROCESSED
 from lakebed.names import TableName
-from lakebed.ports import FileInfo, RunBrief
+from lakebed.ports import FileInfo, Files, RunBrief
 from lakebed.settings import SAFE_DAYS, TableCare
+
+_STAGED = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LOG_FOLDERS = ("runs", "spark", "query_log", "ingestion_log")
+_LOG = re.compile(
+    r"runs/[0-9a-f]{32}\.log|spark/\d{8}-\d{6}-\d+\.log|spark/crash-\d+\.txt|(query|ingestion)_log/\d{4}-\d\d-\d\d\.jsonl"
+)
 
 
 @dataclass(frozen=True)
@@ -76,8 +83,8 @@ def look_around(tools: CareTools, request: CareRequest, *, now: datetime) -> See
         targets={table: _target(tools, table, stock) for table in stock.tables},
         orphans=_orphans(tools, listed, stock, runs, now=now) if request.wants("remove_orphans") else OrphanLook(),
         zones=tuple((zone, tuple(tools.files.list(f"{zone.zone.folder}/{PROCESSED}"))) for zone in zones if zone.spec.auto_purge),
-        staging={place: tuple(files.list()) for place, files in tools.staging.items()} if lake_wide else {},
-        logs={place: tuple(files.list()) for place, files in tools.logs.items()} if lake_wide else {},
+        staging={place: staged_files(files) for place, files in tools.staging.items()} if lake_wide else {},
+        logs={place: log_files(files) for place, files in tools.logs.items()} if lake_wide else {},
         judged_runs=_judged_runs(tools, rules, runs) if request.wants("purge_runs") else {},
         oldest_event=_oldest(tools),
         reaping=tools.reap(now, True) if lake_wide and request.wants("reap_releases") else Reaping(),
@@ -158,6 +165,16 @@ def _judged_runs(
             records = tools.records.runs(table=table, limit=len(ended) + 1000)
             found[table] = tuple(record.run_id for record in records if record.run_id in beyond and record.verdicts)
     return found
+
+
+def staged_files(files: Files) -> tuple[FileInfo, ...]:
+    """Files in folders that are named as ours are: the place may be one that others use, too."""
+    return tuple(file for folder in files.folders() if _STAGED.fullmatch(folder) for file in files.list(folder))
+
+
+def log_files(files: Files) -> tuple[FileInfo, ...]:
+    """Files that are named as our logs are, for the same reason."""
+    return tuple(file for folder in _LOG_FOLDERS for file in files.list(folder) if _LOG.fullmatch(file.path))
 
 
 def by_table(runs: Iterable[RunBrief]) -> dict[TableName, list[RunBrief]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from lakebed.errors import DamagedTable
 from lakebed.names import TableName
@@ -40,7 +41,7 @@ class Stock:
 
     members: tuple[Member, ...]
 
-    @property
+    @cached_property
     def tables(self) -> dict[TableName, Member]:
         return {member.pointer.table: member for member in self.members if member.dropped is None}
 

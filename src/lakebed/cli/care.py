@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lakebed.care import CareOnlooker, Step
     from lakebed.ports import CareEntry
 
+_SINGULAR = {"branches": "branch", "entries": "entry"}
 _COLOURS = {"done": "green", "reported": "cyan", "skipped": "yellow", "failed": "bold red"}
 
 
@@ -124,7 +125,12 @@ def _show_history(screen: Screen) -> None:
 
 
 def _counts(entry: "CareEntry") -> str:
-    return ", ".join(f"{counted(count)} {name}" for name, count in entry.counts.items())
+    return ", ".join(f"{counted(count)} {_one(name) if count == 1 else name}" for name, count in entry.counts.items())
+
+
+def _one(name: str) -> str:
+    """The singular of what is counted."""
+    return _SINGULAR.get(name, name.removesuffix("s"))
 
 
 class _Showing:

@@ -55,9 +55,9 @@ class _Beside:
 def _sums_beside(files: Files, path: str) -> _Beside | None:
     if not isinstance(files, FolderFiles):
         return None
-    folder, _, name = path.rpartition("/")
+    folder, slash, name = path.rpartition("/")
     try:
-        data = files.read(f"{folder}/.{name}.crc")
+        data = files.read(f"{folder}{slash}.{name}.crc")
     except FileMissing:
         return None
     return _Beside(data) if data.startswith(b"crc\0") and int.from_bytes(data[4:8]) > 0 else None
