@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakebed.app.find import matching, resolve
+from lakebed.app.reads import Reads
 from lakebed.app.stores import Stores, open_stores
 from lakebed.errors import LakebedError, UnknownName
 from lakebed.names import AssetKey, TableName, tables_of_assets
@@ -45,7 +46,7 @@ def quiet(_: str) -> None:
     """Says nothing."""
 
 
-class Lake:
+class Lake(Reads):
     """An opened lake. Nothing connects and no JVM starts before it is needed."""
 
     def __init__(
@@ -66,7 +67,7 @@ class Lake:
     @cached_property
     def stores(self) -> Stores:
         """Files, catalog, state."""
-        stores = open_stores(self.settings, self.root)
+        stores = open_stores(self.settings, self.root, cache=cache_folder(self._environment))
         stores.database.prepare()
         return stores
 
@@ -331,6 +332,8 @@ class Lake:
             close_session(self.__dict__.pop("spark"))  # a session we did not open is left alone
             if self.settings.places.logs == IN_BUCKET:
                 self._keep_logs()
+        if "queries" in self.__dict__:
+            self.__dict__.pop("queries").close()
         if "iceberg" in self.__dict__:
             self.__dict__.pop("iceberg").close()
         if "stores" in self.__dict__:

@@ -1,10 +1,11 @@
 """From settings to stores: which engine stands behind each port of a lake."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.engines.files import open_files
-from lakebed.ports import CareLog, Catalog, Events, Files, Leases, Reach, Records, Releases
+from lakebed.ports import CareLog, Catalog, Events, Files, Leases, Reach, Records, Releases, Scans
 from lakebed.settings import DATABASE_FILE, PostgresCatalog, RestCatalog, Root, Settings
 
 if TYPE_CHECKING:
@@ -24,10 +25,11 @@ class Stores:
     reach: Reach
     releases: Releases
     care: CareLog
+    scans: Scans
 
 
-def open_stores(settings: Settings, root: Root) -> Stores:
-    """Connects to nothing yet: each store does so when first asked."""
+def open_stores(settings: Settings, root: Root, *, cache: Path | None = None) -> Stores:
+    """Connects to nothing yet: each store does so when first asked. `cache` is a folder that this user's processes share."""
     from lakebed.engines.database import DatabaseCareLog, DatabaseEvents, DatabaseLeases, DatabaseRecords, DatabaseReleases
 
     files = open_files(root, settings.files)
@@ -43,6 +45,7 @@ def open_stores(settings: Settings, root: Root) -> Stores:
         _reach(settings),
         DatabaseReleases(database),
         DatabaseCareLog(database),
+        _scans(settings, root, files, cache),
     )
 
 
@@ -74,3 +77,10 @@ def _reach(settings: Settings) -> Reach:
     from lakebed.engines.iceberg import LazyReach, file_properties
 
     return LazyReach(file_properties(settings.files))
+
+
+def _scans(settings: Settings, root: Root, files: Files, cache: Path | None) -> Scans:
+    from lakebed.engines.files.anywhere import Anywhere
+    from lakebed.engines.iceberg import IcebergScans, Remembered
+
+    return IcebergScans(Anywhere(root, files, settings.files), Remembered(cache / "manifests" if cache else None))

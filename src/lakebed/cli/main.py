@@ -4,7 +4,22 @@ from typing import Annotated
 
 import typer
 
-from lakebed.cli import care, fsck, keeping, lakes, lineage, looking, pipelines, releases, runs, tables, zones
+from lakebed.cli import (
+    care,
+    fsck,
+    keeping,
+    lakes,
+    lineage,
+    looking,
+    pipelines,
+    queries,
+    query_log,
+    releases,
+    runs,
+    sql,
+    tables,
+    zones,
+)
 from lakebed.cli.command import DebugOption, JsonOption, LakeOption, QuietOption
 from lakebed.cli.screen import Screen
 
@@ -40,7 +55,7 @@ def root(
     context.obj = Screen(lake, json, quiet, debug)
 
 
-for commands in (lakes, pipelines, looking, runs, lineage, releases, tables, zones, care, fsck, keeping):
+for commands in (lakes, pipelines, looking, runs, lineage, releases, queries, sql, query_log, tables, zones, care, fsck, keeping):
     commands.add_to(app)
 
 

@@ -8,6 +8,7 @@
     │   ├── BadText             a file that somebody wrote for Lakebed is wrong at some line
     │   │   ├── BadSettings     lakebed.yaml or a LAKEBED_* variable
     │   │   └── BadPipeline     a pipeline's files, a gate, a template or a zone.yaml
+    │   ├── BadQuery            a query that cannot be read, or may not be asked
     │   ├── BadName             a name no table, zone or folder may have
     │   ├── NameCollision       two names that would share one table
     │   ├── NameTaken           a table, tag or branch of that name is there already
@@ -37,6 +38,7 @@
     │   └── FilesChanged        they changed while they were read (a retry helps)
     ├── GateFailed              a quality gate found bad rows; the table is as it was
     ├── NotPublished            another run of the same build failed, and all are published together
+    ├── QueryEnded              a query was ended: its time, memory or rows were spent, or somebody cancelled it
     ├── RunFailed               a pipeline's code, or the engine on its behalf, failed
     └── SparkFailed             Spark could not be started or died
 
@@ -56,6 +58,7 @@ from lakebed.errors.runs import (
     FilesChanged,
     GateFailed,
     NotPublished,
+    QueryEnded,
     RunFailed,
     SparkFailed,
 )
@@ -86,6 +89,7 @@ from lakebed.errors.tables import (
 from lakebed.errors.usage import (
     BadName,
     BadPipeline,
+    BadQuery,
     BadRoot,
     BadSettings,
     BadText,
@@ -103,6 +107,7 @@ __all__ = [
     "BadFiles",
     "BadName",
     "BadPipeline",
+    "BadQuery",
     "BadRoot",
     "BadSettings",
     "BadText",
@@ -132,6 +137,7 @@ __all__ = [
     "NoLake",
     "NotPublished",
     "PointerMoved",
+    "QueryEnded",
     "RunFailed",
     "SparkFailed",
     "Unavailable",

@@ -36,6 +36,12 @@ class NotPublished(LakebedError):
         super().__init__(what, safe="The table is as it was.")
 
 
+class QueryEnded(LakebedError):
+    """A query was ended before its answer was complete: its time, memory or rows were spent, or somebody cancelled it."""
+
+    exit_code = 1
+
+
 class RunFailed(LakebedError):
     """A pipeline's own code, or the engine on its behalf, failed; the table is as it was."""
 

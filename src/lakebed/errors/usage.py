@@ -57,6 +57,10 @@ class BadPipeline(BadText):
     """A pipeline's files, a gate, a template or a zone's settings are wrong; refused before anything runs."""
 
 
+class BadQuery(UsageError):
+    """A query that cannot be read, or may not be asked; it did not run."""
+
+
 class BadName(UsageError):
     """A name no table, zone or folder may have."""
 

@@ -7,6 +7,7 @@ from lakebed.ports.compute import Compute, Field, FileGroup, FileRows, Frame, Un
 from lakebed.ports.events import Event, EventKind, Events, Noted, SnapshotHold
 from lakebed.ports.files import FileInfo, Files
 from lakebed.ports.leases import Lease, Leases
+from lakebed.ports.predicates import Always, And, Comparison, In, IsNull, Not, Operator, Or, Predicate, StartsWith
 from lakebed.ports.reach import Reach, Reached, ReachedKind
 from lakebed.ports.records import (
     Along,
@@ -24,6 +25,7 @@ from lakebed.ports.records import (
     Verdict,
 )
 from lakebed.ports.releases import Draft, Release, Releases
+from lakebed.ports.scans import Scan, ScanColumn, ScanFile, Scans
 from lakebed.ports.tables import (
     FAMILY,
     MAIN,
@@ -46,12 +48,15 @@ __all__ = [
     "RUN_ID",
     "UNPUBLISHED",
     "Along",
+    "Always",
     "Amendment",
+    "And",
     "CareEntry",
     "CareLog",
     "CareState",
     "Catalog",
     "Column",
+    "Comparison",
     "Compute",
     "ConsumedFile",
     "Draft",
@@ -66,12 +71,18 @@ __all__ = [
     "FileState",
     "Files",
     "Frame",
+    "In",
     "InputPin",
+    "IsNull",
     "Lease",
     "Leases",
+    "Not",
     "Noted",
+    "Operator",
+    "Or",
     "Phase",
     "Pointer",
+    "Predicate",
     "Publication",
     "Reach",
     "Reached",
@@ -85,6 +96,10 @@ __all__ = [
     "RunBrief",
     "RunRecord",
     "RunState",
+    "Scan",
+    "ScanColumn",
+    "ScanFile",
+    "Scans",
     "SetAside",
     "SetProperties",
     "SetRef",
@@ -94,6 +109,7 @@ __all__ = [
     "Snapshot",
     "SnapshotHold",
     "SnapshotRef",
+    "StartsWith",
     "TableMetadata",
     "Undoing",
     "Unreadable",

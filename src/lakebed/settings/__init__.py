@@ -12,6 +12,7 @@ from lakebed.settings.load import (
     variables,
 )
 from lakebed.settings.places import DATA, DATABASE_FILE, IN_BUCKET, cache_folder, logs_folder, staging_place
+from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.root import SETTINGS_FILE, Root, find_root, one_spelling
 from lakebed.settings.spec import (
@@ -44,6 +45,7 @@ __all__ = [
     "LeaseSettings",
     "PlacesSettings",
     "PostgresCatalog",
+    "QuerySettings",
     "ReleaseSettings",
     "RestCatalog",
     "Root",

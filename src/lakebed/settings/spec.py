@@ -8,6 +8,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_va
 
 from lakebed.names import AssetKey, TableName, plain, tables_of_assets
 from lakebed.settings.care import CareSettings, TableCare, nearest_care
+from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
 
 Compression = Literal["snappy", "zstd", "gzip", "lz4", "uncompressed"]
@@ -150,6 +151,7 @@ class Settings(_Part):
     spark: SparkSettings = SparkSettings()
     lease: LeaseSettings = LeaseSettings()
     releases: ReleaseSettings = ReleaseSettings()
+    query: QuerySettings = QuerySettings()
     care: CareSettings = CareSettings()
     write: WriteSettings = WriteSettings()
     namespaces: dict[str, ScopedSettings] = Field(default_factory=dict, description="what a namespace sets for itself")

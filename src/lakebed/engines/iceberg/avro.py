@@ -6,7 +6,7 @@ nothing is decoded that is not asked for, and the schema and the other headers a
 
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from lakebed.engines.iceberg.avro_values import Change, Copy, Path, copier, long, packed, sized
 
@@ -25,6 +25,24 @@ def rewrite(data: bytes, changes: Mapping[Path, Change]) -> bytes:
     while at < len(data):
         at = _block(data, at, sync, copy, unpack, out)
     return bytes(out)
+
+
+def read_blocks(data: bytes) -> tuple[dict[str, bytes], Iterator[tuple[int, bytes]]]:
+    """The headers, and for each block how many values it holds and their bytes; `ValueError` for what is no Avro."""
+    meta, at = _header(data)
+    return meta, _blocks(data, at, _unpacking(meta.get(_CODEC, b"null").decode()))
+
+
+def _blocks(data: bytes, at: int, unpack: Callable[[bytes], bytes]) -> Iterator[tuple[int, bytes]]:
+    sync = data[at : at + _SYNC]
+    at += _SYNC
+    while at < len(data):
+        count, at = long(data, at)
+        size, at = long(data, at)
+        if size < 0 or data[at + size : at + size + _SYNC] != sync:
+            raise ValueError("an Avro block does not end where it should")
+        yield count, unpack(data[at : at + size])
+        at += size + _SYNC
 
 
 def _block(data: bytes, at: int, sync: bytes, copy: Copy, unpack: Callable[[bytes], bytes], out: bytearray) -> int:

@@ -20,8 +20,14 @@ _GZIP = b"\x1f\x8b"
 
 def parse_metadata(data: bytes) -> tuple[TableMetadata, Json]:
     """A metadata file, compressed or not: as we see it, and as it is. `ValueError` or `KeyError` for what is none."""
-    document = json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data)
+    document = document_of(data)
     return read_metadata(document), document
+
+
+def document_of(data: bytes) -> Json:
+    """A metadata file as it is. `ValueError` for what is none."""
+    document: Json = json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data)
+    return document
 
 
 class MetadataReader:

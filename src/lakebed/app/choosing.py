@@ -1,0 +1,60 @@
+"""From what somebody asks of one table to what is read of it."""
+
+from collections.abc import Sequence
+
+from lakebed.app.lazy import LazyTable, Reading
+from lakebed.errors import UnknownName
+from lakebed.ports import Column, Pointer, TableMetadata
+from lakebed.query.frames import Chosen
+from lakebed.query.plan import Pinned
+from lakebed.query.where import where_of
+from lakebed.tables import find_point
+
+
+def choose(
+    pointer: Pointer,
+    metadata: TableMetadata,
+    reading: Reading,
+    *,
+    columns: Sequence[str] | None,
+    where: str | None,
+    at: str | None,
+    memory: str | None,
+    timezone: str,
+) -> LazyTable:
+    """The table, pinned. Columns and condition are refused here where they are wrong, not when rows are read."""
+    head = metadata.head()
+    point = head if at is None else find_point(pointer.table, metadata, at, timezone=timezone)
+    present = point is None or (head is not None and point.id == head.id)
+    known = metadata.columns if present or point is None else metadata.columns_at(point)
+    pinned = Pinned(pointer, metadata, point, known)
+    names = _chosen(pointer, known, columns)
+    if where is None:
+        return LazyTable(Chosen(pinned, names), reading, memory=memory)
+    session = reading.sessions().take()
+    try:
+        condition = where_of(where, pointer.table.name, known, parse=session.parse, timezone=timezone)
+    finally:
+        session.close()
+    _refuse_unknown(pointer, known, condition.named.names)
+    return LazyTable(Chosen(pinned, names, condition), reading, memory=memory)
+
+
+def _chosen(pointer: Pointer, known: Sequence[Column], names: Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return tuple(column.name for column in known)
+    exact = {column.name: column.name for column in known}
+    folded = {column.name.casefold(): column.name for column in known}
+    for name in names:
+        if name not in exact and name.casefold() not in folded:
+            raise UnknownName(f"column of {pointer.table}", name, exact)
+    return tuple(dict.fromkeys(exact.get(name) or folded[name.casefold()] for name in names))
+
+
+def _refuse_unknown(pointer: Pointer, known: Sequence[Column], named: frozenset[str]) -> None:
+    """A name may be qualified with the table's, and a field of a struct stands after its column's."""
+    folded = {column.name.casefold() for column in known}
+    nested = any("<" in column.type for column in known)
+    for name in sorted(named - folded - {pointer.table.name.casefold()}):
+        if not nested:
+            raise UnknownName(f"column of {pointer.table}", name, [column.name for column in known])

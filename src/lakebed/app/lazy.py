@@ -1,0 +1,202 @@
+"""A table to be read later, by any frame library: pinned when it is asked for, read when rows are."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lakebed.errors import MissingExtra, UnknownName, UsageError
+from lakebed.names import TableName, new_run_id
+from lakebed.ports import Catalog, Events, Predicate, Scan, Scans
+from lakebed.query.frames import Chosen
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+    from lakebed.engines.duckdb import DuckSessions
+    from lakebed.engines.types import DuckRelation, SparkSession
+
+_HELD = 3600.0  # seconds, should this process die
+_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What reads tables of a lake."""
+
+    catalog: Catalog
+    scans: Scans
+    events: Events
+    sessions: "Callable[[], DuckSessions]"
+    spark: "Callable[[], SparkSession]"
+
+
+class LazyTable:
+    """A table at one snapshot, whatever is committed meanwhile; every frame made of it has a connection of its own.
+
+    The snapshot is kept from expiry while rows are read. Types are Iceberg's own; `memory` bounds what DuckDB may use.
+    """
+
+    def __init__(self, chosen: Chosen, reading: Reading, *, memory: str | None = None) -> None:
+        self._chosen, self._reading, self._memory = chosen, reading, memory
+
+    @property
+    def name(self) -> TableName:
+        return self._chosen.pinned.table
+
+    @property
+    def snapshot(self) -> int | None:
+        """The snapshot that is read; None while the table has none."""
+        return self._chosen.snapshot
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._chosen.columns
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """Names and types of the columns, as Arrow says them."""
+        from lakebed.engines.arrow import arrow_schema
+
+        by_name = {column.name: column for column in self._scan(self.columns).columns}
+        return arrow_schema(by_name[name] for name in self.columns)
+
+    def scan(self) -> Scan:
+        """Which files are read, of how many."""
+        return self._scan(self.columns)
+
+    def arrow_reader(self, *, rows: int = _ROWS) -> "pa.RecordBatchReader":
+        """The rows as they are read, in batches of about so many; memory is that of a few batches."""
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches(self.columns, None, None, rows))
+
+    def arrow(self) -> "pa.Table":
+        """All rows at once."""
+        return self.arrow_reader().read_all()
+
+    def pandas(self) -> Any:
+        """All rows at once, as a `pandas.DataFrame`."""
+        return self.arrow().to_pandas()
+
+    def lazy(self) -> "pl.LazyFrame":
+        """A Polars LazyFrame. Its filters leave out files and rows early where DuckDB knows them, and all of them hold."""
+        try:
+            from lakebed.engines.polars import lazy_frame
+        except ImportError:
+            raise MissingExtra("polars", "A Polars frame") from None
+        scan = self._scan(self.columns)
+        return lazy_frame(self.schema, scan.columns, self._batches)
+
+    def duckdb(self) -> "DuckRelation":
+        """A relation on a DuckDB connection of its own, which lasts as long as the relation."""
+        from lakebed.engines.duckdb.streams import Wanted, relation
+
+        held = self._hold()
+        try:
+            scan = self._scan(self.columns)
+            sessions = self._reading.sessions()
+            found: DuckRelation = relation(
+                sessions, self._chosen, scan, Wanted(self.columns), memory=self._memory, on_end=held.give_back
+            )
+            return found
+        except BaseException:
+            held.give_back()
+            raise
+
+    def spark(self) -> Any:
+        """A Spark DataFrame of the same snapshot, columns and rows. Spark must be able to say the condition, all of it."""
+        from lakebed.engines.spark.reading import pinned_frame
+
+        where = self._chosen.where
+        if where is not None and where.same is None:
+            raise UsageError(
+                f"this condition cannot be said in Spark's words: {where.text}",
+                next="Leave it away here, and filter the DataFrame: lake.table(…).spark().filter(…)",
+            )
+        return pinned_frame(self._reading.spark(), self._chosen, where.same if where else None)
+
+    def count(self) -> int:
+        """How many rows there are."""
+        scan = self._scan(())
+        if self._chosen.where is None and scan.plain:
+            return scan.rows
+        from lakebed.engines.duckdb.streams import counted
+
+        with self._held():
+            return counted(self._reading.sessions(), self._chosen, scan, memory=self._memory)
+
+    def _scan(self, names: Sequence[str], predicate: Predicate | None = None) -> Scan:
+        chosen = self._chosen
+        return self._reading.scans.plan(
+            chosen.pinned.pointer,
+            snapshot=chosen.snapshot,
+            predicate=chosen.predicate(predicate),
+            columns=chosen.scanned(names),
+        )
+
+    def _batches(self, names: tuple[str, ...], predicate: Predicate | None, limit: int | None, rows: int | None) -> Iterator[Any]:
+        from lakebed.engines.duckdb.streams import Wanted, stream
+
+        with self._held() as held:
+            scan = self._scan(names, predicate)
+            wanted = Wanted(names, predicate, limit, rows or _ROWS)
+            for batch in stream(self._reading.sessions(), self._chosen, scan, wanted, memory=self._memory):
+                held.renew()
+                yield batch
+
+    def _hold(self) -> "_Hold":
+        held = _Hold(self._reading.events, self.name, self.snapshot)
+        try:
+            self._refuse_if_gone()
+        except BaseException:
+            held.give_back()
+            raise
+        return held
+
+    @contextmanager
+    def _held(self) -> "Iterator[_Hold]":
+        held = self._hold()
+        try:
+            yield held
+        finally:
+            held.give_back()
+
+    def _refuse_if_gone(self) -> None:
+        """It is held first and looked for then: whoever expires it looks for holders before its files go."""
+        known = self._reading.catalog.pointers([self.name])
+        if self.name not in known:
+            raise UnknownName("table", str(self.name), map(str, self._reading.catalog.pointers()))
+        present = self._reading.catalog.metadata(known.values())[self.name]
+        if self.snapshot is not None and self.snapshot not in present.snapshots:
+            raise UsageError(
+                f"{self.name} was pinned to snapshot {self.snapshot}, which expired meanwhile.", next="Ask for the table again."
+            )
+
+    def __repr__(self) -> str:
+        return f"LazyTable({str(self.name)!r}, snapshot={self.snapshot})"
+
+
+class _Hold:
+    """A snapshot that care leaves alone."""
+
+    def __init__(self, events: Events, table: TableName, snapshot: int | None) -> None:
+        self._events, self._table, self._snapshot = events, table, snapshot
+        self._holder = f"reader {new_run_id()}"
+        self._take()
+
+    def _take(self) -> None:
+        self._since = time.monotonic()
+        if self._snapshot is not None:
+            self._events.hold(self._holder, self._table, [self._snapshot], seconds=_HELD)
+
+    def renew(self) -> None:
+        """Before it runs out."""
+        if time.monotonic() - self._since > _HELD / 2:
+            self._take()
+
+    def give_back(self) -> None:
+        if self._snapshot is not None:
+            self._events.give_back(self._holder)

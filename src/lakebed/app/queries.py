@@ -1,0 +1,251 @@
+"""Queries of a lake: asked, planned, answered by an engine, and written down."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakebed.app.stores import Stores
+from lakebed.errors import BadQuery, LakebedError, QueryEnded
+from lakebed.names import new_run_id
+from lakebed.query.explain import explained
+from lakebed.query.log import QueryLog, QueryLogEntry, hash_of
+from lakebed.query.plan import Pinned, Plan
+from lakebed.query.result import Result
+from lakebed.query.run import Ground, Rows, Seen, planned
+from lakebed.query.spec import Ask
+from lakebed.settings import Root, Settings
+from lakebed.tables import find_point
+
+if TYPE_CHECKING:
+    from lakebed.engines.duckdb import DuckSessions
+    from lakebed.engines.duckdb.confined import Limits
+    from lakebed.ports import Compute
+
+_NO_PLAN = Plan("", "", ())
+_HELD = 3600.0  # seconds, should this process die
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks, and by which way."""
+
+    principal: str = ""
+    route: str = "api"
+
+
+class Queries:
+    """The queries of one lake."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        root: Root,
+        settings: Settings,
+        *,
+        environment: Mapping[str, str],
+        logs: Path,
+        compute: "Callable[[str], Compute]",
+    ) -> None:
+        self._stores, self._root, self._settings = stores, root, settings
+        self._environment, self._compute, self._seen = environment, compute, Seen()
+        self.log = QueryLog(logs)
+
+    @cached_property
+    def sessions(self) -> "DuckSessions":
+        """DuckDB's sessions; opened when first asked."""
+        from lakebed.engines.duckdb import DuckSessions, reaching
+
+        access = reaching(self._root, self._settings.files, self._environment)
+        return DuckSessions(timezone=self._settings.timezone, inspect=self._inspect, reaching=access)
+
+    def _inspect(self, pinned: Pinned, about: str) -> Any:
+        from lakebed.engines.iceberg import file_properties
+        from lakebed.engines.iceberg.metatables import inspected
+
+        snapshot = pinned.snapshot.id if pinned.snapshot else None
+        return inspected(pinned.pointer, snapshot, about, file_properties(self._settings.files))
+
+    @property
+    def _ground(self) -> Ground:
+        own: dict[tuple[str, ...], str] = {("system", "query_log"): self.log.select()}
+        return Ground(self._stores.catalog, self._stores.scans, self._settings.timezone, own, self._seen)
+
+    def plan(self, ask: Ask) -> Plan:
+        """What a query would read; reads no row."""
+        session = self.sessions.take()
+        try:
+            return planned(ask, session, self._ground)
+        finally:
+            session.close()
+
+    def query(self, ask: Ask, *, untrusted: bool = False, asker: Asker | None = None) -> Result:
+        """The answer. Every query is written to the log when its last row was read, or it failed."""
+        entry = _Entry(self.log, ask, asker or Asker(), untrusted)
+        try:
+            if ask.engine == "spark":
+                return self._by_spark(ask, entry, untrusted=untrusted)
+            return self._by_duckdb(ask, entry, untrusted=untrusted)
+        except LakebedError as error:
+            entry.ended(_NO_PLAN, 0, error)
+            raise
+
+    def _by_duckdb(self, ask: Ask, entry: "_Entry", *, untrusted: bool) -> Result:
+        if untrusted:
+            self._refuse(ask)
+        began = time.perf_counter()
+        plan = self.plan(ask)
+        took = (time.perf_counter() - began) * 1000
+        release = self._hold(plan)
+        begin: Callable[[], Rows] = (lambda: self._confined(plan, ask)) if untrusted else (lambda: self._begun(plan, ask))
+
+        def ended(rows: int, error: LakebedError | None) -> None:
+            release()
+            entry.ended(plan, rows, error)
+
+        return Result(plan, begin, limit=ask.limit, on_end=ended, plan_ms=took, profile=ask.profile)
+
+    def _begun(self, plan: Plan, ask: Ask) -> Rows:
+        session = self.sessions.take()
+        try:
+            if ask.stop:
+                ask.stop.by(session.cancel)
+            return session.run(plan, ask.parameters, profile=ask.profile)
+        except BaseException:
+            session.close()
+            raise
+
+    def _refuse(self, ask: Ask) -> None:
+        from lakebed.query.guard import check_untrusted
+
+        if ask.parameters:
+            raise BadQuery("a stranger's query takes no parameters.", next="Write the values themselves.")
+        check_untrusted(ask.sql, [table.parts for table in self._stores.catalog.pointers() if not table.hidden])
+
+    def _confined(self, plan: Plan, ask: Ask) -> Rows:
+        from lakebed.engines.duckdb.confined_rows import confined
+        from lakebed.engines.duckdb.reaching import reaching
+
+        access = reaching(self._root, self._settings.files, self._environment)
+        return confined(plan, timezone=self._settings.timezone, reaching=access, limits=_limits(self._settings), stop=ask.stop)
+
+    def _by_spark(self, ask: Ask, entry: "_Entry", *, untrusted: bool) -> Result:
+        from lakebed.engines.spark.queries import SparkRows
+        from lakebed.query.spark import planned_for_spark
+
+        if untrusted:
+            raise BadQuery("a stranger's query is answered by DuckDB only.", next="Leave the engine away.")
+        plan = planned_for_spark(ask, self._stores.catalog, timezone=self._settings.timezone)
+        return Result(
+            plan,
+            lambda: SparkRows(self._compute(new_run_id()), plan),
+            limit=ask.limit,
+            on_end=lambda rows, error: entry.ended(plan, rows, error),
+        )
+
+    def _hold(self, plan: Plan) -> Callable[[], None]:
+        """Keep former states from expiry while they are read; the present one is kept for a day after it is superseded."""
+        read = [view.target.what for view in plan.views]
+        former = [what for what in read if isinstance(what, Pinned) and _is_former(what)]
+        if not former:
+            return lambda: None
+        holder, events = f"query {new_run_id()}", self._stores.events
+        for pinned in former:
+            snapshots = [one.snapshot.id for one in former if one.table == pinned.table and one.snapshot]
+            events.hold(holder, pinned.table, snapshots, seconds=_HELD)
+        try:
+            self._refuse_expired(former)
+        except BaseException:
+            events.give_back(holder)
+            raise
+        return lambda: events.give_back(holder)
+
+    def _refuse_expired(self, held: Sequence[Pinned]) -> None:
+        """Held first and looked for then: whoever expires a state looks for holders before its files go."""
+        catalog = self._stores.catalog
+        present = catalog.metadata(catalog.pointers({pinned.table for pinned in held}).values())
+        for pinned in held:
+            if pinned.snapshot and pinned.table in present:
+                find_point(pinned.table, present[pinned.table], str(pinned.snapshot.id))
+
+    def close(self) -> None:
+        """Close what is open."""
+        if "sessions" in self.__dict__:
+            self.__dict__.pop("sessions").close()
+
+
+def _limits(settings: Settings) -> "Limits":
+    from lakebed.engines.duckdb.confined import Limits
+
+    most = settings.query
+    return Limits(
+        rows=most.untrusted_rows,
+        bytes=most.untrusted_bytes,
+        seconds=most.untrusted_seconds,
+        memory=most.untrusted_memory,
+        threads=most.untrusted_threads,
+    )
+
+
+def _is_former(pinned: Pinned) -> bool:
+    head = pinned.metadata.head()
+    return pinned.snapshot is not None and (head is None or head.id != pinned.snapshot.id)
+
+
+class _Entry:
+    """A query on its way into the log."""
+
+    def __init__(self, log: QueryLog, ask: Ask, asker: Asker, untrusted: bool) -> None:
+        self._log, self._ask, self._asker, self._untrusted = log, ask, asker, untrusted
+        self._at, self._began = datetime.now(UTC), time.perf_counter()
+        self._done = False
+
+    def ended(self, plan: Plan, rows: int, error: LakebedError | None) -> None:
+        """Write it down, once."""
+        if self._done:
+            return
+        self._done = True
+        tables = explained(replace(plan, tree=None))  # which columns, the log does not tell
+        entry = QueryLogEntry(
+            ts=self._at,
+            id=new_run_id(),
+            sql=self._ask.sql,
+            sql_hash=hash_of(self._ask.sql),
+            status=_status(error, untrusted=self._untrusted),
+            error=str(error.what) if error else "",
+            principal=self._asker.principal,
+            route=self._asker.route,
+            engine=self._ask.engine,
+            untrusted=self._untrusted,
+            params_redacted=_redacted(self._ask.parameters),
+            rows=rows,
+            ms=round((time.perf_counter() - self._began) * 1000, 3),
+        )
+        self._log.write(
+            replace(
+                entry,
+                tables=tuple(one.table for one in tables),
+                snapshot_ids=tuple(one.snapshot for one in tables),
+                bytes=sum(one.bytes for one in tables),
+                files_scanned=sum(one.files for one in tables),
+                files_pruned=sum(one.total_files - one.files for one in tables),
+            )
+        )
+
+
+def _status(error: LakebedError | None, *, untrusted: bool) -> Literal["ok", "error", "refused", "ended"]:
+    if error is None:
+        return "ok"
+    if isinstance(error, QueryEnded):
+        return "ended"
+    return "refused" if untrusted and isinstance(error, BadQuery) else "error"
+
+
+def _redacted(parameters: Sequence[Any] | Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Types of parameters, never their values."""
+    if isinstance(parameters, Mapping):
+        return tuple(f"{name}: {type(value).__name__}" for name, value in parameters.items())
+    return tuple(type(value).__name__ for value in parameters or ())

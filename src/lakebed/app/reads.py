@@ -1,0 +1,109 @@
+"""The reading side of a lake: SQL, and tables for frame libraries."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakebed.names import TableName
+from lakebed.settings import Root, Settings, logs_folder
+
+if TYPE_CHECKING:
+    from lakebed.app.lazy import LazyTable
+    from lakebed.app.queries import Queries
+    from lakebed.app.stores import Stores
+    from lakebed.app.tables import Tables
+    from lakebed.engines.types import SparkSession
+    from lakebed.ports import Compute
+    from lakebed.query.explain import Explained
+    from lakebed.query.log import QueryLog
+    from lakebed.query.result import Result as QueryResult
+    from lakebed.query.spec import Engine
+    from lakebed.query.stopping import Stop
+
+
+class Reads:
+    """What `Lake` does for those who read."""
+
+    root: Root
+    settings: Settings
+    _environment: Mapping[str, str]
+
+    if TYPE_CHECKING:  # what `Lake` has besides
+
+        @property
+        def stores(self) -> Stores: ...
+        @property
+        def table_work(self) -> Tables: ...
+        @property
+        def spark(self) -> SparkSession: ...
+        def _compute(self, run_id: str) -> Compute: ...
+
+    @cached_property
+    def queries(self) -> "Queries":
+        """SQL over the lake's tables, and what was asked so far."""
+        from lakebed.app.queries import Queries
+
+        logs = logs_folder(self.settings, self.root, self._environment)
+        return Queries(self.stores, self.root, self.settings, environment=self._environment, logs=logs, compute=self._compute)
+
+    @property
+    def query_log(self) -> "QueryLog":
+        """What was asked so far; plain files, so it can be read while catalog and state are down."""
+        from lakebed.query.log import QueryLog
+
+        return QueryLog(logs_folder(self.settings, self.root, self._environment))
+
+    def query(
+        self,
+        sql: str,
+        *,
+        at: str | int | None = None,
+        engine: "Engine" = "duckdb",
+        limit: int | None = None,
+        namespace: str | None = None,
+        parameters: Sequence[Any] | Mapping[str, Any] | None = None,
+        profile: bool = False,
+        untrusted: bool = False,
+        principal: str = "",
+        route: str = "api",
+        stop: "Stop | None" = None,
+    ) -> "QueryResult":
+        """The answer to a query in DuckDB's SQL (or Spark's), all tables as of one moment; no JVM starts for DuckDB.
+
+        `at` reads all tables as of a snapshot, tag, branch or time. `untrusted` SQL is judged, confined and limited.
+        `stop` ends it from another thread.
+        """
+        from lakebed.app.queries import Asker
+        from lakebed.query.spec import Ask
+
+        ask = Ask(sql, None if at is None else str(at), engine, limit, namespace, parameters, profile, stop)
+        return self.queries.query(ask, untrusted=untrusted, asker=Asker(principal, route))
+
+    def table(
+        self,
+        name: str | TableName,
+        *,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        at: str | int | None = None,
+        memory: str | None = None,
+    ) -> "LazyTable":
+        """A table to be read later by Polars, Arrow, DuckDB, pandas or Spark, pinned to one snapshot from now on.
+
+        `where` is a condition in DuckDB's SQL. `memory` is what DuckDB may use while it reads, such as `512MB`.
+        """
+        from lakebed.app.choosing import choose
+        from lakebed.app.lazy import Reading
+
+        stores, moment = self.stores, None if at is None else str(at)
+        _, pointer, metadata = self.table_work.seen(name)
+        reading = Reading(stores.catalog, stores.scans, stores.events, lambda: self.queries.sessions, lambda: self.spark)
+        zone = self.settings.timezone
+        return choose(pointer, metadata, reading, columns=columns, where=where, at=moment, memory=memory, timezone=zone)
+
+    def explain(self, sql: str, *, at: str | int | None = None, namespace: str | None = None) -> "tuple[Explained, ...]":
+        """Of each table of a query: the files considered, those that would be read, and why; reads no row."""
+        from lakebed.query.explain import explained
+        from lakebed.query.spec import Ask
+
+        return explained(self.queries.plan(Ask(sql, None if at is None else str(at), namespace=namespace)))

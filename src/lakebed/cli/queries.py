@@ -1,0 +1,158 @@
+"""Commands that read: query, explain."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from lakebed.cli.building import amount
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+from lakebed.cli.wording import counted, sized
+from lakebed.errors import UsageError
+
+if TYPE_CHECKING:
+    from lakebed.query.explain import Explained
+    from lakebed.query.result import Result
+
+_SHOWN = 1000  # rows on a screen
+
+SqlArgument = Annotated[str, typer.Argument(metavar="SQL", help="One SELECT in DuckDB's SQL; - reads it from standard input.")]
+AtOption = Annotated[
+    str | None, typer.Option("--at", metavar="MOMENT", help="All tables as of a snapshot, tag, branch, run or time.")
+]
+NamespaceOption = Annotated[str | None, typer.Option("--namespace", "-n", help="Where short names are looked for first.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app these commands."""
+    command(app, "query", examples=_QUERY)(query)
+    command(app, "explain", examples=_EXPLAIN)(explain)
+
+
+_QUERY = """
+lakebed query "SELECT country, sum(amount) FROM silver.orders GROUP BY 1"
+lakebed query "SELECT * FROM orders" --at 2026-11-01 --format csv
+lakebed query "SELECT * FROM orders" -o orders.parquet
+lakebed query 'SELECT * FROM orders$snapshots'
+"""
+
+
+def query(
+    screen: Screen,
+    sql: SqlArgument,
+    at: AtOption = None,
+    engine: Annotated[Literal["duckdb", "spark"], typer.Option("--engine", help="duckdb (no JVM) or spark.")] = "duckdb",
+    limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most so many rows.")] = None,
+    format: Annotated[
+        Literal["table", "csv", "json", "ndjson", "parquet", "arrow"] | None,
+        typer.Option("--format", help="table, csv, json, ndjson, parquet or arrow; by default what the file's name says."),
+    ] = None,
+    output: Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")] = None,
+    namespace: NamespaceOption = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say which files would be read, and why; read no row.")] = False,
+    profile: Annotated[bool, typer.Option("--profile", help="Say afterwards what took how long.")] = False,
+) -> None:
+    """Ask the lake's tables in SQL, all as of one moment. Starts no JVM."""
+    from lakebed.query.export import format_of
+
+    text = sys.stdin.read() if sql == "-" else sql
+    with screen.lake() as lake:
+        if explain:
+            _explain(screen, lake.explain(text, at=at, namespace=namespace))
+            return
+        chosen = format or (format_of(output) if output else "json" if screen.as_json else "table")
+        with lake.query(text, at=at, engine=engine, limit=limit, namespace=namespace, profile=profile, route="cli") as result:
+            _hand_over(screen, result, chosen, output, limit=limit)
+            if profile:
+                _profile(screen, result)
+
+
+def _hand_over(screen: Screen, result: "Result", format: Any, output: str | None, *, limit: int | None) -> None:
+    from lakebed.query.export import BINARY, new_file, write
+
+    if output:
+        if format == "table":
+            raise UsageError("a table is for the screen.", next="Choose another --format.")
+        with new_file(output) as file:
+            write(result, format, file)
+        if result.profile:
+            screen.progress(f"{amount(result.profile.rows, 'row')} written to {output}")
+    elif format == "table":
+        _table(screen, result, most=limit if limit is not None else _SHOWN)
+    elif format in BINARY and sys.stdout.isatty():
+        raise UsageError(f"{format} is not for the screen.", next="Add -o FILE, or send it to another program.")
+    elif not screen.quiet:
+        write(result, format, sys.stdout.buffer)
+
+
+def _table(screen: Screen, result: "Result", *, most: int) -> None:
+    from lakebed.query.export import cell
+
+    rows, more = [], False
+    for number, row in enumerate(result.rows()):
+        more = number >= most
+        if more:
+            break
+        rows.append(["NULL" if value is None else cell(value) for value in row])
+    if screen.quiet:
+        return
+    numbers = [str(position) for position, type_ in enumerate(result.types) if _is_number(type_)]
+    headings = dict(zip(map(str, range(len(result.columns))), result.columns, strict=True))
+    screen.table(list(headings.values()), rows, right=[headings[position] for position in numbers])
+    screen.say(f"the first {amount(len(rows), 'row')}; more with --limit or -o FILE" if more else amount(len(rows), "row"))
+
+
+def _is_number(type_: str) -> bool:
+    plain = type_.split("(")[0].upper()
+    return plain in ("FLOAT", "DOUBLE", "DECIMAL") or plain.endswith(("INT", "INTEGER"))
+
+
+def _profile(screen: Screen, result: "Result") -> None:
+    took = result.profile
+    if took is None:
+        return
+    read = result.explain()
+    files, size = sum(table.files for table in read), sum(table.bytes for table in read)
+    screen.progress(f"planned in {took.plan_ms:.1f} ms, answered in {took.run_ms:.1f} ms, {amount(took.rows, 'row')}")
+    screen.progress(f"{amount(files, 'file')} of {sum(table.total_files for table in read)}, {sized(size)}")
+    for step in took.operators[:12]:
+        screen.progress(f"{step.ms:9.2f} ms  {counted(step.rows):>12} rows  {step.name}  {step.detail}")
+
+
+_EXPLAIN = """
+lakebed explain "SELECT * FROM silver.orders WHERE day = DATE '2026-11-01'"
+lakebed explain "SELECT * FROM orders" --at yesterday_tag --json
+"""
+
+
+def explain(screen: Screen, sql: SqlArgument, at: AtOption = None, namespace: NamespaceOption = None) -> None:
+    """Say of each table which files a query would read, and why. Reads no row."""
+    with screen.lake() as lake:
+        _explain(screen, lake.explain(sys.stdin.read() if sql == "-" else sql, at=at, namespace=namespace))
+
+
+def _explain(screen: Screen, tables: "tuple[Explained, ...]") -> None:
+    from rich.markup import escape
+
+    from lakebed.query.explain import REASONS
+
+    def text() -> None:
+        if not tables:
+            screen.say("The query reads no table of the lake.")
+        for table in tables:
+            at = f" at snapshot {table.snapshot}" if table.snapshot is not None else ""
+            screen.say(f"[bold]{escape(table.table)}[/bold]{at}")
+            if table.how not in ("metadata", "spark"):
+                size = f"{sized(table.bytes)} of {sized(table.total_bytes)}"
+                read = f"{counted(table.files)} of {counted(table.total_files)} files, {size}"
+                screen.say(f"  reads {read}; at most {amount(table.rows, 'row')}")
+            screen.say(f"  {table.reason}: {REASONS[table.reason]}")
+            if table.how == "iceberg":
+                screen.say("  read through DuckDB's Iceberg reader: rows were deleted, or nested fields have changed")
+            if table.condition:
+                screen.say(f"  files judged by: {escape(table.condition)}")
+            if table.columns:
+                screen.say(f"  columns: {escape(', '.join(table.columns))}")
+
+    screen.show(list(tables), text)

@@ -1,0 +1,48 @@
+"""The command `query-log`: who asked what. Reads plain files; nothing else of the lake has to work."""
+
+from dataclasses import asdict
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app this command."""
+    command(app, "query-log", examples=_LOG)(query_log)
+
+
+_LOG = """
+lakebed query-log
+lakebed query-log --failed --limit 5
+lakebed query-log --json
+lakebed query "SELECT principal, count(*) FROM system.query_log GROUP BY ALL"
+"""
+
+
+def query_log(
+    screen: Screen,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many queries.")] = 20,
+    failed: Annotated[bool, typer.Option("--failed", help="Only those that were refused, ended or failed.")] = False,
+) -> None:
+    """The last queries, newest first."""
+    entries = screen.lake().query_log.entries(newest_first=True)
+    found = list(islice((entry for entry in entries if not failed or entry.status != "ok"), limit))
+
+    def text() -> None:
+        rows = [
+            [f"{one.ts:%Y-%m-%d %H:%M:%S}", one.status, str(one.rows), f"{one.ms:.0f}", one.route, one.principal, _line(one.sql)]
+            for one in found
+        ]
+        screen.table(["when (UTC)", "status", "rows", "ms", "route", "who", "query"], rows, right=("rows", "ms"))
+
+    screen.show([asdict(entry) for entry in found], text)
+
+
+def _line(sql: str) -> str:
+    """The query in one line."""
+    words = " ".join(sql.split())
+    return words if len(words) <= 80 else words[:79] + "…"

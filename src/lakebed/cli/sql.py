@@ -1,0 +1,44 @@
+"""The command `sql`: a shell over the lake's tables."""
+
+import os
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.screen import Screen
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app this command."""
+    command(app, "sql", examples=_SQL)(sql)
+
+
+_SQL = """
+lakebed sql
+lakebed sql --at 2026-11-01
+echo "SELECT count(*) FROM silver.orders;" | lakebed sql --mode csv
+"""
+
+
+def sql(
+    screen: Screen,
+    at: Annotated[str | None, typer.Option("--at", metavar="POINT", help="Read tables as of a snapshot, tag or time.")] = None,
+    mode: Annotated[Literal["table", "csv", "json"], typer.Option("--mode", help="How answers are shown.")] = "table",
+    namespace: Annotated[str | None, typer.Option("--namespace", help="Where short names are looked for first.")] = None,
+) -> None:
+    """A shell for DuckDB's SQL over the lake's tables. Statements that are piped in are answered one by one."""
+    from lakebed.cli.shell import Shell, recite, talk
+
+    with screen.lake() as lake:
+        shell = Shell(screen, lake, mode="json" if screen.as_json else mode, at=at, namespace=namespace)
+        if not sys.stdin.isatty():
+            shell.timer = False
+            recite(shell, sys.stdin)
+            return
+        from lakebed.cli.shell_prompt import typed
+        from lakebed.settings import cache_folder
+
+        screen.say("[dim]DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.[/dim]")
+        talk(shell, typed(shell, cache_folder(os.environ) / "sql_history"))

@@ -1,0 +1,148 @@
+"""Tables as DuckDB sees them: statements that give a planned table its name. Pure text; nothing is read here."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from lakebed.engines.duckdb.types import as_text, duckdb_type, literal, text
+from lakebed.errors import BadQuery
+from lakebed.names import duckdb_identifier
+from lakebed.ports import Scan, ScanColumn, TableMetadata
+from lakebed.query.plan import Own, Pinned, View
+from lakebed.settings import one_spelling
+
+_SPECIAL = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})  # DuckDB would look for files that fit
+
+_MARKED = re.compile(r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns")  # types that writers mark in Parquet in several ways
+INSPECTED = ("files", "partitions")  # read from manifests, not from the metadata file
+_SNAPSHOTS = "committed_at TIMESTAMPTZ, snapshot_id BIGINT, parent_id BIGINT, operation VARCHAR, summary MAP(VARCHAR, VARCHAR)"
+_REFS = "name VARCHAR, type VARCHAR, snapshot_id BIGINT"
+
+
+Made = dict[tuple[str, ...], str]  # what a session has: databases, schemas, and views with what they select
+
+
+def statements(views: Iterable[View], *, made: Made | None = None) -> Iterator[str]:
+    """What makes the views, databases and schemas included. What is `made` already is left as it is, and `made` is kept."""
+    made = {} if made is None else made
+    for view in views:
+        catalog, schema, _ = view.name
+        if (catalog,) not in made:
+            made[(catalog,)] = ""
+            yield f"ATTACH ':memory:' AS {duckdb_identifier(catalog)}"
+        if (catalog, schema) not in made:
+            made[(catalog, schema)] = ""
+            yield f"CREATE SCHEMA IF NOT EXISTS {duckdb_identifier(catalog)}.{duckdb_identifier(schema)}"
+        if view.target.about not in INSPECTED and made.get(view.name) != (selected := select(view)):
+            made[view.name] = selected
+            yield f"CREATE OR REPLACE VIEW {view.quoted} AS {selected}"
+
+
+def select(view: View) -> str:
+    """The rows of a view."""
+    what = view.target.what
+    if isinstance(what, Own):
+        return what.select
+    if view.scan is not None:
+        head = what.metadata.head()
+        return rows_of(view.scan, present=head is not None and head.id == view.scan.snapshot, alike=_never_changed(what.metadata))
+    return {"snapshots": _snapshots, "refs": _refs}[view.target.about](what)
+
+
+def needs_iceberg(views: Iterable[View]) -> bool:
+    """Whether one of them cannot be read as plain files."""
+    return any(view.scan is not None and view.scan.files and not view.scan.plain for view in views)
+
+
+def files_of(views: Iterable[View]) -> tuple[str, ...]:
+    """Every file that the views read."""
+    scans = [view.scan for view in views if view.scan is not None]
+    found = [file.location for scan in scans for file in scan.files]
+    return tuple(dict.fromkeys((*found, *(scan.metadata_location for scan in scans if not scan.plain))))
+
+
+def _never_changed(metadata: TableMetadata) -> bool:
+    """Whether the table has had one schema only. Ids of schemas are never used again, so none was removed either."""
+    return metadata.schema == 0 and set(metadata.schemas) == {0}
+
+
+def rows_of(scan: Scan, *, present: bool = False, alike: bool = False) -> str:
+    """The rows of a table's files, under the names and types that readers see.
+
+    `present`: no other snapshot is newer. `alike`: every file was written with these columns.
+    """
+    if not scan.files:
+        columns = ", ".join(f"CAST(NULL AS {_type(column, scan)}) AS {duckdb_identifier(column.name)}" for column in scan.columns)
+        return f"SELECT {columns or 'NULL'} WHERE false"
+    if not scan.plain:
+        return _through_iceberg(scan, present=present)
+    files = ", ".join(text(file.location.translate(_SPECIAL)) for file in scan.files)
+    if alike and scan.columns and not any(_MARKED.search(column.type) for column in scan.columns):
+        # Without a schema of ours DuckDB knows bounds and counts of the columns, and joins in a better order.
+        names = ", ".join(f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns)
+        return f"SELECT {names} FROM read_parquet([{files}], hive_partitioning = false)"
+    schema = ", ".join(_mapped(column, scan) for column in scan.columns)
+    return f"SELECT *{_unbounded(scan)} FROM read_parquet([{files}], schema = MAP {{{schema}}}, hive_partitioning = false)"
+
+
+def _unbounded(scan: Scan) -> str:
+    """Columns with NaN as expressions: DuckDB would judge them by bounds that NaN is not in (its issue 25521)."""
+    shown = ", ".join(
+        f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns if _may_hold_nan(column)
+    )
+    return f" REPLACE ({shown})" if shown else ""
+
+
+def _unbound(column: ScanColumn) -> str:
+    """TRY is the value itself, and nothing is known of its bounds; that holds inside of structs and lists too."""
+    name = duckdb_identifier(column.name)
+    return f"TRY({name})" if _may_hold_nan(column) else name
+
+
+def _may_hold_nan(column: ScanColumn) -> bool:
+    """Of values inside of others no file says whether they are numbers."""
+    return column.nans or (column.type.startswith("{") and ('"float"' in column.type or '"double"' in column.type))
+
+
+def _mapped(column: ScanColumn, scan: Scan) -> str:
+    default = "NULL::VARCHAR" if column.default is None else text(as_text(column.default))
+    return f"{column.id}: {{name: {text(column.name)}, type: {text(_type(column, scan))}, default_value: {default}}}"
+
+
+def _through_iceberg(scan: Scan, *, present: bool) -> str:
+    """Through DuckDB's own reader, which applies deletes and knows nested fields by their ids.
+
+    A snapshot that is named is read with the columns it was written with; the present one has the present ones.
+    """
+    names = ", ".join(f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns)
+    pinned = "" if present else f", snapshot_from_id = {scan.snapshot}"
+    return f"SELECT {names} FROM iceberg_scan({text(one_spelling(scan.metadata_location))}{pinned})"
+
+
+def _type(column: ScanColumn, scan: Scan) -> str:
+    found = duckdb_type(column.type)
+    if found is None:
+        raise BadQuery(
+            f"DuckDB has no type for {column.type}, which {column.name} of {scan.table} is.", next="Ask with --engine spark."
+        )
+    return found
+
+
+def _snapshots(what: Pinned) -> str:
+    found = what.metadata.snapshots.values()
+    rows = [(one.at, one.id, one.parent, one.operation, dict(one.summary)) for one in sorted(found, key=lambda one: one.at)]
+    return table(_SNAPSHOTS, rows)
+
+
+def _refs(what: Pinned) -> str:
+    return table(_REFS, [(ref.name, ref.kind, ref.snapshot) for ref in what.metadata.refs.values()])
+
+
+def table(columns: str, rows: Iterable[tuple[object, ...]]) -> str:
+    """A few rows as a SELECT; `columns` are names and types, by commas."""
+    pairs = [pair.split(" ", 1) for pair in columns.replace("MAP(VARCHAR, VARCHAR)", "MAP(VARCHAR,VARCHAR)").split(", ")]
+    shown = ", ".join(f"CAST(c{number} AS {type_}) AS {duckdb_identifier(name)}" for number, (name, type_) in enumerate(pairs))
+    names = ", ".join(f"c{number}" for number in range(len(pairs)))
+    values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
+    if not values:
+        return f"SELECT {shown} FROM (SELECT {', '.join(f'NULL AS c{number}' for number in range(len(pairs)))}) WHERE false"
+    return f"SELECT {shown} FROM (VALUES {values}) AS t({names})"

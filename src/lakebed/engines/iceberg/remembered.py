@@ -1,0 +1,113 @@
+"""What was read once of files that never change: in memory for this process, on disk for the next one."""
+
+import marshal
+import os
+import secrets
+import sys
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+_VERSION = 1  # of what is kept: raise it when that changes, and nothing old is found any more
+_MEMORY = 256 * 1024 * 1024
+_DISK = 512 * 1024 * 1024
+_LOOK_EVERY = 64  # how many entries are written before the folder is measured again
+_SUM = 4
+
+
+class Remembered:
+    """Values by the address of an immutable file: tuples, dicts, texts, bytes and numbers, nothing else.
+
+    Processes share the folder: an entry is written aside and renamed, so it is there whole or not at all, and one that
+    is damaged all the same is as good as none. Without a folder only this process remembers.
+    """
+
+    def __init__(self, folder: Path | None, *, memory: int = _MEMORY, disk: int = _DISK) -> None:
+        build = f"{sys.implementation.cache_tag}-{marshal.version}-{_VERSION}"
+        self._folder = folder / build if folder else None
+        self._memory, self._disk = memory, disk
+        self._known: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._size = self._written = 0
+        self._lock = Lock()
+
+    def get(self, kind: str, location: str, make: Callable[[], Any]) -> Any:
+        """What `make` made of this file, now or earlier."""
+        key = sha256(f"{kind}\n{location}".encode()).hexdigest()
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key][0]
+        found = self._from_disk(key)
+        if found is None:
+            value = make()
+            data = marshal.dumps(value)
+            self._to_disk(key, data)
+        else:
+            value, data = found
+        self._keep(key, value, len(data))
+        return value
+
+    def _keep(self, key: str, value: Any, size: int) -> None:
+        with self._lock:
+            if key in self._known or size > self._memory:
+                return
+            self._known[key] = (value, size)
+            self._size += size
+            while self._size > self._memory:
+                self._size -= self._known.popitem(last=False)[1][1]
+
+    def _from_disk(self, key: str) -> tuple[Any, bytes] | None:
+        if self._folder is None:
+            return None
+        file = self._folder / key
+        try:
+            content = file.read_bytes()
+            data = content[_SUM:]
+            if zlib.crc32(data).to_bytes(_SUM) != content[:_SUM] or not data:
+                return None
+            value = marshal.loads(data)  # noqa: S302 - our own folder, and the sum says that it is what we wrote
+        except (OSError, ValueError, EOFError, TypeError):
+            return None
+        with suppress(OSError):
+            os.utime(file)  # what was used last goes last
+        return value, data
+
+    def _to_disk(self, key: str, data: bytes) -> None:
+        """A cache that cannot be written is none; nothing fails for it."""
+        if self._folder is None or len(data) > self._disk:
+            return
+        aside = self._folder / f".{key}.{secrets.token_hex(6)}"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            aside.write_bytes(zlib.crc32(data).to_bytes(_SUM) + data)
+            aside.replace(self._folder / key)
+        except OSError:
+            with suppress(OSError):
+                aside.unlink()
+        with self._lock:
+            self._written += 1
+            due = self._written % _LOOK_EVERY == 1
+        if due:
+            self._make_room(self._folder)
+
+    def _make_room(self, folder: Path) -> None:
+        """Remove what was not used for longest until three quarters of the bound are left."""
+        found = []
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    found.append((entry.stat().st_mtime, entry.stat().st_size, entry.path))
+        size = sum(one for _, one, _ in found)
+        if size <= self._disk:
+            return
+        for _, one, path in sorted(found):
+            with suppress(OSError):
+                Path(path).unlink()
+            size -= one
+            if size <= self._disk * 3 // 4:
+                return

@@ -1,0 +1,95 @@
+"""A pinned table as a Spark DataFrame."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from lakebed.names import spark_identifier
+from lakebed.ports import Always, And, Column, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
+from lakebed.query.frames import Chosen
+from lakebed.tables import pinned
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TYPES = {"timestamp": "timestamp_ntz", "timestamptz": "timestamp"}
+
+
+def pinned_frame(session: "SparkSession", chosen: Chosen, predicate: Predicate | None) -> "DataFrame":
+    """The chosen columns and rows. Spark reads a snapshot with the names it was written with: columns are found by their ids."""
+    from pyspark.sql import functions as f
+
+    snapshot, now = chosen.pinned.snapshot, chosen.pinned.columns
+    then = {one.id: one.name for one in (chosen.pinned.metadata.columns_at(snapshot) if snapshot else now)}
+    frame = session.sql(f"SELECT * FROM {pinned(chosen.pinned.table, chosen.snapshot)}")
+    shown = [
+        (f.col(spark_identifier(then[one.id])) if one.id in then else f.lit(None).cast(_type(one))).alias(one.name) for one in now
+    ]
+    frame = frame.select(*shown)
+    if predicate is not None:
+        frame = frame.filter(_condition(predicate, {one.name: one.type for one in now}))
+    return frame.select(*(spark_identifier(name) for name in chosen.columns))
+
+
+def _type(column: Column) -> str:
+    return {"long": "bigint", "uuid": "string", "time": "bigint"}.get(column.type, _TYPES.get(column.type, column.type))
+
+
+def _condition(predicate: Predicate, types: Mapping[str, str]) -> Any:
+    from pyspark.sql import functions as f
+
+    match predicate:
+        case Comparison(name, op, value):
+            return _compared(f.col(spark_identifier(name)), op, _literal(value, types[name]))
+        case IsNull(name, negated):
+            column = f.col(spark_identifier(name))
+            return column.isNotNull() if negated else column.isNull()
+        case In(name, values, negated):
+            found = f.col(spark_identifier(name)).isin(*(_literal(value, types[name]) for value in values))
+            return ~found if negated else found
+        case StartsWith(name, prefix, negated):
+            found = f.col(spark_identifier(name)).startswith(f.lit(prefix))
+            return ~found if negated else found
+        case Not(part):
+            return ~_condition(part, types)
+        case Always(yes):
+            return f.lit(yes)
+        case And(parts) | Or(parts):
+            return _joined([_condition(part, types) for part in parts], both=isinstance(predicate, And))
+
+
+def _joined(parts: Sequence[Any], *, both: bool) -> Any:
+    from pyspark.sql import functions as f
+
+    whole = f.lit(both)
+    for part in parts:
+        whole = whole & part if both else whole | part
+    return whole
+
+
+def _compared(column: Any, op: str, value: Any) -> Any:
+    match op:
+        case "=":
+            return column == value
+        case "!=":
+            return column != value
+        case "<":
+            return column < value
+        case "<=":
+            return column <= value
+        case ">":
+            return column > value
+        case _:
+            return column >= value
+
+
+def _literal(value: object, type_: str) -> Any:
+    """Moments as texts: PySpark would take one without a zone for a time of this machine."""
+    from pyspark.sql import functions as f
+
+    if isinstance(value, datetime):
+        return f.lit(value.isoformat(sep=" ")).cast(_TYPES[type_])
+    return f.lit(value).cast(type_ if type_.startswith("decimal") else _LITERALS.get(type_, type_))
+
+
+_LITERALS = {"long": "bigint"}

@@ -1,0 +1,83 @@
+"""Reading a table at one of its states: which files may hold the rows that are wanted."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+from lakebed.names import TableName
+from lakebed.ports.predicates import Predicate
+from lakebed.ports.tables import Pointer
+
+
+@dataclass(frozen=True)
+class ScanColumn:
+    """A top-level column as readers see it; `type` is Iceberg's text, which for nested types is its JSON.
+
+    Files that were written before the column was there are read as if they held `default` in it, or NULL without one.
+    `nans` says that files may hold NaN in it, which is in no bounds: a reader that trusts those of Parquet loses such rows.
+    """
+
+    id: int
+    name: str
+    type: str
+    required: bool
+    default: object | None = None
+    nans: bool = False
+
+
+@dataclass(frozen=True)
+class ScanFile:
+    """A data file; its location in one spelling."""
+
+    location: str
+    size: int
+    rows: int
+    split_offsets: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What has to be read of a table at one snapshot.
+
+    `plain` says that reading the top-level columns of `files` by field id is exact. Where it is not (rows were deleted by
+    delete files, or a nested field has changed) the files still hold every row that is wanted, but an engine that
+    knows Iceberg must read them.
+    """
+
+    table: TableName
+    snapshot: int | None
+    metadata_location: str
+    columns: tuple[ScanColumn, ...]
+    files: tuple[ScanFile, ...]
+    total_files: int
+    total_bytes: int
+    plain: bool
+
+    @property
+    def bytes(self) -> int:
+        """Of the files that have to be read, whole."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def rows(self) -> int:
+        """Of the files that have to be read; an upper bound of the rows that are wanted."""
+        return sum(file.rows for file in self.files)
+
+
+class Scans(Protocol):
+    """From a metadata file and a snapshot to data files. What cannot be read raises `DamagedTable`."""
+
+    def plan(
+        self,
+        pointer: Pointer,
+        *,
+        snapshot: int | None,
+        predicate: Predicate | None = None,
+        columns: Collection[str] | None = None,
+    ) -> Scan:
+        """The files that may hold rows for which the predicate is true; never too few of them.
+
+        Columns are the table's present ones for its present snapshot, and those that the snapshot was written with for any
+        other; `columns` chooses among them, and `UnknownName` is raised for one that there is not. None is no snapshot: no files.
+        """
+        ...

@@ -1,0 +1,138 @@
+"""Literals of a query as values of a column's type, where the engine is certain to compare them as that type."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+Json = Mapping[str, Any]
+
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+_RANGES = {"int": 2**31, "long": 2**63}
+_EXACT = 2**53  # integers below it are the same as doubles
+_DECIMAL = re.compile(r"decimal\((\d+), ?(\d+)\)")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)?")
+_ZONED = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d\d(?::\d\d)?)")
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A constant as it was written: its type in the engine's words; a text that is cast has the type it is cast to."""
+
+    type: str
+    value: object
+    cast: bool = False
+
+
+def literal_of(expression: Json) -> Literal | None:
+    """The literal that an expression is, if it is one and not NULL."""
+    if expression["class"] == "CAST" and not expression.get("try_cast"):
+        inner = literal_of(expression["child"])
+        plain = inner is not None and inner.type == "VARCHAR" and not inner.cast
+        return Literal(expression["cast_type"]["id"], inner.value, cast=True) if inner and plain else None
+    if expression["class"] != "CONSTANT" or expression["value"]["is_null"]:
+        return None
+    kind, value = expression["value"]["type"], expression["value"]["value"]
+    if kind["id"] == "DECIMAL":
+        number = _integer(value)
+        return None if number is None else Literal("DECIMAL", Decimal(number).scaleb(-kind["type_info"]["scale"]))
+    if kind["id"] in _INTEGERS:
+        number = _integer(value)
+        return None if number is None else Literal("INTEGER", number)
+    return Literal(kind["id"], value)
+
+
+def _integer(value: Any) -> int | None:
+    if isinstance(value, Mapping):
+        return int(value["upper"]) * 2**64 + int(value["lower"])
+    return value if isinstance(value, int) else None
+
+
+def value_for(literal: Literal, type_: str, *, timezone: str) -> object | None:
+    """The literal as a value of an Iceberg type; None where the engine may compare them as something else."""
+    match type_:
+        case "int" | "long":
+            return _whole_number(literal, _RANGES[type_])
+        case "double":
+            return _floating(literal)
+        case "string":
+            return literal.value if literal.type == "VARCHAR" and not literal.cast else None
+        case "boolean":
+            return literal.value == "t" if literal.type == "BOOLEAN" and literal.value in ("t", "f") else None
+        case "date":
+            return _day(literal)
+        case "timestamp":
+            return _moment(literal)
+        case "timestamptz":
+            return _instant(literal, timezone)
+    return _decimal(literal, type_)
+
+
+def _whole_number(literal: Literal, limit: int) -> int | None:
+    value = literal.value
+    return value if literal.type == "INTEGER" and isinstance(value, int) and -limit <= value < limit else None
+
+
+def _floating(literal: Literal) -> float | None:
+    value = literal.value
+    if literal.type == "INTEGER" and isinstance(value, int) and abs(value) < _EXACT:
+        return float(value)
+    if literal.type == "DOUBLE" and isinstance(value, float) and abs(value) < float("inf"):
+        return value
+    if isinstance(value, Decimal) and abs(int(value.scaleb(_scale(value)))) < _EXACT and _scale(value) <= 22:
+        return float(value)
+    return None
+
+
+def _scale(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    return -exponent if isinstance(exponent, int) and exponent < 0 else 0
+
+
+def _decimal(literal: Literal, type_: str) -> Decimal | None:
+    wanted = _DECIMAL.fullmatch(type_)
+    if wanted is None or literal.type not in ("INTEGER", "DECIMAL") or not isinstance(literal.value, int | Decimal):
+        return None
+    value, precision, scale = Decimal(literal.value), int(wanted[1]), int(wanted[2])
+    if _scale(value) > scale or abs(value) >= Decimal(10) ** (precision - scale):
+        return None
+    return Decimal(int(value.scaleb(scale))).scaleb(-scale)
+
+
+def _day(literal: Literal) -> date | None:
+    fits = literal.type in ("VARCHAR", "DATE") and _DAY.fullmatch(str(literal.value))
+    return _parsed(date, str(literal.value)) if fits else None
+
+
+def _moment(literal: Literal) -> datetime | None:
+    fits = literal.type in ("VARCHAR", "DATE", "TIMESTAMP") and _MOMENT.fullmatch(str(literal.value))
+    return _parsed(datetime, str(literal.value)) if fits and not _cut(literal) else None
+
+
+def _instant(literal: Literal, timezone: str) -> datetime | None:
+    """With an offset of its own; without one only where the session's clock has none either."""
+    text = str(literal.value)
+    if literal.type in ("VARCHAR", "TIMESTAMP WITH TIME ZONE") and (zoned := _ZONED.fullmatch(text)):
+        offset = zoned[2] if ":" in zoned[2] or zoned[2] == "Z" else f"{zoned[2]}:00"
+        found = _parsed(datetime, f"{zoned[1]}{offset}")
+        return found.astimezone(UTC) if found else None
+    fits = literal.type in ("VARCHAR", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE") and _MOMENT.fullmatch(text)
+    if timezone != "UTC" or not fits or _cut(literal):
+        return None
+    found = _parsed(datetime, text)
+    return found.replace(tzinfo=UTC) if found else None
+
+
+def _cut(literal: Literal) -> bool:
+    """Whether a text with a time of day is cast to a date."""
+    return literal.type == "DATE" and not _DAY.fullmatch(str(literal.value))
+
+
+def _parsed(kind: Any, text: str) -> Any:
+    try:
+        return kind.fromisoformat(text)
+    except ValueError:
+        return None

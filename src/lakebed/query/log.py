@@ -1,0 +1,167 @@
+"""Who asked what: one line of JSON a query, a file a day (UTC).
+
+A line is written by a single write to a file opened for appending, so that lines of many processes never mix; the files can be
+read by anything, while everything else is down.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+FOLDER = "query_log"  # below the folder of logs
+LONGEST_LINE = 8192  # bytes; what the tests prove to be written as a whole
+_LONGEST_ERROR = 1000
+_CUT = "…"
+
+
+@dataclass(frozen=True)
+class QueryLogEntry:
+    """One query: who asked by which route, which states it read, how much that was and how it ended."""
+
+    ts: datetime
+    id: str
+    sql: str  # as much of it as fits into a line
+    sql_hash: str  # of all of it
+    status: Literal["ok", "error", "refused", "ended"] = "ok"
+    error: str = ""
+    principal: str = ""
+    route: str = "api"
+    engine: str = "duckdb"
+    untrusted: bool = False
+    tables: tuple[str, ...] = ()
+    snapshot_ids: tuple[int | None, ...] = ()
+    params_redacted: tuple[str, ...] = ()
+    rows: int = 0
+    bytes: int = 0
+    files_scanned: int = 0
+    files_pruned: int = 0
+    ms: float = 0.0
+
+
+# DuckDB's types of the fields, for `system.query_log`.
+TYPES = {
+    "ts": "TIMESTAMPTZ",
+    "id": "VARCHAR",
+    "sql": "VARCHAR",
+    "sql_hash": "VARCHAR",
+    "status": "VARCHAR",
+    "error": "VARCHAR",
+    "principal": "VARCHAR",
+    "route": "VARCHAR",
+    "engine": "VARCHAR",
+    "untrusted": "BOOLEAN",
+    "tables": "VARCHAR[]",
+    "snapshot_ids": "BIGINT[]",
+    "params_redacted": "VARCHAR[]",
+    "rows": "BIGINT",
+    "bytes": "BIGINT",
+    "files_scanned": "BIGINT",
+    "files_pruned": "BIGINT",
+    "ms": "DOUBLE",
+}
+
+
+def hash_of(sql: str) -> str:
+    """What two runs of the same text share."""
+    return sha256(sql.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def line_of(entry: QueryLogEntry) -> bytes:
+    """The entry as a line, never longer than `LONGEST_LINE`: SQL is cut first, then names of tables."""
+    told = asdict(entry) | {"ts": entry.ts.astimezone(UTC).isoformat(), "error": _cut(entry.error, _LONGEST_ERROR)}
+    for field, least in (("sql", 0), ("error", 0), ("params_redacted", 0), ("snapshot_ids", 0), ("tables", 0)):
+        over = len(_encoded(told)) - LONGEST_LINE
+        if over <= 0:
+            break
+        told[field] = _fitted(told, field, least)
+    return _encoded(told)
+
+
+def _fitted(told: dict[str, Any], field: str, least: int) -> Any:
+    """As much of a field as the line has room for; halving finds it, for escapes make lengths hard to foresee."""
+    value, low, high = told[field], least, len(told[field])
+    while low < high:
+        middle = (low + high + 1) // 2
+        if len(_encoded(told | {field: _cut(value, middle)})) <= LONGEST_LINE:
+            low = middle
+        else:
+            high = middle - 1
+    return _cut(value, low)
+
+
+def _cut(value: Any, length: int) -> Any:
+    if len(value) <= length:
+        return value
+    return value[: max(length - 1, 0)] + _CUT if isinstance(value, str) else value[:length]
+
+
+def _encoded(told: dict[str, Any]) -> bytes:
+    return (json.dumps(told, ensure_ascii=True, separators=(",", ":")) + "\n").encode()
+
+
+def entry_of(line: str) -> QueryLogEntry | None:
+    """The entry in a line; None for what is none, such as the line of a disk that was full. Unknown fields are passed over."""
+    try:
+        told = json.loads(line)
+        known = {field.name: told[field.name] for field in fields(QueryLogEntry) if field.name in told}
+        known |= {name: tuple(known.get(name) or ()) for name in ("tables", "snapshot_ids", "params_redacted")}
+        return QueryLogEntry(**known | {"ts": datetime.fromisoformat(known["ts"])})
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+class QueryLog:
+    """The log below a folder of logs."""
+
+    def __init__(self, logs: Path) -> None:
+        self.folder = logs / FOLDER
+
+    def write(self, entry: QueryLogEntry) -> bool:
+        """Add a line. A log that cannot be written ends no query: then False is returned."""
+        line = line_of(entry)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._file(entry.ts.astimezone(UTC).date()), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
+            try:
+                return _written(descriptor, line)
+            finally:
+                os.close(descriptor)
+        except OSError:
+            return False
+
+    def _file(self, day: date) -> Path:
+        return self.folder / f"{day.isoformat()}.jsonl"
+
+    def files(self) -> tuple[Path, ...]:
+        """The days there are, oldest first."""
+        return tuple(sorted(self.folder.glob("????-??-??.jsonl")))
+
+    def entries(self, *, newest_first: bool = False) -> Iterator[QueryLogEntry]:
+        """What was asked, in the order of the lines."""
+        for file in reversed(self.files()) if newest_first else self.files():
+            lines: Iterable[str] = file.read_text(errors="replace").splitlines()
+            for line in reversed(list(lines)) if newest_first else lines:
+                if entry := entry_of(line):
+                    yield entry
+
+    def select(self) -> str:
+        """The log as a query in DuckDB's SQL, which `system.query_log` stands for."""
+        columns = ", ".join(f"'{name}': '{kind}'" for name, kind in TYPES.items())
+        found = ", ".join("'" + str(file).replace("'", "''") + "'" for file in self.files())
+        if not found:
+            return "SELECT " + ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in TYPES.items()) + " WHERE false"
+        options = "format = 'newline_delimited', ignore_errors = true, maximum_object_size = 16384"
+        return f"SELECT * FROM read_json([{found}], {options}, columns = {{{columns}}}) WHERE id IS NOT NULL"
+
+
+def _written(descriptor: int, line: bytes) -> bool:
+    """One write is one line. What a full disk cut off is closed by a line break, so that it spoils no other line."""
+    done = os.write(descriptor, line)
+    if done < len(line):
+        os.write(descriptor, b"\n")
+    return done == len(line)

@@ -1,0 +1,149 @@
+"""The one room between a query and its files: parsed SQL and pinned tables in, what to read of each table out.
+
+Only the names of tables are replaced in the text. The rest of the SQL is never rewritten, and the engine filters again what
+a predicate was taken from; so whatever is not understood here is read whole.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lakebed.errors import BadQuery
+from lakebed.names import TableName, duckdb_identifier
+from lakebed.ports import Column, Pointer, Predicate, Scan, Snapshot, TableMetadata
+from lakebed.query.conditions import finder, predicate_of
+from lakebed.query.literals import literal_of
+from lakebed.query.spec import About
+from lakebed.query.text import Piece, at_clause, characters, name_end, replaced
+from lakebed.query.tree import Json, Read
+
+_TAKEN = {"main", "memory", "system", "temp"}  # names of databases that DuckDB keeps for itself
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A table at the state that a query reads; `columns` are those that readers see there."""
+
+    pointer: Pointer
+    metadata: TableMetadata
+    snapshot: Snapshot | None
+    columns: tuple[Column, ...]
+
+    @property
+    def table(self) -> TableName:
+        return self.pointer.table
+
+
+@dataclass(frozen=True)
+class Own:
+    """A table that is none of the lake's, such as the query log: rows by a SELECT of ours."""
+
+    name: tuple[str, ...]
+    select: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a name in the text stands for."""
+
+    what: Pinned | Own
+    about: About = "rows"
+
+
+@dataclass(frozen=True)
+class View:
+    """Something that the query reads under a name of three parts. `scan` is there once the files are known."""
+
+    name: tuple[str, str, str]
+    target: Target
+    predicate: Predicate | None = None
+    scan: Scan | None = None
+
+    @property
+    def quoted(self) -> str:
+        return ".".join(map(duckdb_identifier, self.name))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What runs: the text, with the names of `views` in place of tables."""
+
+    sql: str
+    text: str
+    views: tuple[View, ...]
+    pieces: tuple[Piece, ...] = ()
+    tree: Json | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def pinned(self) -> dict[TableName, int | None]:
+        """The tables that are read, and their snapshots; of a table that is read at several, the first."""
+        found: dict[TableName, int | None] = {}
+        for view in self.views:
+            if isinstance(view.target.what, Pinned):
+                found.setdefault(view.target.what.table, view.target.what.snapshot.id if view.target.what.snapshot else None)
+        return found
+
+    def with_scans(self, scans: Mapping[tuple[str, str, str], Scan]) -> "Plan":
+        """The plan with the files of each table."""
+        return replace(self, views=tuple(replace(view, scan=scans.get(view.name)) for view in self.views))
+
+
+def plan(sql: str, reads: Sequence[Read], targets: Mapping[int, Target], *, timezone: str, tree: Json | None = None) -> Plan:
+    """What a query reads of each table. `targets` are what names mean, by where they stand; other names are not ours."""
+    columns = {
+        read.byte: target.what.columns
+        for read in reads
+        if (target := targets.get(read.byte)) and isinstance(target.what, Pinned) and target.about == "rows" and not read.whole
+    }
+    views: dict[object, View] = {}
+    pieces: list[Piece] = []
+    for read in reads:
+        if target := targets.get(read.byte):
+            predicate = None
+            if read.byte in columns and read.conditions:
+                predicate = predicate_of(read.conditions, finder(read, columns), timezone=timezone)
+            key = (*_identity(target), predicate)
+            if key not in views:
+                views[key] = View(_name(target, list(views.values())), target, predicate)
+            pieces += _pieces(sql, read, views[key])
+    return Plan(sql, replaced(sql, pieces), tuple(views.values()), tuple(pieces), tree)
+
+
+def _identity(target: Target) -> tuple[object, ...]:
+    if isinstance(target.what, Own):
+        return (target.what.name,)
+    return (target.what.table, target.what.snapshot.id if target.what.snapshot else None, target.about)
+
+
+def _name(target: Target, others: Sequence[View]) -> tuple[str, str, str]:
+    """The table's own name, so that columns may be qualified with it; a second reading of it is in a database beside."""
+    if isinstance(target.what, Own):
+        return (f"{target.what.name[0]} 0", "main", target.what.name[-1])
+    namespace, layer, name = target.what.table.parts
+    wanted = name if target.about == "rows" else f"{name}${target.about}"
+    number = sum(view.name[1:] == (layer, wanted) and view.name[0].split(" ")[0] == namespace for view in others)
+    catalog = f"{namespace} {number + 1}" if number else f"{namespace} 0" if namespace in _TAKEN else namespace
+    return (catalog, layer, wanted)
+
+
+def _pieces(sql: str, read: Read, view: View) -> list[Piece]:
+    start = characters(sql, read.byte)
+    end = name_end(sql, start, read.parts)
+    if end is None:
+        raise BadQuery(f"{'.'.join(read.parts)} cannot be found in the text.", next="Write the name of the table more plainly.")
+    pieces = [Piece(start, end, view.quoted)]
+    if read.at is not None:
+        clause = at_clause(sql, end)
+        if clause is None:
+            raise BadQuery(f"the AT of {'.'.join(read.parts)} cannot be found in the text.", next="Write it more plainly.")
+        pieces.append(Piece(*clause, ""))
+    return pieces
+
+
+def moment_of(at: Json) -> str:
+    """The snapshot, tag, branch or time that an AT names."""
+    literal = literal_of(at["expr"])
+    if literal is None:
+        raise BadQuery(
+            "AT takes a literal.", next="Write AT (VERSION => 123), AT (VERSION => 'tag') or AT (TIMESTAMP => '2026-11-01')."
+        )
+    return str(literal.value)

@@ -1,0 +1,189 @@
+"""A query carried out: tables pinned in one look, files planned, rows handed over."""
+
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Protocol
+
+from lakebed.errors import BadQuery, DamagedTable
+from lakebed.names import TableName
+from lakebed.ports import Catalog, Pointer, Scans, TableMetadata
+from lakebed.query.plan import Own, Pinned, Plan, Target, View, moment_of, plan
+from lakebed.query.spec import Ask, Meant, meaning
+from lakebed.query.states import state_of
+from lakebed.query.text import names_whole, with_hyphens_quoted
+from lakebed.query.tree import Json, Read, reads_of
+
+_LOOKS = 3
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A step of the engine: what it did, how long that took, and how many rows came out."""
+
+    name: str
+    detail: str
+    ms: float
+    rows: int
+
+
+class Rows(Protocol):
+    """An answer on its way: handed over once, from the first row to the last."""
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Name and type of each column, in the engine's words."""
+        ...
+
+    @property
+    def truncated(self) -> bool:
+        """Whether rows were left out because the answer reached its bound; known at its end."""
+        ...
+
+    def fetch(self, count: int) -> list[tuple[Any, ...]]:
+        """The next rows, none at the end."""
+        ...
+
+    def reader(self, rows: int) -> Any:
+        """The rest as a `pyarrow.RecordBatchReader`, in batches of about so many rows."""
+        ...
+
+    def operators(self) -> tuple[Operator, ...]:
+        """What each step took, slowest first, once the last row was read; none unless that was asked for."""
+        ...
+
+    def close(self) -> None:
+        """Stop; what it used is free again."""
+        ...
+
+
+class Session(Protocol):
+    """An engine's connection, for one query."""
+
+    def parse(self, sql: str) -> Json | None:
+        """The one statement as the engine reads it; None if it reads only and has no tree. `BadQuery` for all else."""
+        ...
+
+    def show(self, view: View) -> None:
+        """Let the query see a table under a name."""
+        ...
+
+    def run(self, plan: Plan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False) -> Rows:
+        """Begin; errors in the query are `BadQuery`, at the place where they stand in the text that was asked."""
+        ...
+
+    def close(self) -> None:
+        """Give it back."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What queries stand on."""
+
+    catalog: Catalog
+    scans: Scans
+    timezone: str
+    own: Mapping[tuple[str, ...], str] = field(default_factory=dict)  # tables of our own: the SELECT behind each name
+    seen: "Seen | None" = None
+
+    def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
+        """What the pointers point at."""
+        return self.seen.metadata(self.catalog, pointers) if self.seen else self.catalog.metadata(pointers)
+
+
+class Seen:
+    """Metadata that was read before: a metadata file never changes. The newest few are kept."""
+
+    def __init__(self, most: int = 256) -> None:
+        self._most, self._kept, self._lock = most, OrderedDict[str, TableMetadata](), Lock()
+
+    def metadata(self, catalog: Catalog, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
+        """Those that are known, and the others from the catalog."""
+        with self._lock:
+            known = {pointer.table: self._kept[pointer.location] for pointer in pointers if pointer.location in self._kept}
+        missing = [pointer for pointer in pointers if pointer.table not in known]
+        found = catalog.metadata(missing) if missing else {}
+        with self._lock:
+            self._kept.update({pointer.location: found[pointer.table] for pointer in missing})
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return known | found
+
+
+def planned(ask: Ask, session: Session, ground: Ground) -> Plan:
+    """The plan of a query. A table that is changed while we look is looked at again."""
+    for _ in range(_LOOKS - 1):
+        try:
+            return _planned(ask, session, ground)
+        except DamagedTable:
+            continue
+    return _planned(ask, session, ground)
+
+
+def _planned(ask: Ask, session: Session, ground: Ground) -> Plan:
+    sql, tree = _read(ask, session, ground)
+    if tree is None:
+        found = _without_tree(sql, ask, ground)
+    else:
+        reads = reads_of(tree)
+        found = plan(sql, reads, _targets(reads, ask, ground), timezone=ground.timezone, tree=tree)
+    return found.with_scans({view.name: _scan(view, ground) for view in found.views if _is_rows(view)})
+
+
+def _read(ask: Ask, session: Session, ground: Ground) -> tuple[str, Json | None]:
+    try:
+        return ask.sql, session.parse(ask.sql)
+    except BadQuery:
+        quoted = with_hyphens_quoted(ask.sql, ground.catalog.pointers())
+        if quoted == ask.sql:
+            raise
+        return quoted, session.parse(quoted)
+
+
+def _is_rows(view: View) -> bool:
+    return isinstance(view.target.what, Pinned) and view.target.about == "rows"
+
+
+def _scan(view: View, ground: Ground) -> Any:
+    what = view.target.what
+    assert isinstance(what, Pinned)  # noqa: S101 - for the type checker
+    snapshot = what.snapshot.id if what.snapshot else None
+    return ground.scans.plan(what.pointer, snapshot=snapshot, predicate=view.predicate)
+
+
+def _targets(reads: Sequence[Read], ask: Ask, ground: Ground) -> dict[int, Target]:
+    own = {read.byte: Own(name, ground.own[name]) for read in reads if (name := _folded(read)) in ground.own}
+    pointers = ground.catalog.pointers() if len(own) < len(reads) else {}
+    meant: dict[int, Meant] = {}
+    for read in reads:
+        found = None if read.byte in own else meaning(read.parts, pointers, namespace=ask.namespace)
+        if found:
+            meant[read.byte] = found
+    metadata = ground.metadata({pointers[one.table] for one in meant.values()})
+    targets: dict[int, Target] = {byte: Target(what) for byte, what in own.items()}
+    for read in reads:
+        if one := meant.get(read.byte):
+            at = moment_of(read.at) if read.at else ask.at
+            seen, columns = state_of(one.table, metadata[one.table], at, ground.timezone)
+            pinned = Pinned(pointers[one.table], metadata[one.table], seen, columns)
+            targets[read.byte] = Target(pinned, one.about)
+    return targets
+
+
+def _folded(read: Read) -> tuple[str, ...]:
+    return tuple(part.casefold() for part in read.parts)
+
+
+def _without_tree(sql: str, ask: Ask, ground: Ground) -> Plan:
+    """A statement of which the engine gives no tree (PIVOT, EXPLAIN): tables by their whole names, read whole."""
+    pointers = ground.catalog.pointers()
+    tables = names_whole(sql, pointers)
+    metadata = ground.metadata({pointers[table] for table in tables})
+    views = []
+    for table in tables:
+        point, columns = state_of(table, metadata[table], ask.at, ground.timezone)
+        pinned = Pinned(pointers[table], metadata[table], point, columns)
+        views.append(View(table.parts, Target(pinned)))
+    return Plan(sql, sql, tuple(views))

@@ -1,0 +1,104 @@
+"""The same planning for Spark's SQL: names of tables become pinned ones, the rest of the text stays. Spark prunes by itself."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from lakebed.errors import BadPipeline, BadQuery
+from lakebed.names import CATALOG, TableName, spark_identifier
+from lakebed.ports import Catalog, Pointer
+from lakebed.query.plan import Pinned, Plan, Target, View
+from lakebed.query.spec import ABOUT, Ask, Meant, meaning
+from lakebed.query.states import state_of
+from lakebed.query.text import Piece, replaced
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from lakebed.sql.lexer import Reading, Token
+
+_ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
+
+
+def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
+    """The query over pinned tables. What Spark can be made to do from a SELECT beside reading tables is refused."""
+    try:
+        reading, named = _read(ask.sql)
+    except BadPipeline as error:
+        raise BadQuery(error.what, where=error.where, next=error.next) from None
+    pointers = catalog.pointers()
+    meant = [(names, table, found) for names, table in named if (found := _meaning(names, pointers, ask.namespace))]
+    metadata = catalog.metadata({pointers[found.table] for _, _, found in meant})
+    pieces: list[Piece] = []
+    views: dict[object, View] = {}
+    for names, table, found in meant:
+        point, columns = state_of(found.table, metadata[found.table], ask.at, timezone)
+        pinned = Pinned(pointers[found.table], metadata[found.table], point, columns)
+        views.setdefault(found, View(found.table.parts, Target(pinned, found.about)))
+        text = _place(pinned, found, aliased=bool(table.alias), own=_has_own(reading, names))
+        pieces.append(Piece(names[0].start, names[-1].end, text))
+    text = reading.text[: reading.end]
+    return Plan(ask.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
+
+
+def _read(sql: str) -> "tuple[Reading, list[tuple[tuple[Token, ...], exp.Table]]]":
+    from lakebed.sql.lexer import read
+    from lakebed.sql.parse import parse
+    from lakebed.sql.source import Source
+    from lakebed.sql.tree import refuse_tree
+    from lakebed.sql.words import refuse_words
+
+    reading = read(Source(sql, "the query"))
+    refuse_words(reading)
+    tree = parse(reading)
+    refuse_tree(reading, tree)
+    return reading, list(_tables(reading, tree))
+
+
+def _tables(reading: "Reading", tree: "exp.Expr") -> "Iterator[tuple[tuple[Token, ...], exp.Table]]":
+    from sqlglot import exp
+
+    from lakebed.sql.scans import is_cte, is_function
+    from lakebed.sql.tree import place
+
+    for table in tree.find_all(exp.Table):
+        if not is_function(table) and not is_cte(table):
+            names = reading.chain(place(table.parts[0]))
+            if [part.name for part in table.parts] != [token.name for token in names]:
+                raise reading.source.bad("this name cannot be checked.", at=place(table), next="Write it more plainly.")
+            yield names, table
+
+
+def _meaning(names: "tuple[Token, ...]", known: Mapping[TableName, Pointer], namespace: str | None) -> Meant | None:
+    """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may stand before all."""
+    parts = [token.name for token in names]
+    if len(parts) > 3 and parts[0] == CATALOG:
+        parts = parts[1:]
+    if parts[-1] in ABOUT and len(parts) > 1 and not _is_table(parts, known):
+        return meaning((*parts[:-2], f"{parts[-2]}${parts[-1]}"), known, namespace=namespace)
+    return meaning(parts, known, namespace=namespace)
+
+
+def _is_table(parts: list[str], known: Mapping[TableName, Pointer]) -> bool:
+    folded = tuple(part.casefold() for part in parts)
+    return any(table.folded[-len(folded) :] == folded for table in known)
+
+
+def _has_own(reading: "Reading", names: "tuple[Token, ...]") -> bool:
+    after = reading.plain[reading.index_at[names[-1].start] + 1 :][:1]
+    return bool(after) and after[0].upper in _ITS_OWN
+
+
+def _place(pinned: Pinned, meant: Meant, *, aliased: bool, own: bool) -> str:
+    """The table at its snapshot; columns that are called otherwise since are given their present names."""
+    name = pinned.table.spark
+    if meant.about != "rows":
+        return f"{name}.{meant.about}"
+    if own or pinned.snapshot is None:
+        return name
+    text = f"{name} VERSION AS OF {pinned.snapshot.id}"
+    head = pinned.metadata.head()
+    shown = pinned.metadata.shown_at(pinned.snapshot.id) if head and head.id == pinned.snapshot.id else ()
+    if not shown:
+        return text
+    columns = ", ".join(f"{spark_identifier(column.of)} AS {spark_identifier(column.name)}" for column in shown)
+    return f"(SELECT {columns} FROM {text})" + ("" if aliased else f" AS {spark_identifier(pinned.table.name)}")

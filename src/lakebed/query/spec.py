@@ -1,0 +1,89 @@
+"""What somebody asks, and which of the lake's tables a name in it means."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lakebed.errors import BadQuery, UnknownName, near, suggestion
+from lakebed.names import TableName
+from lakebed.query.stopping import Stop
+
+Engine = Literal["duckdb", "spark"]
+About = Literal["rows", "snapshots", "files", "partitions", "refs"]
+ABOUT: tuple[About, ...] = ("snapshots", "files", "partitions", "refs")
+
+_FOREIGN = ("information_schema", "pg_catalog", "main", "memory", "temp", "system")
+_FUNCTIONS = ("duckdb_", "pragma_", "pg_", "sqlite_")
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A query as it was asked. `at` holds for every table that has no AT of its own."""
+
+    sql: str
+    at: str | None = None
+    engine: Engine = "duckdb"
+    limit: int | None = None
+    namespace: str | None = None  # where short names are looked for first
+    parameters: Sequence[Any] | Mapping[str, Any] | None = None
+    profile: bool = False  # measure what each step of the engine took
+    stop: Stop | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Meant:
+    """A table, and what of it is read: its rows, or one of its metadata tables."""
+
+    table: TableName
+    about: About = "rows"
+
+
+def meaning(parts: Sequence[str], known: Collection[TableName], *, namespace: str | None = None) -> Meant | None:
+    """What a name means: a table by its whole name or by an end that only one has, `table$snapshots` a metadata table.
+
+    None for names that are the engine's own, or a file's; `UnknownName` and `BadQuery` for what is nothing, or several.
+    """
+    *front, last = parts
+    base, sign, about = last.rpartition("$")
+    if sign and about in ABOUT:
+        found = _table((*front, base), known, namespace)
+        return Meant(found, _about(about)) if found else None
+    if sign and base:
+        raise UnknownName("metadata table", about, ABOUT)
+    found = _table(parts, known, namespace)
+    return Meant(found) if found else None
+
+
+def _about(text: str) -> About:
+    return next(about for about in ABOUT if about == text)
+
+
+def _table(parts: Sequence[str], known: Collection[TableName], namespace: str | None) -> TableName | None:
+    folded = tuple(part.casefold() for part in parts)
+    found = [table for table in known if table.folded[-len(folded) :] == folded and (len(folded) == 3 or not table.hidden)]
+    if namespace and len(found) > 1:
+        found = [table for table in found if table.namespace == namespace] or found
+    if len(found) > 1:
+        shown = ".".join(parts)
+        raise BadQuery(f"{shown} may be {' or '.join(map(str, sorted(found)[:3]))}.", next="Write the whole name.")
+    if not found and not _foreign(parts):
+        raise unknown_table(parts, known)
+    return found[0] if found else None
+
+
+def _foreign(parts: Sequence[str]) -> bool:
+    """Whether it may be the engine's own, or a file: `information_schema.tables`, `'orders.csv'`."""
+    first, last = parts[0].casefold(), parts[-1]
+    if len(parts) == 1:
+        return "." in last or "/" in last or last.casefold().startswith(_FUNCTIONS)
+    return first in _FOREIGN
+
+
+def unknown_table(parts: Sequence[str], known: Iterable[TableName]) -> UnknownName:
+    """The error for a name that is no table's, with the nearest ones that are."""
+    shown = [table for table in known if not table.hidden]
+    error = UnknownName("table", ".".join(parts), [".".join(table.parts[-len(parts) :]) for table in shown])
+    if not error.near and (whole := near(".".join(parts), map(str, shown))):
+        error.next = suggestion(whole)
+    error.next = error.next or "See what there is: lakebed ls"
+    return error

@@ -1,0 +1,125 @@
+"""The text of a query: names and clauses in it, found from where the engine says that they begin."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lakebed.names import TableName, duckdb_identifier
+
+_BLANK = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_PART = re.compile(r'"(?:[^"]|"")*"|[^\W\d][\w$]*')
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[\w$.]+|.", re.DOTALL)
+_SKIPPED = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of a text, and what stands in its place."""
+
+    start: int
+    end: int
+    text: str
+
+
+def replaced(text: str, pieces: Iterable[Piece]) -> str:
+    """The text with other words in these places; the rest is as it was."""
+    for piece in sorted(pieces, key=lambda piece: piece.start, reverse=True):
+        text = text[: piece.start] + piece.text + text[piece.end :]
+    return text
+
+
+def position_before(text: str, pieces: Iterable[Piece], position: int) -> int:
+    """Where a position of the replaced text was in the text before."""
+    for piece in sorted(pieces, key=lambda piece: piece.start):
+        if position <= piece.start:
+            break
+        length = piece.end - piece.start
+        position = piece.start if position < piece.start + len(piece.text) else position + length - len(piece.text)
+    return min(position, len(text))
+
+
+def characters(text: str, byte: int) -> int:
+    """The engine counts bytes; we count characters."""
+    return len(text.encode()[:byte].decode(errors="ignore"))
+
+
+def name_end(text: str, start: int, parts: Iterable[str]) -> int | None:
+    """Where the dotted name that begins there ends; None if it is not this name that stands there."""
+    at = start
+    for index, part in enumerate(parts):
+        if index:
+            at = _after_blank(text, at)
+            if text[at : at + 1] != ".":
+                return None
+            at = _after_blank(text, at + 1)
+        found = _PART.match(text, at)
+        if found is None or _unquoted(found[0]) != part:
+            return None
+        at = found.end()
+    return at
+
+
+def at_clause(text: str, start: int) -> tuple[int, int] | None:
+    """The next `AT (…)` from there on: it comes after a table's name, or after its alias."""
+    at = _after_blank(text, start)
+    for _ in range(3):  # AS, an alias, and the clause itself
+        word = _PART.match(text, at)
+        if word is None:
+            return None
+        after = _after_blank(text, word.end())
+        if word[0].upper() == "AT" and text[after : after + 1] == "(":
+            end = _closing(text, after)
+            return (at, end) if end else None
+        at = after
+    return None
+
+
+def _closing(text: str, opened: int) -> int:
+    depth = 0
+    for token in _TOKEN.finditer(text, opened):
+        depth += (token[0] == "(") - (token[0] == ")")
+        if depth == 0:
+            return token.end()
+    return 0
+
+
+def with_hyphens_quoted(text: str, tables: Iterable[TableName]) -> str:
+    """The text with hyphenated names of tables quoted after FROM, JOIN and commas; only for text that is no SQL otherwise."""
+    hyphened = [table for table in tables if "-" in "".join(table.parts)]
+    spellings = {".".join(table.parts[first:]).casefold(): table.parts[first:] for table in hyphened for first in (0, 1, 2)}
+    if not spellings:
+        return text
+    names = "|".join(re.escape(name) for name in sorted(spellings, key=len, reverse=True) if "-" in name)
+    pattern = re.compile(rf"{_SKIPPED}|(?<![\w.$-])(?P<name>{names})(?![\w$-]|\.\w)", re.DOTALL | re.IGNORECASE)
+
+    def quoted(match: re.Match[str]) -> str:
+        if not match["name"] or not re.search(r"(?:\bfrom|\bjoin|,)\s*$", text[: match.start()], re.IGNORECASE):
+            return match[0]
+        return ".".join(map(duckdb_identifier, spellings[match["name"].casefold()]))
+
+    return pattern.sub(quoted, text)
+
+
+def names_whole(text: str, tables: Iterable[TableName]) -> list[TableName]:
+    """The tables whose whole names stand in a text, quoted or not."""
+    return [table for table in tables if re.search(_spelt(table), text, re.IGNORECASE)]
+
+
+def _spelt(table: TableName) -> str:
+    parts = (rf"(?:{re.escape(duckdb_identifier(part))}|\b{re.escape(part)}\b)" for part in table.parts)
+    return r"\s*\.\s*".join(parts)
+
+
+def line_at(text: str, position: int) -> tuple[int, str]:
+    """The number of a line, from 1, and the line itself."""
+    number = text.count("\n", 0, position) + 1
+    return number, text.split("\n")[number - 1]
+
+
+def _after_blank(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def _unquoted(part: str) -> str:
+    return part[1:-1].replace('""', '"') if part.startswith('"') else part

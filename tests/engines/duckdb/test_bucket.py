@@ -1,0 +1,87 @@
+"""Queries over a bucket: DuckDB reaches the lake's prefix with the lake's keys, and no other."""
+
+import os
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from lakebed.app import Lake
+from lakebed.engines.duckdb import reaching
+from lakebed.errors import LakebedError
+from lakebed.settings import FilesSettings, Root
+from tests.contracts.benches import RealBench, postgres_bench
+from tests.engines.duckdb.test_evolution import FIRST, SCHEMA, change_nested
+from tests.query.lakes import add_table
+from tests.servers.postgres import Database
+from tests.servers.s3 import Bucket
+
+
+def test_a_folder_needs_no_secret(tmp_path: object) -> None:
+    assert reaching(Root.parse(str(tmp_path)), FilesSettings(), {}) == ()
+
+
+def test_a_secret_holds_for_the_lakes_prefix_only() -> None:
+    settings = FilesSettings.model_validate({"endpoint": "http://host:8333", "access_key_id": "k", "secret_access_key": "it's"})
+    (statement,) = reaching(Root.parse("s3://bucket/lake"), settings, {})
+    assert "SCOPE 's3://bucket/lake/'" in statement
+    assert "SECRET 'it''s'" in statement
+    assert "ENDPOINT 'host:8333'" in statement
+    assert "USE_SSL false" in statement
+    environment = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_SESSION_TOKEN": "c"}
+    (statement,) = reaching(Root.parse("s3://bucket"), FilesSettings(), environment)
+    assert "KEY_ID 'a', SECRET 'b', SESSION_TOKEN 'c'" in statement
+    assert "USE_SSL" not in statement
+
+
+@pytest.fixture
+def lake(database: Database, bucket: Bucket) -> Iterator[tuple[Lake, RealBench]]:
+    bench = postgres_bench(database, bucket)
+    with Lake(bench.root, bench.settings, environment=os.environ) as lake:
+        yield lake, bench
+    bench.close()
+
+
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_tables_in_a_bucket_are_read(lake: tuple[Lake, RealBench]) -> None:
+    opened, bench = lake
+    table = add_table(bench, "orders", [FIRST, FIRST], schema=SCHEMA)
+    assert list(opened.query(f"SELECT count(*), max(id) FROM {table} WHERE id = 2").rows()) == [(2, 2)]
+    assert list(opened.query(f"SELECT count(*) FROM {table}", untrusted=True).rows()) == [(4,)]
+    loaded = bench.iceberg.load_table(table.parts)
+    change_nested(loaded)
+    assert opened.explain(f"FROM {table}")[0].how == "iceberg"
+    assert sorted(opened.query(f"SELECT id, place.code FROM {table}").rows(), key=str) == [(1, 2611)] * 2 + [(2, None)] * 2
+    assert list(opened.query("SELECT count(*) FROM orders$files").rows()) == [(2,)]
+
+
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_odd_characters_in_keys(lake: tuple[Lake, RealBench]) -> None:
+    from pyiceberg.partitioning import PartitionField, PartitionSpec
+    from pyiceberg.schema import Schema
+    from pyiceberg.transforms import IdentityTransform
+    from pyiceberg.types import NestedField, StringType
+
+    opened, bench = lake
+    bench.catalog.create_namespace("shop", "silver")
+    spec = PartitionSpec(PartitionField(1, 1000, IdentityTransform(), "s"))
+    made = bench.iceberg.create_table(
+        ("shop", "silver", "odd"),
+        Schema(NestedField(1, "s", StringType())),
+        location=bench.root.at("shop/warehouse/silver/odd"),
+        partition_spec=spec,
+    )
+    values = ["a*b", "axb", "a?b", "a[x]b", "a b", "a%b", "a=b", "é", "+"]
+    made.append(pa.table({"s": values}))
+    assert sorted(row[0] for row in opened.query("SELECT s FROM odd").rows()) == sorted(values)
+
+
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_the_lakes_keys_open_nothing_beside_the_lake(lake: tuple[Lake, RealBench]) -> None:
+    opened, _ = lake
+    outside = opened.root.url.rpartition("/")[0] + "/elsewhere/x.parquet"
+    with pytest.raises(LakebedError):
+        list(opened.query(f"SELECT * FROM '{outside}'").rows())

@@ -1,0 +1,264 @@
+"""Spark, DuckDB and PyIceberg see the same values, and the same rows fulfil a condition, whatever became of the schema."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pipelines.lakes import TestLake
+from tests.query.matrix import COMPARED, Predicate, predicates, rows
+from tests.query.trio import TABLE, Row, Trio
+
+pytestmark = [pytest.mark.spark]
+
+ROUND = 17  # rows until each value of each type was there, and NULL
+
+
+@dataclass
+class Seen:
+    """What the three read at one state of the table."""
+
+    snapshot: int
+    spark: list[Row]
+    duckdb: list[Row]
+    pyiceberg: list[Row]
+
+
+@dataclass
+class History:
+    """The states of the table, one after each change."""
+
+    trio: Trio
+    states: dict[str, Seen] = field(default_factory=dict)
+    conditions: dict[str, tuple[list[Predicate], list[list[int]], list[list[int]]]] = field(default_factory=dict)
+
+    def look(self, name: str) -> None:
+        snapshot = self.trio.iceberg.current_snapshot().snapshot_id
+        self.states[name] = Seen(snapshot, self.trio.by_spark(), self.trio.by_duckdb(), self.trio.by_pyiceberg())
+
+    def ask(self, name: str, columns: dict[str, str], most: int = 5) -> None:
+        asked = list(predicates(columns, most))
+        self.conditions[name] = (asked, self.trio.fulfilled_in_spark(asked), self.trio.fulfilled_in_duckdb(asked))
+
+
+def more(start: int, count: int, **renamed: str) -> list[Row]:
+    """Rows of the same values under further ids; `renamed` says under which name a column goes by now."""
+    return [{renamed.get(name, name): value for name, value in row.items()} | {"id": start + row["id"]} for row in rows(count)]
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Iterator[History]:
+    """A table that goes through every change of schema, read by three after each."""
+    lake = TestLake(tmp_path_factory.mktemp("equality") / "lake").lake
+    trio = Trio(lake)
+    trio.make()
+    made = History(trio)
+    for change in (_first, _renamed, _added, _dropped_and_added_again, _widened, _nested, _written_by_spark):
+        change(made)
+        made.look(change.__name__.strip("_"))
+    made.ask("at the end", NOW, most=1)
+    yield made
+    lake.close()
+
+
+def _first(history: History) -> None:
+    for start in (0, 6, 12):
+        history.trio.append(rows(ROUND)[start : min(start + 6, ROUND)])
+    history.ask("at first", {name: name for name in COMPARED}, most=1)
+
+
+def _renamed(history: History) -> None:
+    with history.trio.iceberg.update_schema() as update:
+        for old, new in RENAMED.items():
+            update.rename_column(old, new)
+    history.trio.append(more(100, 5, **RENAMED))
+    history.ask("renamed", {"i2": "i", "s2": "s", "d2": "d"}, most=1)
+
+
+def _added(history: History) -> None:
+    from pyiceberg.types import LongType, StringType
+
+    with history.trio.iceberg.update_schema() as update:
+        update.add_column("new_l", LongType())
+        update.add_column("new_s", StringType())
+    history.trio.append([row | {"new_l": row["id"], "new_s": "n"} for row in more(200, 3, **RENAMED)])
+    history.ask("added", {"new_l": "l", "new_s": "s"}, most=1)
+
+
+def _dropped_and_added_again(history: History) -> None:
+    from pyiceberg.types import BooleanType, DateType
+
+    with history.trio.iceberg.update_schema() as update:
+        update.delete_column("b").delete_column("dt")
+    with history.trio.iceberg.update_schema() as update:
+        update.add_column("b", BooleanType())
+        update.add_column("dt", DateType())
+    history.trio.append(more(300, 6, **RENAMED))
+    history.ask("dropped and added again", {"b": "b", "dt": "dt"})
+
+
+def _widened(history: History) -> None:
+    from pyiceberg.types import DecimalType, DoubleType, LongType
+
+    with history.trio.iceberg.update_schema() as update:
+        update.update_column("i2", LongType())
+        update.update_column("f", DoubleType())
+        update.update_column("dec9", DecimalType(18, 2))
+    big = {"i2": 2**40, "f": 1e300, "dec9": Decimal("9999999999999999.99")}
+    history.trio.append([row | big for row in more(400, 1, **RENAMED)] + more(410, 9, **RENAMED))
+    history.ask("widened", NOW)  # the whole matrix: bounds of files are of both types
+
+
+def _nested(history: History) -> None:
+    from pyiceberg.types import IntegerType, StringType
+
+    with history.trio.iceberg.update_schema() as update:
+        update.add_column(("st", "e"), IntegerType())
+        update.rename_column(("st", "a"), "aa")
+        update.delete_column(("st", "b"))
+        update.add_column(("ls", "c"), IntegerType())
+        update.rename_column(("ms", "value", "x"), "y")
+    with history.trio.iceberg.update_schema() as update:
+        update.add_column(("st", "b"), StringType())
+    changed = {
+        "st": {"aa": 5, "b": "again", "c": {"d": -0.0}, "e": 6},
+        "ls": [{"a": 1, "b": "x", "c": 7}],
+        "ms": [("k", {"y": 8})],
+    }
+    history.trio.append([row | changed for row in more(500, 2, **RENAMED)])
+    history.ask("nested", {"st.aa": "i", "st.b": "s", "st.c.d": "d", "st.e": "i"}, most=1)
+
+
+def _written_by_spark(history: History) -> None:
+    spark = history.trio.lake.spark
+    history.trio.append(more(600, ROUND, **RENAMED))
+    names = [name for name in history.trio.iceberg.schema().column_names if "." not in name and name != "id"]
+    listed = ", ".join(f"`{name}`" for name in names)
+    spark.sql(
+        f"INSERT INTO {TABLE.spark} (id, {listed}) SELECT id + 100, {listed} FROM {TABLE.spark} WHERE id BETWEEN 600 AND 699"
+    )
+    spark.sql(f"DELETE FROM {TABLE.spark} WHERE id IN (3, 705)")
+
+
+RENAMED = {"i": "i2", "s": "s2", "d": "d2", "bin": "bin2"}
+NOW = {RENAMED.get(name, name): {"i": "l", "f": "d"}.get(name, name) for name in COMPARED}
+STATES = [
+    change.__name__.strip("_")
+    for change in (_first, _renamed, _added, _dropped_and_added_again, _widened, _nested, _written_by_spark)
+]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_spark_and_duckdb_read_the_same_values(history: History, state: str) -> None:
+    seen = history.states[state]
+    assert len(seen.spark) > 16
+    assert seen.duckdb == seen.spark
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_pyiceberg_reads_the_same_values(history: History, state: str) -> None:
+    seen = history.states[state]
+    assert [_emptied(row) for row in seen.pyiceberg] == [_emptied(row) for row in seen.spark]
+
+
+def _emptied(row: Row) -> Row:
+    """PyIceberg 0.12 reads a NULL list or map of structs as an empty one."""
+    return row | {name: row[name] or [] for name in ("ls", "ms")}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_former_states_stay_what_they_were(history: History, state: str) -> None:
+    seen = history.states[state]
+    assert history.trio.by_duckdb(at=seen.snapshot) == seen.duckdb
+
+
+@pytest.mark.parametrize("name", ["at first", "renamed", "added", "dropped and added again", "widened", "nested", "at the end"])
+def test_the_same_rows_fulfil_a_condition_in_spark_and_duckdb(history: History, name: str) -> None:
+    asked, spark, duckdb = history.conditions[name]
+    differing = [
+        (one.duckdb, by_spark, by_duckdb)
+        for one, by_spark, by_duckdb in zip(asked, spark, duckdb, strict=True)
+        if by_spark != by_duckdb
+    ]
+    assert differing == []
+    assert sum(map(bool, spark)) > len(asked) // 3  # the conditions tell rows apart
+
+
+def test_pyiceberg_agrees_but_for_what_it_does_not_know(history: History) -> None:
+    """To it, NULL is not in any list and differs from what is compared where a file lacks the column; NaN is not ordered."""
+    asked, spark, _ = history.conditions["at the end"]
+    chosen = [(one, ids) for one, ids in zip(asked, spark, strict=True) if not _unknown_to_pyiceberg(one)]
+    found = history.trio.fulfilled_in_pyiceberg([one for one, _ in chosen])
+    null = {one.column: set(ids) for one, ids in chosen if one.op == "is null"}
+    at_the_end = history.states["written_by_spark"].spark
+    nan = {column: {row["id"] for row in at_the_end if row[column] == "NaN"} for column in ("f", "d2")}
+    for (one, ids), got in zip(chosen, found, strict=True):
+        aside = nan.get(one.column, set()) if one.op in (">", ">=", "!=") else set()
+        aside = aside | (null[one.column] if one.op in ("!=", "not in") else set())
+        assert set(got or ()) - aside == set(ids) - aside, one
+
+
+def _unknown_to_pyiceberg(one: Predicate) -> bool:
+    """It compares no uuid and no NaN, and takes 0.0 and -0.0 for two values in a list."""
+    return (
+        one.column == "u"
+        or any(value != value for value in one.values)
+        or (one.op in ("in", "not in") and one.column in ("f", "d2"))
+    )
+
+
+# Arithmetic is each engine's own. (Spark's expression, DuckDB's where it is spelled otherwise, Spark's answer, DuckDB's)
+DIFFERENCES: list[tuple[str, str, Any, Any]] = [
+    ("CAST(1 AS DECIMAL(10,2)) / CAST(3 AS DECIMAL(10,2))", "", Decimal("0.3333333333333"), 1 / 3),
+    ("avg(CAST(1 AS DECIMAL(10,2)))", "", Decimal("1.000000"), 1.0),
+    ("typeof(sum(CAST(1 AS BIGINT)))", "", "bigint", "HUGEINT"),
+    ("typeof(sum(CAST(1 AS INT)))", "", "bigint", "HUGEINT"),
+    ("CAST(CAST(3.5 AS DOUBLE) AS INT)", "", 3, 4),
+    ("CAST(CAST(1e20 AS DOUBLE) AS STRING)", "", "1.0E20", "1e+20"),
+    ("CAST(CAST('NaN' AS DOUBLE) AS STRING)", "", "NaN", "nan"),
+    ("concat('a', NULL)", "", None, "a"),
+    ("substring('abc', 0, 2)", "", "ab", "a"),
+    ("array(1, 2)[0]", "[1, 2][0]", 1, None),
+    ("dayofweek(DATE '2026-11-15')", "", 1, 0),
+    ("log(CAST(10 AS DOUBLE))", "", 2.302585092994046, 1.0),
+]
+# What one might expect to differ, and does not.
+ALIKE: list[tuple[str, str, Any]] = [
+    ("CAST(7 AS INT) / CAST(2 AS INT)", "", 3.5),
+    ("7 DIV 2", "7 // 2", 3),
+    ("-7 % 3", "", -1),
+    ("round(CAST(2.5 AS DOUBLE))", "", 3.0),
+    ("CAST('NaN' AS DOUBLE) = CAST('NaN' AS DOUBLE)", "", True),
+    ("CAST('NaN' AS DOUBLE) > CAST('Infinity' AS DOUBLE)", "", True),
+    ("CAST(0.0 AS DOUBLE) = CAST(-0.0 AS DOUBLE)", "", True),
+    ("NULL = NULL", "", None),
+    ("'a' < 'B'", "", False),
+]
+SUMS_BEYOND = "SELECT sum(v) FROM (SELECT CAST(9223372036854775807 AS BIGINT) AS v UNION ALL SELECT CAST(1 AS BIGINT))"
+
+
+def test_arithmetic_differs_where_the_docs_say_so_and_nowhere_else_that_was_looked_at(history: History) -> None:
+    lake = history.trio.lake
+    cases = [*DIFFERENCES, *((spark, duckdb, same, same) for spark, duckdb, same in ALIKE)]
+    asked = ", ".join(f"{spark} AS c{number}" for number, (spark, _, _, _) in enumerate(cases))
+    by_spark = lake.spark.sql(f"SELECT {asked}").collect()[0]
+    for number, (spark, duckdb, from_spark, from_duckdb) in enumerate(cases):
+        answer = next(iter(lake.query(f"SELECT {duckdb or spark}").rows()))[0]
+        assert (by_spark[f"c{number}"], answer) == (from_spark, from_duckdb), spark
+
+
+def test_a_sum_beyond_bigint_is_an_error_in_spark_and_a_number_in_duckdb(history: History) -> None:
+    from pyspark.errors import ArithmeticException
+
+    with pytest.raises(ArithmeticException):
+        history.trio.lake.spark.sql(SUMS_BEYOND).collect()
+    assert next(iter(history.trio.lake.query(SUMS_BEYOND).rows())) == (2**63,)
+
+
+@pytest.mark.parametrize("line", [case[0] for case in DIFFERENCES])
+def test_each_difference_stands_in_the_docs(line: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "reading.md").read_text()
+    assert f"`{line}`" in text

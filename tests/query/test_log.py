@@ -1,0 +1,118 @@
+"""The query log: whole lines whatever happens, a file a day, readable by anything."""
+
+import json
+import multiprocessing
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from lakebed.query.log import LONGEST_LINE, TYPES, QueryLog, QueryLogEntry, entry_of, hash_of, line_of
+from tests.conftest import SCALE
+
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
+WORKERS, LINES = 6, 150 * SCALE
+
+
+def entry(number: int = 0, *, sql: str = "SELECT 1", ts: datetime = NOON, **more: object) -> QueryLogEntry:
+    return QueryLogEntry(ts=ts, id=f"q{number}", sql=sql, sql_hash=hash_of(sql), **more)  # type: ignore[arg-type]
+
+
+def test_an_entry_is_read_as_it_was_written(tmp_path: Path) -> None:
+    asked = entry(
+        sql="SELECT 'ä\n\"' FROM t",
+        tables=("shop.silver.orders",),
+        snapshot_ids=(2**62,),
+        params_redacted=("?",),
+        rows=3,
+        bytes=10,
+        files_scanned=1,
+        files_pruned=9,
+        ms=1.5,
+        principal="eve",
+        route="cli",
+        status="refused",
+        error="no",
+        untrusted=True,
+    )
+    log = QueryLog(tmp_path)
+    assert log.write(asked)
+    assert list(log.entries()) == [asked]
+
+
+def test_a_file_holds_the_day_of_utc(tmp_path: Path) -> None:
+    log = QueryLog(tmp_path)
+    log.write(entry(1, ts=datetime(2026, 11, 16, 0, 30, tzinfo=timezone(timedelta(hours=2)))))
+    log.write(entry(2, ts=datetime(2026, 11, 16, 0, 30, tzinfo=UTC)))
+    assert [file.name for file in log.files()] == ["2026-11-15.jsonl", "2026-11-16.jsonl"]
+    assert [one.id for one in log.entries(newest_first=True)] == ["q2", "q1"]
+
+
+@pytest.mark.parametrize("character", ["a", "ä", "\U0001f600", '"', "\0", "\ud800"])
+def test_long_sql_is_cut_so_that_a_line_stays_within_its_bound(character: str) -> None:
+    sql = character * 100_000
+    line = line_of(entry(sql=sql))
+    assert LONGEST_LINE - 100 < len(line) <= LONGEST_LINE
+    assert line.count(b"\n") == 1
+    read = json.loads(line)
+    assert read["sql_hash"] == hash_of(sql)
+    assert read["sql"].endswith("…")
+
+
+def test_many_tables_and_long_errors_are_cut_too() -> None:
+    line = line_of(entry(tables=tuple(f"{'n' * 200}.{i}" for i in range(500)), snapshot_ids=(1,) * 500, error="e" * 99_999))
+    assert len(line) <= LONGEST_LINE
+    assert json.loads(line)["tables"]
+
+
+def _write_many(folder: Path, worker: int) -> None:
+    log = QueryLog(folder)
+    for number in range(LINES):
+        assert log.write(entry(worker * LINES + number, sql=f"{worker}" * (50 if number % 3 else 100_000)))
+
+
+def test_lines_of_many_processes_never_mix(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_write_many, args=(tmp_path, worker)) for worker in range(WORKERS)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    lines = QueryLog(tmp_path).files()[0].read_text().splitlines()
+    assert len(lines) == WORKERS * LINES
+    read = [json.loads(line) for line in lines]
+    assert {one["id"] for one in read} == {f"q{number}" for number in range(WORKERS * LINES)}
+    assert all(len(set(one["sql"]) - {"…"}) == 1 for one in read)  # each line is of one worker
+
+
+def test_a_line_that_a_full_disk_cut_off_spoils_no_other(tmp_path: Path) -> None:
+    log = QueryLog(tmp_path)
+    log.write(entry(1))
+    with log.files()[0].open("ab") as file:
+        file.write(line_of(entry(2))[:40] + b"\n")
+    log.write(entry(3))
+    assert [one.id for one in log.entries()] == ["q1", "q3"]
+    assert entry_of("no json") is entry_of("[]") is entry_of('{"ts": 5}') is None
+
+
+def test_a_log_that_cannot_be_written_ends_no_query(tmp_path: Path) -> None:
+    (tmp_path / "query_log").write_text("a file stands where the folder should be")
+    assert not QueryLog(tmp_path).write(entry())
+
+
+def test_the_log_is_a_query_of_duckdb_with_or_without_lines(tmp_path: Path) -> None:
+    import duckdb
+
+    log = QueryLog(tmp_path / "it's")
+    assert duckdb.sql(log.select()).fetchall() == []
+    empty = duckdb.sql(log.select())
+    log.write(entry(1, tables=("a.b.c",), snapshot_ids=(2**62, None), ms=2.5, sql="x" * 100_000))
+    with log.files()[0].open("ab") as file:
+        file.write(b'{"ts": "2026\n')
+    log.write(entry(2))
+    full = duckdb.sql(log.select())
+    assert empty.columns == full.columns == list(TYPES)
+    assert [str(kind) for kind in empty.types] == [str(kind) for kind in full.types]
+    rows = duckdb.sql(f"SELECT id, tables, snapshot_ids, ms, epoch(ts) FROM ({log.select()}) ORDER BY id").fetchall()
+    assert rows == [("q1", ["a.b.c"], [2**62, None], 2.5, NOON.timestamp()), ("q2", [], [], 0.0, NOON.timestamp())]

@@ -1,0 +1,148 @@
+"""Which tables a query reads, and which conditions count for which of them."""
+
+import pytest
+
+from lakebed.ports import Column
+from lakebed.query.conditions import finder, predicate_of
+from lakebed.query.explain import words
+from lakebed.query.tree import mentioned
+from tests.query.parsed import reads, tree
+
+TABLES = {
+    "a": (Column("id", "long", False), Column("n", "int", False), Column("s", "string", False), Column("day", "date", False)),
+    "b": (Column("id", "long", False), Column("n", "int", False), Column("x", "double", False), Column("at", "timestamp", False)),
+}
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT * FROM shop.silver.orders", ["shop.silver.orders"]),
+        ('FROM "my-shop".silver."a b" LIMIT 3', ["my-shop.silver.a b"]),
+        ("SELECT 'é', * FROM a, b JOIN c USING (id)", ["a", "b", "c"]),
+        ("WITH x AS (SELECT * FROM a) SELECT * FROM x, y", ["a", "y"]),
+        ("WITH a AS (SELECT * FROM a) SELECT * FROM a", ["a"]),
+        ("WITH x AS (SELECT * FROM a), y AS (SELECT * FROM x) SELECT * FROM y", ["a"]),
+        (
+            "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < (SELECT max(n) FROM a)) SELECT * FROM t",
+            ["a"],
+        ),
+        ("SELECT (SELECT max(id) FROM b) FROM a WHERE EXISTS (FROM c) ORDER BY (SELECT 1 FROM d)", ["b", "a", "c", "d"]),
+        ("SELECT * FROM (SELECT * FROM a WHERE id IN (SELECT id FROM b)) q", ["a", "b"]),
+        ("SELECT * FROM a UNION ALL (SELECT * FROM b EXCEPT SELECT * FROM c)", ["a", "b", "c"]),
+        ("DESCRIBE a", ["a"]),
+        ("SELECT * FROM (PIVOT a ON n IN (1, 2) USING sum(id))", ["a"]),
+        ("SELECT * FROM a, LATERAL (SELECT * FROM b WHERE b.id = a.id)", ["a", "b"]),
+        ("SELECT list_transform([1], x -> x + (SELECT max(id) FROM a))", ["a"]),
+        ("SELECT * FROM range(3), a", ["a"]),
+        ("SELECT 1", []),
+    ],
+)
+def test_every_table_is_found_and_no_other(sql: str, expected: list[str]) -> None:
+    assert [".".join(read.parts) for read in reads(sql)] == expected
+
+
+def conditions(sql: str) -> dict[str, str]:
+    """What counts for each table of a query over a and b."""
+    found = reads(sql)
+    columns = {read.byte: TABLES[read.parts[-1]] for read in found if not read.whole}
+    told = {}
+    for read in found:
+        predicate = None if read.whole else predicate_of(read.conditions, finder(read, columns), timezone="UTC")
+        told[read.alias or read.parts[-1]] = words(predicate) if predicate else ""
+    return told
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("FROM a WHERE id > 5 AND s LIKE 'x%' AND n + 1 = 2", {"a": "id > 5 and s begins with 'x'"}),
+        ("FROM a WHERE 5 < id", {"a": "id > 5"}),
+        ("FROM a WHERE id BETWEEN 1 AND 3 OR id = 9", {"a": "id >= 1 and id <= 3 or id = 9"}),
+        ("FROM a WHERE id = 1 OR random() < 0.5", {"a": ""}),
+        ("FROM a WHERE a.id IN (1, 2) AND shop.silver.a.n IS NULL", {"a": "id in (1, 2)"}),
+        ("FROM shop.silver.a WHERE shop.silver.a.n = 1 AND silver.a.id = 2", {"a": "n = 1 and id = 2"}),
+        ("FROM a AS t WHERE t.id = 1 AND a.n = 2", {"t": "id = 1"}),
+        ("FROM a, b WHERE a.id = b.id AND a.id = 1 AND x = 2 AND n = 3", {"a": "id = 1", "b": "x = 2.0"}),
+        ("FROM a JOIN b ON a.id = b.id AND b.n = 1", {"a": "", "b": "n = 1"}),
+        # the right of a LEFT JOIN: what NULL fits says nothing of its rows
+        ("FROM a LEFT JOIN b ON a.id = b.id WHERE b.n = 1 AND a.n = 2", {"a": "n = 2", "b": "n = 1"}),
+        ("FROM a LEFT JOIN b ON a.id = b.id WHERE b.n IS NULL", {"a": "", "b": ""}),
+        ("FROM a LEFT JOIN b ON a.id = b.id AND a.n = 1 AND b.n IS NULL", {"a": "", "b": "n is null"}),
+        ("FROM a RIGHT JOIN b ON a.id = b.id WHERE a.n IS NULL AND b.n IS NULL", {"a": "", "b": "n is null"}),
+        ("FROM a FULL JOIN b ON a.id = 1 WHERE a.n = 1 OR a.n IS NULL", {"a": "", "b": ""}),
+        ("FROM a SEMI JOIN b ON a.id = b.id AND b.n = 1 AND a.n = 2 WHERE a.id = 3", {"a": "id = 3 and n = 2", "b": "n = 1"}),
+        ("FROM a ANTI JOIN b ON a.id = b.id AND b.n = 1 AND a.n = 2 WHERE a.id = 3", {"a": "id = 3", "b": "n = 1"}),
+        # rows that are left out would let others come nearer, or to another place
+        ("FROM a ASOF JOIN b ON a.n = b.n AND a.id >= b.id WHERE a.id = 1 AND b.n = 1", {"a": "", "b": ""}),
+        ("FROM a POSITIONAL JOIN b WHERE a.id = 1", {"a": "", "b": ""}),
+        ("FROM a TABLESAMPLE 10% WHERE id = 1", {"a": ""}),
+        ("SELECT * FROM a WHERE id = 1 USING SAMPLE 10%", {"a": ""}),
+        ("FROM a AS t(n, id) WHERE id = 1", {"t": ""}),
+        ("FROM a AS t(n, id), b WHERE x = 1", {"t": "", "b": ""}),
+        ("FROM a, (SELECT 1 AS n) q WHERE n = 1 AND a.n = 2", {"a": "n = 2"}),
+        ("SELECT id + 1 AS n FROM a WHERE n = 1", {"a": "n = 1"}),
+        ("FROM a WHERE EXISTS (FROM b WHERE b.n = 1 AND a.id = 3 AND id = 4)", {"a": "", "b": "n = 1 and id = 4"}),
+        ("SELECT * FROM (FROM a) WHERE id = 1", {"a": ""}),
+        ("FROM a WHERE NOT id = 1", {"a": "id != 1"}),
+        ("FROM a WHERE NOT (id = 1 AND n = 2)", {"a": ""}),
+    ],
+)
+def test_a_condition_counts_where_rows_that_do_not_fit_cannot_matter(sql: str, expected: dict[str, str]) -> None:
+    assert conditions(sql) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("id = 5.0", ""),
+        ("id = '5'", ""),
+        ("id = 9223372036854775808", ""),
+        ("n = 3000000000", ""),
+        ("n = -1", "n = -1"),
+        ("s = 5", ""),
+        ("s = 'it''s'", 's = "it\'s"'),
+        ("s = 'a'::VARCHAR", ""),
+        ("s = NULL", ""),
+        ("s IN ('a', NULL)", ""),
+        ("s LIKE '%a'", ""),
+        ("s LIKE 'a_c%'", "s begins with 'a'"),
+        ("lower(s) = 'a'", ""),
+        ("s COLLATE NOCASE = 'a'", ""),
+        ("day = DATE '2026-01-01'", "day = 2026-01-01"),
+        ("day = '2026-01-01'", "day = 2026-01-01"),
+        ("day = '2026-1-1'", ""),
+        ("day = '2026-02-30'", ""),
+        ("day >= TIMESTAMP '2026-01-01 12:00:00'", ""),
+        ("day = DATE '2026-01-01' + 1", ""),
+        ("TRY_CAST('2026-01-01' AS DATE) = day", ""),
+    ],
+)
+def test_a_literal_counts_only_as_what_the_engine_compares_it_as(condition: str, expected: str) -> None:
+    assert conditions(f"FROM a WHERE {condition}") == {"a": expected}
+
+
+@pytest.mark.parametrize(
+    ("condition", "timezone", "expected"),
+    [
+        ("z >= TIMESTAMPTZ '2026-01-01 00:00:00+01'", "UTC", "z >= 2025-12-31 23:00:00+00:00"),
+        ("z >= '2026-01-01 00:00:00Z'", "Europe/Amsterdam", "z >= 2026-01-01 00:00:00+00:00"),
+        ("z >= TIMESTAMP '2026-01-01 00:00:00'", "UTC", "z >= 2026-01-01 00:00:00+00:00"),
+        ("z >= TIMESTAMP '2026-01-01 00:00:00'", "Europe/Amsterdam", ""),
+        ("z >= DATE '2026-01-01'", "UTC", "z >= 2026-01-01 00:00:00+00:00"),
+    ],
+)
+def test_a_time_without_a_zone_counts_only_in_utc(condition: str, timezone: str, expected: str) -> None:
+    (read,) = reads(f"FROM a WHERE {condition}")
+    find = finder(read, {read.byte: (Column("z", "timestamptz", False),)})
+    predicate = predicate_of(read.conditions, find, timezone=timezone)
+    assert (words(predicate) if predicate else "") == expected
+
+
+def test_the_columns_that_may_be_needed_are_known() -> None:
+    named = mentioned(tree("SELECT a.id, sum(n) FROM a JOIN b USING (k) GROUP BY 1"))
+    assert not named.all
+    assert {"id", "n", "k"} <= named.names
+    assert not mentioned(tree("SELECT count(*) FROM a")).all
+    assert mentioned(tree("SELECT * EXCLUDE (id) FROM a")).all
+    assert mentioned(tree("SELECT COLUMNS('x.*') FROM a")).all
