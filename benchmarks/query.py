@@ -1,8 +1,8 @@
 """What a lake adds to reading its files: TPC-H over the lake, over the bare Parquet files, and through DuckDB's `iceberg_scan`.
 
-All three read the same files with the same DuckDB. A lake's time is that of `lake.query(sql).to_arrow()`: parsing, pinning, planning
-and answering. The last line is JSON: `vs_bare_parquet` and `vs_iceberg_scan` are geometric means over the 22 queries of our time
-divided by theirs, `cold_query_s` is a whole process: `lakebed query` of a small table.
+All three read the same files with the same DuckDB. A lake's time is that of `lake.query(sql).to_arrow()`: parsing, pinning,
+planning and answering. The last line is JSON: `vs_bare_parquet` and `vs_iceberg_scan` are geometric means over the 22 queries of
+our time divided by theirs, `cold_query_s` is a whole process: `lakebed query` of a small table.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def fill(lake: Lake, source: Any) -> None:
             made.append(rows.slice(number * size, size))
 
 
-def rival(lake: Lake, source: Callable[[TableName], str]) -> Any:
+def rival(source: Callable[[TableName], str]) -> Any:
     """A DuckDB with a view for each table."""
     connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
     load(connection, "avro", "iceberg")
@@ -91,7 +91,7 @@ def same(first: Any, second: Any) -> bool:
 
 def compared(lake: Lake, queries: list[tuple[int, str]], *, samples: int) -> dict[str, dict[str, float]]:
     """Milliseconds of each query by each reader, in turns; the median of several, after one that warms up."""
-    files, iceberg = rival(lake, lambda table: bare(lake, table)), rival(lake, lambda table: through_iceberg(lake, table))
+    files, iceberg = rival(lambda table: bare(lake, table)), rival(lambda table: through_iceberg(lake, table))
     readers: dict[str, Callable[[str], Any]] = {
         "lake": lambda sql: lake.query(sql, namespace="tpch").to_arrow(),
         "bare": lambda sql: files.execute(sql).to_arrow_table(),

@@ -1,12 +1,19 @@
 """Lazy tables by Spark: the same snapshot, columns and rows as by DuckDB."""
 
+import random
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
 import pytest
 
 import lakebed
 from lakebed.errors import UsageError
+from lakebed.names import TableName
+from lakebed.ports import Pointer
 from tests.contracts.benches import sqlite_bench
+from tests.engines.iceberg.histories import ARROW, rows
+from tests.engines.iceberg.test_scanning import anything, files_with_rows, planned, sql
 from tests.spark_sessions import OpenSpark
 
 pytestmark = [pytest.mark.spark]
@@ -50,7 +57,7 @@ def test_spark_and_duckdb_read_the_same_rows_of_what_spark_wrote(tmp_path: Path,
         assert not any(column.nans for column in lake.table("mixed", where="n = 1").scan().columns)
         _after_a_rename(lake)
         with pytest.raises(UsageError, match="Spark's words"):
-            lake.table("mixed", where="upper(word) = 'A'").spark()
+            lake.table("mixed", where="upper(said) = 'A'").spark()
     bench.close()
 
 
@@ -60,3 +67,34 @@ def _after_a_rename(lake: lakebed.Lake) -> None:
     table = lake.table("mixed", columns=["said", "more"], where="n < 3")
     assert [tuple(row) for row in table.spark().orderBy("said").collect()] == [("a", None), ("b", None)]
     assert sorted(row["said"] for row in table.arrow().to_pylist()) == ["a", "b"]
+
+
+def test_no_file_that_spark_wrote_is_left_out_with_a_row_that_fits(tmp_path: Path, open_spark: OpenSpark) -> None:
+    bench, rng = sqlite_bench(tmp_path), random.Random(7)
+    bench.catalog.create_namespace("shop", "silver")
+    spark = open_spark(bench.settings, bench.root)
+    table = TableName("shop", "silver", "grown")
+    kept = pa.schema([field for field in ARROW if field.name not in ("u", "clock")])
+    numbers, others = "id BIGINT, n INT, f FLOAT, d DOUBLE, m DECIMAL(9, 2)", "s STRING, b BINARY, day DATE, flag BOOLEAN"
+    columns = f"{numbers}, {others}, at TIMESTAMP_NTZ, atz TIMESTAMP"
+    spark.sql(f"CREATE TABLE {table.spark} ({columns}) USING iceberg LOCATION '{bench.root.at(table.folder)}'")
+    for layout in ("bucket(4, s)", "truncate(2, s)", "years(at)", "hours(atz)", "bucket(3, m)", "d"):
+        spark.sql(f"ALTER TABLE {table.spark} ADD PARTITION FIELD {layout} AS p")
+        for _ in range(2):
+            spark.createDataFrame(rows(rng, kept, 4)).coalesce(1).writeTo(table.spark).append()
+        spark.sql(f"ALTER TABLE {table.spark} DROP PARTITION FIELD p")
+    loaded = bench.iceberg.load_table(table.parts)
+    oracle, pointer = files_with_rows(loaded), Pointer(table, loaded.metadata_location)
+    everything, left_out = planned(bench.stores.scans, pointer, loaded), 0
+    for _ in range(400):
+        predicate = anything(rng, loaded.schema().as_arrow())
+        files = planned(bench.stores.scans, pointer, loaded, predicate)
+        try:
+            wanted = {found for (found,) in oracle.execute(f"SELECT DISTINCT _file FROM every WHERE {sql(predicate)}").fetchall()}
+        except duckdb.ConversionException:
+            continue  # it cannot be asked at all
+        assert wanted <= files, predicate
+        left_out += len(everything - files)
+    assert left_out > 400
+    oracle.close()
+    bench.close()

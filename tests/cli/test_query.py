@@ -135,7 +135,7 @@ def test_moments_and_profiles(folder: str) -> None:
     (first,) = json.loads(lakebed(folder, "query", "FROM orders$snapshots WHERE parent_id IS NULL", "--json").stdout)
     done = lakebed(folder, "query", "SELECT count(*) AS n FROM orders", "--at", str(first["snapshot_id"]), "--json", "--profile")
     assert json.loads(done.stdout) == [{"n": 1}]
-    done = lakebed(folder, "query", "SELECT count(*) AS n FROM orders WHERE id = 1", "--profile")
+    done = lakebed(folder, "query", "SELECT name FROM orders WHERE id = 1", "--profile")
     assert "planned in" in done.stderr
     assert "1 file of 2" in done.stderr
     assert "READ_PARQUET" in done.stderr

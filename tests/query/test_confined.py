@@ -80,22 +80,29 @@ def test_an_honest_query_is_answered_and_the_rest_of_its_rows_is_said_to_be_ther
         assert not running.truncated
 
 
-ENDS = [
-    ("SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))", "longer than 2 s"),
-    ("SELECT count(*) FROM range(1000000) a, range(1000000) b", "longer than 2 s"),
-    ("WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n FROM r) SELECT count(*) FROM r", "longer than 2 s|of memory"),
-    ("SELECT length(repeat('x', 2000000000))", "of memory"),
-    ("SELECT len(range(2000000000))", "of memory"),
-    ("SELECT string_agg(repeat('x', 1000000)) FROM range(3000)", "of memory"),
+ENDLESS = [
+    "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))",
+    "SELECT count(*) FROM range(1000000) a, range(1000000) b",
+]
+GREEDY = [
+    "SELECT length(repeat('x', 2000000000))",
+    "SELECT len(range(2000000000))",
+    "SELECT string_agg(repeat('x', 1000000)) FROM range(3000)",
 ]
 
 
-@pytest.mark.parametrize(("sql", "why"), ENDS)
-def test_limits_end_what_does_not_end(place: Place, sql: str, why: str) -> None:
+@pytest.mark.parametrize("sql", ENDLESS)
+def test_time_ends_what_does_not_end(place: Place, sql: str) -> None:
     began = time.monotonic()
-    with pytest.raises(QueryEnded, match=why):
-        answer(place, sql, Limits(seconds=2, memory=256 << 20))
-    assert time.monotonic() - began < 6
+    with pytest.raises(QueryEnded, match="longer than 1 s"):
+        answer(place, sql, Limits(seconds=1))
+    assert time.monotonic() - began < 20  # the start of a process on a busy machine included
+
+
+@pytest.mark.parametrize("sql", GREEDY)
+def test_memory_ends_what_grows_and_grows(place: Place, sql: str) -> None:
+    with pytest.raises(QueryEnded, match="more than 256 MiB of memory"):
+        answer(place, sql, Limits(seconds=60, memory=256 << 20))
 
 
 def test_an_answer_of_too_many_bytes_is_cut(place: Place) -> None:

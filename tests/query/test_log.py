@@ -116,3 +116,18 @@ def test_the_log_is_a_query_of_duckdb_with_or_without_lines(tmp_path: Path) -> N
     assert [str(kind) for kind in empty.types] == [str(kind) for kind in full.types]
     rows = duckdb.sql(f"SELECT id, tables, snapshot_ids, ms, epoch(ts) FROM ({log.select()}) ORDER BY id").fetchall()
     assert rows == [("q1", ["a.b.c"], [2**62, None], 2.5, NOON.timestamp()), ("q2", [], [], 0.0, NOON.timestamp())]
+
+
+def test_care_removes_days_that_are_old(tmp_path: Path) -> None:
+    from lakebed.care.look import log_files
+    from lakebed.care.purging import purge_logs
+    from lakebed.engines.files import FolderFiles
+    from lakebed.settings import CareSettings
+
+    log = QueryLog(tmp_path)
+    log.write(entry(ts=datetime.now(UTC)))
+    found = log_files(FolderFiles(tmp_path))
+    later = datetime.now(UTC) + timedelta(days=31)
+    assert list(purge_logs("logs", found, {}, CareSettings(), now=later - timedelta(days=2))) == []
+    (step,) = purge_logs("logs", found, {}, CareSettings(), now=later)
+    assert [file.path for file in step.files] == [f"query_log/{log.files()[0].name}"]

@@ -16,6 +16,7 @@ COLUMNS = [
     Column("country", "string", False, id=2),
     Column("at", "timestamptz", False, id=3),
     Column("day", "date", False, id=4),
+    Column("paid", "boolean", False, id=5),
 ]
 GERMAN = Comparison("country", "=", "DE")
 
@@ -40,6 +41,7 @@ def read(text: str, parse: Any) -> Where:
         ("Orders.COUNTRY = 'DE'", GERMAN),
         ("'DE' = country", GERMAN),
         ("id IN (1, 2)", In("id", (1, 2))),
+        ("paid AND id = 1", And((Comparison("paid", "=", True), Comparison("id", "=", 1)))),
         ("id IS NOT NULL", IsNull("id", negated=True)),
         ("day >= DATE '2024-01-01'", Comparison("day", ">=", date(2024, 1, 1))),
         ("starts_with(country, 'D')", StartsWith("country", "D")),

@@ -2,20 +2,19 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from lakebed.app.asking import Asker, Entry
 from lakebed.app.stores import Stores
-from lakebed.errors import BadQuery, LakebedError, QueryEnded
+from lakebed.errors import BadQuery, LakebedError
 from lakebed.names import new_run_id
-from lakebed.query.explain import explained
-from lakebed.query.log import QueryLog, QueryLogEntry, hash_of
+from lakebed.query.log import QueryLog
 from lakebed.query.plan import Pinned, Plan
 from lakebed.query.result import Result
-from lakebed.query.run import Ground, Rows, Seen, planned
+from lakebed.query.run import Ground, Rows, planned
+from lakebed.query.seen import Seen
 from lakebed.query.spec import Ask
 from lakebed.settings import Root, Settings
 from lakebed.tables import find_point
@@ -27,14 +26,6 @@ if TYPE_CHECKING:
 
 _NO_PLAN = Plan("", "", ())
 _HELD = 3600.0  # seconds, should this process die
-
-
-@dataclass(frozen=True)
-class Asker:
-    """Who asks, and by which way."""
-
-    principal: str = ""
-    route: str = "api"
 
 
 class Queries:
@@ -84,7 +75,7 @@ class Queries:
 
     def query(self, ask: Ask, *, untrusted: bool = False, asker: Asker | None = None) -> Result:
         """The answer. Every query is written to the log when its last row was read, or it failed."""
-        entry = _Entry(self.log, ask, asker or Asker(), untrusted)
+        entry = Entry(self.log, ask, asker or Asker(), untrusted)
         try:
             if ask.engine == "spark":
                 return self._by_spark(ask, entry, untrusted=untrusted)
@@ -93,7 +84,7 @@ class Queries:
             entry.ended(_NO_PLAN, 0, error)
             raise
 
-    def _by_duckdb(self, ask: Ask, entry: "_Entry", *, untrusted: bool) -> Result:
+    def _by_duckdb(self, ask: Ask, entry: Entry, *, untrusted: bool) -> Result:
         if untrusted:
             self._refuse(ask)
         began = time.perf_counter()
@@ -132,7 +123,7 @@ class Queries:
         access = reaching(self._root, self._settings.files, self._environment)
         return confined(plan, timezone=self._settings.timezone, reaching=access, limits=_limits(self._settings), stop=ask.stop)
 
-    def _by_spark(self, ask: Ask, entry: "_Entry", *, untrusted: bool) -> Result:
+    def _by_spark(self, ask: Ask, entry: Entry, *, untrusted: bool) -> Result:
         from lakebed.engines.spark.queries import SparkRows
         from lakebed.query.spark import planned_for_spark
 
@@ -193,59 +184,3 @@ def _limits(settings: Settings) -> "Limits":
 def _is_former(pinned: Pinned) -> bool:
     head = pinned.metadata.head()
     return pinned.snapshot is not None and (head is None or head.id != pinned.snapshot.id)
-
-
-class _Entry:
-    """A query on its way into the log."""
-
-    def __init__(self, log: QueryLog, ask: Ask, asker: Asker, untrusted: bool) -> None:
-        self._log, self._ask, self._asker, self._untrusted = log, ask, asker, untrusted
-        self._at, self._began = datetime.now(UTC), time.perf_counter()
-        self._done = False
-
-    def ended(self, plan: Plan, rows: int, error: LakebedError | None) -> None:
-        """Write it down, once."""
-        if self._done:
-            return
-        self._done = True
-        tables = explained(replace(plan, tree=None))  # which columns, the log does not tell
-        entry = QueryLogEntry(
-            ts=self._at,
-            id=new_run_id(),
-            sql=self._ask.sql,
-            sql_hash=hash_of(self._ask.sql),
-            status=_status(error, untrusted=self._untrusted),
-            error=str(error.what) if error else "",
-            principal=self._asker.principal,
-            route=self._asker.route,
-            engine=self._ask.engine,
-            untrusted=self._untrusted,
-            params_redacted=_redacted(self._ask.parameters),
-            rows=rows,
-            ms=round((time.perf_counter() - self._began) * 1000, 3),
-        )
-        self._log.write(
-            replace(
-                entry,
-                tables=tuple(one.table for one in tables),
-                snapshot_ids=tuple(one.snapshot for one in tables),
-                bytes=sum(one.bytes for one in tables),
-                files_scanned=sum(one.files for one in tables),
-                files_pruned=sum(one.total_files - one.files for one in tables),
-            )
-        )
-
-
-def _status(error: LakebedError | None, *, untrusted: bool) -> Literal["ok", "error", "refused", "ended"]:
-    if error is None:
-        return "ok"
-    if isinstance(error, QueryEnded):
-        return "ended"
-    return "refused" if untrusted and isinstance(error, BadQuery) else "error"
-
-
-def _redacted(parameters: Sequence[Any] | Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Types of parameters, never their values."""
-    if isinstance(parameters, Mapping):
-        return tuple(f"{name}: {type(value).__name__}" for name, value in parameters.items())
-    return tuple(type(value).__name__ for value in parameters or ())

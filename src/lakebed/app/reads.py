@@ -73,7 +73,7 @@ class Reads:
         `at` reads all tables as of a snapshot, tag, branch or time. `untrusted` SQL is judged, confined and limited.
         `stop` ends it from another thread.
         """
-        from lakebed.app.queries import Asker
+        from lakebed.app.asking import Asker
         from lakebed.query.spec import Ask
 
         ask = Ask(sql, None if at is None else str(at), engine, limit, namespace, parameters, profile, stop)

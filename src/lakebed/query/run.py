@@ -1,15 +1,14 @@
 """A query carried out: tables pinned in one look, files planned, rows handed over."""
 
-from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any, Protocol
 
 from lakebed.errors import BadQuery, DamagedTable
 from lakebed.names import TableName
-from lakebed.ports import Catalog, Pointer, Scans, TableMetadata
+from lakebed.ports import Catalog, Pointer, Scan, Scans, TableMetadata
 from lakebed.query.plan import Own, Pinned, Plan, Target, View, moment_of, plan
+from lakebed.query.seen import Seen
 from lakebed.query.spec import Ask, Meant, meaning
 from lakebed.query.states import state_of
 from lakebed.query.text import names_whole, with_hyphens_quoted
@@ -86,30 +85,11 @@ class Ground:
     scans: Scans
     timezone: str
     own: Mapping[tuple[str, ...], str] = field(default_factory=dict)  # tables of our own: the SELECT behind each name
-    seen: "Seen | None" = None
+    seen: Seen | None = None
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         """What the pointers point at."""
         return self.seen.metadata(self.catalog, pointers) if self.seen else self.catalog.metadata(pointers)
-
-
-class Seen:
-    """Metadata that was read before: a metadata file never changes. The newest few are kept."""
-
-    def __init__(self, most: int = 256) -> None:
-        self._most, self._kept, self._lock = most, OrderedDict[str, TableMetadata](), Lock()
-
-    def metadata(self, catalog: Catalog, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
-        """Those that are known, and the others from the catalog."""
-        with self._lock:
-            known = {pointer.table: self._kept[pointer.location] for pointer in pointers if pointer.location in self._kept}
-        missing = [pointer for pointer in pointers if pointer.table not in known]
-        found = catalog.metadata(missing) if missing else {}
-        with self._lock:
-            self._kept.update({pointer.location: found[pointer.table] for pointer in missing})
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return known | found
 
 
 def planned(ask: Ask, session: Session, ground: Ground) -> Plan:
@@ -146,10 +126,12 @@ def _is_rows(view: View) -> bool:
     return isinstance(view.target.what, Pinned) and view.target.about == "rows"
 
 
-def _scan(view: View, ground: Ground) -> Any:
+def _scan(view: View, ground: Ground) -> Scan:
     what = view.target.what
     assert isinstance(what, Pinned)  # noqa: S101 - for the type checker
     snapshot = what.snapshot.id if what.snapshot else None
+    if ground.seen:
+        return ground.seen.scan(ground.scans, what.pointer, snapshot, view.predicate)
     return ground.scans.plan(what.pointer, snapshot=snapshot, predicate=view.predicate)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
-from lakebed.ports import And, Column, Not, Or, Predicate
+from lakebed.ports import And, Column, Comparison, Not, Or, Predicate
 from lakebed.query.conditions import Find, finder, predicate_of
 from lakebed.query.tree import Condition, Json, Mentioned, mentioned, reads_of
 
@@ -84,6 +84,9 @@ def _same(expression: Json, find: Find, timezone: str) -> Predicate | None:
         if len(known) < len(parts):
             return None
         return Not(known[0]) if kind == "OPERATOR_NOT" else And(known) if kind == "CONJUNCTION_AND" else Or(known)
+    if expression["class"] == "COLUMN_REF":
+        column = find(expression["column_names"])
+        return Comparison(column.name, "=", True) if column and column.type == "boolean" else None
     found = predicate_of([Condition(expression)], find, timezone=timezone)
     if kind == "COMPARE_BETWEEN" and not (isinstance(found, And) and len(found.parts) == 2):
         return None

@@ -8,8 +8,8 @@ under their names, and no other name reaches it.
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
@@ -18,17 +18,15 @@ from typing import Any
 import duckdb
 
 from lakebed.engines.duckdb.extensions import load
-from lakebed.engines.duckdb.failures import as_failure
+from lakebed.engines.duckdb.rows import DuckRows, failing
 from lakebed.engines.duckdb.types import text
 from lakebed.engines.duckdb.views import INSPECTED, Made, needs_iceberg, statements
 from lakebed.errors import BadQuery
 from lakebed.query.plan import Pinned, Plan, View
-from lakebed.query.run import Operator
 from lakebed.query.tree import Json
 
 _KEPT = 2
 _MADE = 500  # databases, schemas and views, after which a session has seen enough
-_TELLING = ("Filters", "Function", "Join Type", "Conditions", "Groups", "Aggregates", "Order By")
 _ONE = "Write one SELECT."
 OPENING: dict[str, Any] = {
     "allow_community_extensions": "false",
@@ -108,7 +106,7 @@ class DuckSession:
 
     def parse(self, sql: str) -> Json | None:
         """The statement's tree as DuckDB reads it; None for PIVOT and EXPLAIN, of which it gives none."""
-        with _failing(sql):
+        with failing(sql):
             kinds = [statement.type for statement in self._connection.extract_statements(sql)]
         select, create = duckdb.StatementType.SELECT, duckdb.StatementType.CREATE
         pivot = kinds[-1:] == [select] and set(kinds[:-1]) == {create} and "pivot" in sql.lower()  # it makes types first
@@ -123,7 +121,7 @@ class DuckSession:
         return self._tree(sql)
 
     def _tree(self, sql: str) -> Json | None:
-        with _failing(sql):
+        with failing(sql):
             # The text is no parameter: binding one loads pandas, which takes longer than all else.
             found = self._connection.execute(f"SELECT json_serialize_sql({text(sql)})").fetchone()
         tree = json.loads(found[0])
@@ -147,12 +145,10 @@ class DuckSession:
                 self._connection.execute(f"CREATE OR REPLACE TABLE {view.quoted} AS SELECT * FROM lakebed_inspected")
                 self._connection.unregister("lakebed_inspected")
 
-    def run(
-        self, plan: Plan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False
-    ) -> "DuckRows":
+    def run(self, plan: Plan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False) -> DuckRows:
         self._lasting |= profile
         try:
-            with _failing(plan.sql, plan):
+            with failing(plan.sql, plan):
                 self._show(plan.views)
                 if profile:
                     self._connection.execute("SET enable_profiling = 'no_output'")
@@ -184,56 +180,3 @@ class DuckSession:
             connection.close()
         else:
             self._give(self._opened)
-
-
-class DuckRows:
-    """The answer of a query, computed as it is read."""
-
-    truncated = False
-
-    def __init__(self, connection: Any, plan: Plan, close: Callable[[], None]) -> None:
-        self._connection, self._plan, self._close = connection, plan, close
-        self.columns = tuple((str(column[0]), str(column[1])) for column in connection.description or ())
-        self.complete = False  # the last row was read
-
-    def fetch(self, count: int) -> list[tuple[Any, ...]]:
-        with _failing(self._plan.sql, self._plan):
-            rows: list[tuple[Any, ...]] = self._connection.fetchmany(count)
-        self.complete = len(rows) < count
-        return rows
-
-    def reader(self, rows: int) -> Any:
-        import pyarrow as pa
-
-        with _failing(self._plan.sql, self._plan):
-            reader = self._connection.to_arrow_reader(rows)
-        return pa.RecordBatchReader.from_batches(reader.schema, self._checked(reader))
-
-    def _checked(self, reader: Any) -> Iterator[Any]:
-        with _failing(self._plan.sql, self._plan):
-            yield from reader
-        self.complete = True
-
-    def operators(self) -> tuple[Operator, ...]:
-        found = json.loads(self._connection.get_profiling_information(format="json"))
-        return tuple(sorted(_operators(found), key=lambda one: one.ms, reverse=True))
-
-    def close(self) -> None:
-        self._close()
-
-
-def _operators(tree: Mapping[str, Any]) -> Iterator[Operator]:
-    for child in tree.get("children") or ():
-        detail = ", ".join(f"{key}: {value}" for key, value in (child.get("extra_info") or {}).items() if key in _TELLING)
-        yield Operator(child["operator_name"], detail, child["operator_timing"] * 1000, child["operator_cardinality"])
-        yield from _operators(child)
-
-
-@contextmanager
-def _failing(sql: str, plan: Plan | None = None) -> Iterator[None]:
-    try:
-        yield
-    except duckdb.Error as error:
-        raise as_failure(error, plan.sql if plan else sql, plan.pieces if plan else ()) from None
-    except OSError as error:  # Arrow's word for what DuckDB says while it streams
-        raise as_failure(error, plan.sql if plan else sql, plan.pieces if plan else ()) from None

@@ -31,7 +31,7 @@ def stream(sessions: DuckSessions, chosen: Chosen, scan: Scan, wanted: Wanted, *
     """Arrow batches with the table's own types; what is not read yet is not in memory."""
     by_name = {column.name: column for column in scan.columns}
     schema = arrow_schema(by_name[name] for name in wanted.columns)
-    session = _opened(sessions, memory)
+    session = _opened(sessions, scan, memory)
     try:
         view = View(_NAME, Target(chosen.pinned), scan=scan)
         rows = session.run(_plan(chosen, view, wanted))
@@ -45,7 +45,7 @@ def stream(sessions: DuckSessions, chosen: Chosen, scan: Scan, wanted: Wanted, *
 
 def counted(sessions: DuckSessions, chosen: Chosen, scan: Scan, *, memory: str | None) -> int:
     """How many rows fulfil the condition."""
-    session = _opened(sessions, memory)
+    session = _opened(sessions, scan, memory)
     try:
         view = View(_NAME, Target(chosen.pinned), scan=scan)
         select = chosen.select(view.quoted, ())
@@ -59,7 +59,7 @@ def relation(
     sessions: DuckSessions, chosen: Chosen, scan: Scan, wanted: Wanted, *, memory: str | None, on_end: Callable[[], None]
 ) -> Any:
     """A `duckdb.DuckDBPyRelation`; its connection lasts as long as the relation does."""
-    session = _opened(sessions, memory)
+    session = _opened(sessions, scan, memory)
     try:
         view = View(_NAME, Target(chosen.pinned), scan=scan)
         session.show(view)
@@ -76,9 +76,11 @@ def _end(session: DuckSession, on_end: Callable[[], None]) -> None:
     on_end()
 
 
-def _opened(sessions: DuckSessions, memory: str | None) -> DuckSession:
+def _opened(sessions: DuckSessions, scan: Scan, memory: str | None) -> DuckSession:
+    """A session. One with settings of its own is not used again; others remember what they saw of files."""
     session = sessions.take()
-    session.connection.execute("SET GLOBAL arrow_lossless_conversion = true")  # UUIDs as such, not as texts
+    if any("uuid" in column.type for column in scan.columns):
+        session.connection.execute("SET GLOBAL arrow_lossless_conversion = true")  # UUIDs as such, not as texts
     if memory:
         session.connection.execute(f"SET GLOBAL memory_limit = {text(memory)}")
     return session

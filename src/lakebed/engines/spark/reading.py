@@ -40,12 +40,12 @@ def _condition(predicate: Predicate, types: Mapping[str, str]) -> Any:
 
     match predicate:
         case Comparison(name, op, value):
-            return _compared(f.col(spark_identifier(name)), op, _literal(value, types[name]))
+            return _compared(_column(name, types[name]), op, _literal(value, types[name]))
         case IsNull(name, negated):
             column = f.col(spark_identifier(name))
             return column.isNotNull() if negated else column.isNull()
         case In(name, values, negated):
-            found = f.col(spark_identifier(name)).isin(*(_literal(value, types[name]) for value in values))
+            found = _column(name, types[name]).isin(*(_literal(value, types[name]) for value in values))
             return ~found if negated else found
         case StartsWith(name, prefix, negated):
             found = f.col(spark_identifier(name)).startswith(f.lit(prefix))
@@ -56,6 +56,14 @@ def _condition(predicate: Predicate, types: Mapping[str, str]) -> Any:
             return f.lit(yes)
         case And(parts) | Or(parts):
             return _joined([_condition(part, types) for part in parts], both=isinstance(predicate, And))
+
+
+def _column(name: str, type_: str) -> Any:
+    """A column to compare. Iceberg would leave out NaN by bounds it is not in, which Spark takes for more than any number."""
+    from pyspark.sql import functions as f
+
+    column = f.col(spark_identifier(name))
+    return column + f.lit(0.0) if type_ in ("float", "double") else column
 
 
 def _joined(parts: Sequence[Any], *, both: bool) -> Any:

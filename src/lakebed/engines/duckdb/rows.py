@@ -1,0 +1,68 @@
+"""An answer of DuckDB on its way to the reader."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+
+from lakebed.engines.duckdb.failures import as_failure
+from lakebed.query.plan import Plan
+from lakebed.query.run import Operator
+
+_TELLING = ("Filters", "Function", "Join Type", "Conditions", "Groups", "Aggregates", "Order By")
+
+
+class DuckRows:
+    """The answer of a query, computed as it is read."""
+
+    truncated = False
+
+    def __init__(self, connection: Any, plan: Plan, close: Callable[[], None]) -> None:
+        self._connection, self._plan, self._close = connection, plan, close
+        self.columns = tuple((str(column[0]), str(column[1])) for column in connection.description or ())
+        self.complete = False  # the last row was read
+
+    def fetch(self, count: int) -> list[tuple[Any, ...]]:
+        with failing(self._plan.sql, self._plan):
+            rows: list[tuple[Any, ...]] = self._connection.fetchmany(count)
+        self.complete = len(rows) < count
+        return rows
+
+    def reader(self, rows: int) -> Any:
+        import pyarrow as pa
+
+        with failing(self._plan.sql, self._plan):
+            reader = self._connection.to_arrow_reader(rows)
+        return pa.RecordBatchReader.from_batches(reader.schema, self._checked(reader))
+
+    def _checked(self, reader: Any) -> Iterator[Any]:
+        with failing(self._plan.sql, self._plan):
+            yield from reader
+        self.complete = True
+
+    def operators(self) -> tuple[Operator, ...]:
+        found = json.loads(self._connection.get_profiling_information(format="json"))
+        return tuple(sorted(_operators(found), key=lambda one: one.ms, reverse=True))
+
+    def close(self) -> None:
+        self._close()
+
+
+def _operators(tree: Mapping[str, Any]) -> Iterator[Operator]:
+    for child in tree.get("children") or ():
+        detail = ", ".join(f"{key}: {value}" for key, value in (child.get("extra_info") or {}).items() if key in _TELLING)
+        yield Operator(child["operator_name"], detail, child["operator_timing"] * 1000, child["operator_cardinality"])
+        yield from _operators(child)
+
+
+@contextmanager
+def failing(sql: str, plan: Plan | None = None) -> Iterator[None]:
+    """What DuckDB says against this text, as an error of ours."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise as_failure(error, plan.sql if plan else sql, plan.pieces if plan else ()) from None
+    except OSError as error:  # Arrow's word for what DuckDB says while it streams
+        raise as_failure(error, plan.sql if plan else sql, plan.pieces if plan else ()) from None

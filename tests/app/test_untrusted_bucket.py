@@ -1,0 +1,55 @@
+"""SQL of strangers over a bucket: the child reaches the objects of its tables with the lake's keys, and no others."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from lakebed.app import Lake
+from lakebed.engines.duckdb import reaching
+from lakebed.engines.duckdb.confined import ConfinedQuery, Ground, Limits
+from lakebed.engines.duckdb.extensions import extension
+from lakebed.errors import BadQuery
+from tests.contracts.benches import RealBench, postgres_bench
+from tests.engines.duckdb.test_evolution import FIRST, SCHEMA, change_nested
+from tests.query.attacks import SECRET
+from tests.query.lakes import add_table
+from tests.servers.postgres import Database
+from tests.servers.s3 import Bucket
+
+pytestmark = [pytest.mark.s3, pytest.mark.postgres]
+
+
+@pytest.fixture
+def lake(database: Database, bucket: Bucket) -> Iterator[tuple[Lake, RealBench]]:
+    bench = postgres_bench(database, bucket)
+    with Lake(bench.root, bench.settings, environment=os.environ) as lake:
+        yield lake, bench
+    bench.close()
+
+
+def test_a_stranger_reads_tables_by_files_and_by_manifests(lake: tuple[Lake, RealBench]) -> None:
+    opened, bench = lake
+    table = add_table(bench, "orders", [FIRST, FIRST], schema=SCHEMA)
+    asked = f"SELECT count(*), max(id) FROM {table} WHERE id = 2"
+    assert list(opened.query(asked, untrusted=True).rows()) == [(2, 2)]
+    change_nested(bench.iceberg.load_table(table.parts))
+    assert opened.explain(f"FROM {table}")[0].how == "iceberg"
+    assert list(opened.query(asked, untrusted=True).rows()) == [(2, 2)]
+
+
+def test_other_objects_of_the_lake_stay_closed_even_to_sql_that_nobody_judged(lake: tuple[Lake, RealBench]) -> None:
+    opened, _ = lake
+    opened.stores.files.write("lakebed.yaml", SECRET.encode())
+    place = opened.root.at("lakebed.yaml")
+    setup = (f"LOAD '{extension('httpfs')}'", *reaching(opened.root, opened.settings.files, {}))
+    view = f"CREATE VIEW v AS SELECT content FROM read_text('{place}')"
+    with ConfinedQuery("SELECT * FROM v", Ground((*setup, view), (("v",),), (place,)), Limits()) as running:
+        assert SECRET in str(running.reader().read_all().to_pylist())  # the lake's keys do reach it
+    with (
+        ConfinedQuery("SELECT * FROM v", Ground((*setup, view), (("v",),)), Limits()) as running,
+        pytest.raises(BadQuery) as refused,
+    ):
+        running.reader()
+    assert "disabled by configuration" in str(refused.value)
+    assert SECRET not in str(refused.value)
