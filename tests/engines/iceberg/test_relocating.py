@@ -9,10 +9,11 @@ import pytest
 from lakebed.engines.files import FolderFiles
 from lakebed.engines.files.anywhere import Anywhere
 from lakebed.engines.iceberg.avro import rewrite
+from lakebed.engines.iceberg.avro_values import packed
 from lakebed.engines.iceberg.relocating import Relocation, origin_of
 from lakebed.errors import UsageError
 from lakebed.settings import FilesSettings, Root
-from tests.engines.iceberg.test_avro import container, packed, text
+from tests.engines.iceberg.test_avro import container, text
 
 OLD = "file:/old/lake"
 LIST = {

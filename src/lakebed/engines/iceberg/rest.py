@@ -302,4 +302,3 @@ class RestTables:
                 self._rename(move.becomes, move.table)
             self._commit(move, moves_back, present=move.to)
         self._close(publication, whole=whole)
-
