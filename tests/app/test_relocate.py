@@ -131,6 +131,9 @@ def test_a_missing_file_stops_it_before_anything_is_changed(moved: tuple[Kept, o
     with pytest.raises(DamagedTable, match="there is no such file"):
         relocate(kept.lake)
     assert kept.lake.stores.catalog.pointers() == pointers
+    skipped = relocate(kept.lake, dry_run=True, skip_damaged=True)
+    assert str(table) in skipped.lost
+    assert "shop.gold.new" in {one.name for one in skipped.tables}
     lost.with_suffix(".away").rename(lost)
     with kept.lake.hold(table), pytest.raises(UsageError, match="somebody works"):
         relocate(kept.lake)

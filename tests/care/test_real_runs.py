@@ -97,8 +97,8 @@ def test_no_row_is_lost_and_none_comes_twice(shop: TestLake, seed: int) -> None:
     for _ in range(STEPS):
         walk.chance.choice(happenings)()
         walk.check()
-    for _, stack in walk.reading:
-        stack.close()
+    while walk.reading:
+        walk.reading.pop()[1].close()
     for end in (walk.run, walk.expire, walk.remove_orphans):
         end()
         walk.check()

@@ -31,6 +31,8 @@ def test_every_chapter_of_the_demo_holds(tmp_path: Path, spark_home: Path) -> No
     assert facts["repaired"] == states("success", "success", "success", "success", "success")
     assert facts["rows_after"]["ecommerce.bronze.orders"] == facts["rows_after"]["ecommerce.silver.clean_orders"] == 603
     assert facts["told"] == ["LeaseHeld"]
+    assert "matches_silver" in facts["refused"]
+    assert facts["undone"] == {"rows": facts["rows_after"]["ecommerce.gold.revenue"], "runs": 1}
     assert facts["pyiceberg_rows"] == 603
 
 

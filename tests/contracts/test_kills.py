@@ -108,7 +108,8 @@ def test_on_a_rest_catalog_nobody_settles_for_a_run_that_is_alive(rest_only_benc
     lease = bench.leases.acquire(str(tables[0]), holder="somebody at work", limit=2)
     process, pipe = started(dying_rest_publisher, bench, tables, after=1, leases=[lease])
     pipe.send("go")
-    process.join(30)
+    process.join(60)
+    bench.leases.renew(lease)  # a sign of life, however long the other process took
     assert bench.catalog.unsettled() == ()
     assert [publication.run_id for publication in bench.catalog.unsettled(own="r1")] == ["r1"]
     until(lambda: bench.catalog.unsettled(), seconds=4)

@@ -87,3 +87,14 @@ def test_a_rollback_brings_the_columns_back_and_a_diff_tells_what_it_undid(shop:
     assert [row["name"] for row in shop.lake.spark.sql("SELECT name FROM lake.shop.silver.a ORDER BY id").collect()] == ["x", "y"]
     shop.run_one("silver.a")
     assert [row["more"] for row in shop.rows("silver.a")] == [None, 1, 2]
+
+
+def test_a_dropped_table_is_made_anew_from_the_files_in_its_zone(shop: TestLake) -> None:
+    landed_twice(shop)
+    shop.lake.drop("orders")
+    assert shop.run_one("silver.orders").rows["inserted"] == 2
+    shop.lake.restore("orders", to="shop.silver.older")
+    assert (ids(shop), ids(shop, "silver.older")) == ([1, 2], [1, 2])
+    ledger = shop.lake.stores.records.ledger
+    assert len({file.run_id for name in ("orders", "older") for file in ledger(shop.table(f"silver.{name}"))}) == 3
+    assert shop.run_one("silver.orders").message.startswith("no ")

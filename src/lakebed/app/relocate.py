@@ -35,12 +35,17 @@ class Relocated:
     origin: str
     root: str
     tables: tuple[Moved, ...]
-    lost: tuple[str, ...] = ()  # dropped tables whose files are gone: they could not have been restored
+    lost: tuple[str, ...] = ()  # what cannot be read; a dropped table among them could not have been restored
     left: tuple[str, ...] = ()  # what lay neither there nor here stays where it is
 
 
-def relocate(lake: Lake, *, origin: str | None = None, dry_run: bool = False, report: Report = quiet) -> Relocated:
-    """Let every table point at where it is now. Broken off, it has changed nothing, and can be done again."""
+def relocate(
+    lake: Lake, *, origin: str | None = None, dry_run: bool = False, skip_damaged: bool = False, report: Report = quiet
+) -> Relocated:
+    """Let every table point at where it is now. Broken off, it has changed nothing, and can be done again.
+
+    A table whose metadata cannot be read is refused, and with it all; `skip_damaged` leaves it as it is.
+    """
     from lakebed.engines.database.backup import held_leases
     from lakebed.engines.iceberg.relocating import Relocation, origin_of
 
@@ -59,7 +64,7 @@ def relocate(lake: Lake, *, origin: str | None = None, dry_run: bool = False, re
     below = [row for row in rows if work.moved(row.location) != row.location]
     if not below:
         raise UsageError(f"no table lay below {start}.", where=str(lake.root), next=f"One lay at {rows[0].location}")
-    moves, lost = _written(work, below, report)
+    moves, lost = _written(work, below, report, skip_damaged=skip_damaged)
     if not dry_run:
         _recognise(tools)
         tools.pointing.repoint([Repoint(row, moved.location) for row, moved in moves], along=_along(moves, start, lake.root))
@@ -78,14 +83,16 @@ def _recognise(tools: Tools) -> None:
                 tools.audit.remark(path, etag=etag, now=now)
 
 
-def _written(work: "Relocation", rows: Sequence[Row], report: Report) -> tuple[list[tuple[Row, Moved]], tuple[str, ...]]:
+def _written(
+    work: "Relocation", rows: Sequence[Row], report: Report, *, skip_damaged: bool
+) -> tuple[list[tuple[Row, Moved]], tuple[str, ...]]:
     moves, lost = [], []
     for row in rows:
         report(f"rewriting the metadata of {row.name}")
         try:
             written = work.table(row.name, row.location)
         except DamagedTable:
-            if row.kind != "dropped":
+            if row.kind != "dropped" and not skip_damaged:
                 raise
             lost.append(row.name)
             continue

@@ -15,6 +15,7 @@ from lakebed.app.pipelines import Request, Result
 from lakebed.cli import lakes, tables
 from lakebed.cli.building import Showing
 from lakebed.cli.screen import Screen
+from lakebed.errors import GateFailed
 from lakebed.names import TableName
 from lakebed.settings import Root
 
@@ -127,6 +128,20 @@ def _contention(showing: Demo) -> None:
     showing.facts["told"] = sorted({record.error.get("kind", "") for record in result.records})
 
 
+def _undone(showing: Demo) -> None:
+    before, mistake = showing.lake.describe(REVENUE).head(), f"DELETE FROM {REVENUE} WHERE country = 'DE'"
+    try:
+        showing.lake.execute(mistake)
+    except GateFailed as refused:
+        showing.facts["refused"] = refused.what
+        showing.say(f"   {mistake}: {refused.what} {refused.safe}")
+    showing.lake.execute(mistake, gates=False)
+    showing.say(f"   the same, without asking the gates: {showing.count(REVENUE)} rows are left")
+    undone = showing.lake.rollback(REVENUE, before.id if before else "")
+    showing.facts["undone"] = {"rows": showing.count(REVENUE), "runs": len(undone.undone)}
+    showing.say(f"   rolled back to snapshot {undone.to.id}: {showing.count(REVENUE)} rows; the way forward is another rollback")
+
+
 def _elsewhere(showing: Demo) -> None:
     rows = len(showing.lake.iceberg.load_table(ORDERS.parts).scan(selected_fields=("order_id",)).to_arrow())
     showing.facts["pyiceberg_rows"] = rows
@@ -150,6 +165,7 @@ CHAPTERS: tuple[tuple[str, Callable[[Demo], None]], ...] = (
     ("A bad batch is stopped by a gate", _bad_day),
     ("The repaired batch goes through", _repaired),
     ("Together or not at all: one table is taken, so none is touched", _contention),
+    ("A mistake by hand, undone", _undone),
     ("Every engine sees the same state", _elsewhere),
     ("Looking around takes no JVM", _look),
 )
@@ -165,6 +181,9 @@ def _farewell(screen: Screen, folder: Path, seconds: float) -> None:
         f"{program} preview gold.revenue",
         f"{program} zone show orders",
         f"{program} run state:modified+   # after changing a pipeline",
+        f"{program} pipeline release gold.revenue",
+        f"{program} table history gold.revenue",
+        f"{program} care --dry-run",
         f"{program} doctor",
     ):
         screen.say(f"  {line}")

@@ -79,6 +79,9 @@ def _show(screen: Screen, checked: "Checked") -> None:
             f"{'mended' if mended.done else 'not mended'}: {mended.repair}{f' ({mended.detail})' if mended.detail else ''}"
         )
     for found in checked.findings:
+        if found.severity == "info":
+            screen.say(f"{_MARKS[found.severity]} {escape(found.where)}: {escape(found.what)}")
+            continue
         screen.say(f"{_MARKS[found.severity]} {escape(found.what)}")
         screen.say(f"    where: {escape(found.where)}")
         if remedy := _remedy(found):

@@ -86,12 +86,15 @@ def relocate(
         str | None, typer.Option("--from", metavar="ROOT", help="Where the lake lay; found in the catalog unless given.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    skip_damaged: Annotated[
+        bool, typer.Option("--skip-damaged", help="Leave tables whose metadata cannot be read as they are, and do the others.")
+    ] = False,
 ) -> None:
     """Let tables point at where they are, after the lake's folder or bucket was moved."""
     from lakebed.app.relocate import relocate as move
 
     with screen.waiting("rewriting metadata"):
-        moved = move(screen.lake(), origin=origin, dry_run=dry_run, report=screen.progress)
+        moved = move(screen.lake(), origin=origin, dry_run=dry_run, skip_damaged=skip_damaged, report=screen.progress)
 
     def text() -> None:
         if not moved.tables:
@@ -102,7 +105,7 @@ def relocate(
         for table in moved.tables:
             screen.say(f"{table.name} ({table.kind}): {counted(table.files)} metadata files {would}rewritten")
         for name in moved.lost:
-            screen.say(f"{name} (dropped): its files are gone, so it stays lost")
+            screen.say(f"{name}: its metadata cannot be read, and stays as it is")
         for name in moved.left:
             screen.say(f"{name} lay elsewhere, and stays there")
 

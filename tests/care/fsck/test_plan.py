@@ -1,16 +1,33 @@
 """What the pure parts of a check decide."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from lakebed.care.fsck.files import judge_content, to_read
 from lakebed.care.fsck.newer import newer
+from lakebed.care.fsck.plan import State, judge
 from lakebed.care.fsck.pointing import Replacement, replacement
 from lakebed.care.fsck.rebuild import plan_rebuild
+from lakebed.care.fsck.spec import GiveBack, Heal, Pipelined, Purge, Repair, Settle, Unpin
 from lakebed.names import TableName
-from lakebed.ports import MAIN, NAME, UNPUBLISHED, Event, Noted, Pointer, Snapshot, SnapshotRef, TableMetadata
-from lakebed.ports.inspection import Checksum, Content, MetadataFile
+from lakebed.ports import (
+    MAIN,
+    NAME,
+    UNPUBLISHED,
+    Event,
+    Noted,
+    Pointer,
+    Publication,
+    RefMove,
+    RunRecord,
+    Snapshot,
+    SnapshotHold,
+    SnapshotRef,
+    TableMetadata,
+)
+from lakebed.ports.inspection import Checksum, Content, MetadataFile, PinRow
 from lakebed.settings import Root
 
 ROOT = Root.parse("/lake")
@@ -116,6 +133,48 @@ def test_tables_that_have_gone_on_are_known_by_uuid_or_by_folder() -> None:
     assert [one.file.number for one in newer([there], [file(1), file(4), file(9, uuid="u2", folder="b")], ROOT)] == [4]
     assert [(one.file.number, one.readable) for one in newer([gone], [file(1), file(4)], ROOT)] == [(4, False)]
     assert newer([there], [file(1), file(0)], ROOT) == ()
+
+
+RUN = "0" * 32
+HIDDEN = TableName("shop", "silver", f"run_{RUN}")
+RUNNING = RunRecord(RUN, "i1", ORDERS, "running", THEN)
+MADE = Pipelined(frozenset({ORDERS}))
+
+
+def branched(*refs: str) -> TableMetadata:
+    return replace(file(1, 7).metadata, refs={name: SnapshotRef(name, 7, "branch") for name in (MAIN, *refs)})
+
+
+@pytest.mark.parametrize(
+    ("state", "found"),
+    [
+        (State({ORDERS: branched("mine", "run_1")}), {}),
+        (State({ORDERS: branched(f"run_{RUN}")}), {"stale branch": Heal(ORDERS)}),
+        (State({ORDERS: branched(f"run_{RUN}")}, leased=frozenset({ORDERS})), {}),
+        (State({ORDERS: branched()}, running=(RUNNING,)), {"dead run": Heal(ORDERS)}),
+        (State({ORDERS: branched()}, running=(RUNNING,), leased=frozenset({ORDERS})), {}),
+        (State({ORDERS: branched(), HIDDEN: branched()}), {"left-over table": Purge(HIDDEN)}),
+        (State({ORDERS: branched(), HIDDEN: branched()}, shared=frozenset({HIDDEN})), {"left-over table": None}),
+        (State({ORDERS: branched(), HIDDEN: branched()}, running=(RUNNING,), leased=frozenset({ORDERS})), {}),
+        (
+            State({ORDERS: branched(), HIDDEN: branched()}, unsettled=(Publication("r", (RefMove(HIDDEN, MAIN, 7, None),)),)),
+            {"divided publication": Settle()},
+        ),
+        (
+            State({ORDERS: branched()}, pins=(PinRow("r1", ORDERS, 7, False), PinRow("r2", ORDERS, 7, True))),
+            {"dead pin": Unpin(("r1",))},
+        ),
+        (State({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 7),)), {}),
+        (State({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 8),)), {"dead hold": None}),
+        (State({ORDERS: branched()}, holds=(SnapshotHold("m", HIDDEN, 8),)), {"dead hold": GiveBack("m", HIDDEN)}),
+        (State({ORDERS: branched()}, ledger={ORDERS: 3, HIDDEN: 1}), {"ledger of unknown table": None}),
+        (State({}, damaged=frozenset({ORDERS})), {}),
+        (State({}), {"pipeline without table": None}),
+        (State({}, views=frozenset({ORDERS})), {}),
+    ],
+)
+def test_tables_and_state_are_judged_against_each_other(state: State, found: dict[str, Repair | None]) -> None:
+    assert {one.kind: one.repair for one in judge(replace(state, pipelines=MADE))} == found
 
 
 def test_files_never_read_come_first_then_those_read_longest_ago() -> None:

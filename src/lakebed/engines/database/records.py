@@ -117,6 +117,11 @@ def move_ledger(connection: Connection, table: TableName, to: TableName) -> None
     connection.execute(update(ledger).where(ledger.c.table_name == str(table)).values(table_name=str(to)))
 
 
+def forget_ledger(connection: Connection, table: TableName) -> None:
+    """A table is gone for good, and so is the memory of what it took."""
+    connection.execute(delete(ledger).where(ledger.c.table_name == str(table)))
+
+
 def put_books(connection: Connection, database: Database, along: Along) -> None:
     """Write what goes along with a change that is no publication: records, what becomes of files, what happened."""
     for record in along.runs:

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from lakebed.engines.database import Database, fence
 from lakebed.engines.database.dropped import list_dropped, put_dropped, take_dropped
 from lakebed.engines.database.publications import published, record
-from lakebed.engines.database.records import PUBLISHED, move_ledger, put_books
+from lakebed.engines.database.records import PUBLISHED, forget_ledger, move_ledger, put_books
 from lakebed.engines.database.schema import iceberg_namespaces, iceberg_tables
 from lakebed.engines.iceberg import rows
 from lakebed.engines.iceberg.reading import MetadataReader
@@ -146,6 +146,7 @@ class DatabaseCatalog:
     def forget_dropped(self, dropped: Dropped) -> None:
         with self._database.writing() as connection:
             take_dropped(connection, dropped)
+            forget_ledger(connection, dropped.hidden)
 
     def register(self, table: TableName, location: str, *, along: Along = NOTHING_ALONG) -> None:
         self.create_namespace(table.namespace, table.layer)

@@ -26,7 +26,9 @@ def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetada
     found = present.snapshot_by_id(snapshot)
     if found is None:
         raise UnknownName("snapshot", str(snapshot), [str(one.snapshot_id) for one in present.snapshots])
-    schema = found.schema_id if found.schema_id is not None else present.current_schema_id
+    schema = found.schema_id
+    if schema is None or snapshot == present.current_snapshot_id:  # columns may have changed since, without a commit
+        schema = present.current_schema_id
     return present.model_copy(
         update={
             "table_uuid": uuid4(),

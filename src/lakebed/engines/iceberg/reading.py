@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -59,7 +60,7 @@ class MetadataReader:
             return parse_metadata(self._bytes(pointer.location))[0]
         except (FileMissing, FileNotFoundError):
             raise DamagedTable(str(pointer.table), pointer.location, "there is no such file.") from None
-        except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, StopIteration) as error:
             raise DamagedTable(str(pointer.table), pointer.location, f"{type(error).__name__}: {error}.") from error
 
     def _bytes(self, location: str) -> bytes:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from lakebed.engines.database import Database, fence
 from lakebed.engines.database.dropped import forget_dropped, list_dropped, put_dropped
 from lakebed.engines.database.publications import INTENDED, abandoned, forget, mark_published, published, record
-from lakebed.engines.database.records import move_ledger, put_books
+from lakebed.engines.database.records import forget_ledger, move_ledger, put_books
 from lakebed.engines.iceberg.metadata import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
 from lakebed.names import CATALOG, TableName
@@ -212,6 +212,8 @@ class RestTables:
     def forget_dropped(self, dropped: Dropped) -> None:
         self.purge(dropped.hidden)
         self._forget(dropped)
+        with self._database.writing() as connection:
+            forget_ledger(connection, dropped.hidden)
 
     def _forget(self, dropped: Dropped) -> None:
         with self._database.writing() as connection:

@@ -1,0 +1,84 @@
+"""Backup, restore, relocate and rebuilding at the keyboard."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.shop import lakebed
+from tests.contracts.benches import sqlite_bench
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A lake with one table."""
+    folder = tmp_path / "lake"
+    monkeypatch.setenv("LAKEBED_LAKE", str(folder))
+    assert lakebed("init", str(folder)).exit_code == 0
+    bench = sqlite_bench(folder)
+    bench.write(bench.table("orders"), range(3))
+    bench.close()
+    return folder
+
+
+def told(*arguments: str) -> Any:
+    done = lakebed(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def tables() -> list[str]:
+    return [row["table"] for row in told("ls")]
+
+
+def test_a_backup_says_what_is_not_in_it_and_a_restore_what_it_did(lake: Path, tmp_path: Path) -> None:
+    made = lakebed("backup", str(tmp_path / "b.zip"))
+    assert made.exit_code == 0
+    assert "not in it: the files of tables" in made.stdout
+    refused = lakebed("restore", str(tmp_path / "b.zip"))
+    assert refused.exit_code == 2
+    assert "--force" in refused.output
+    for file in (lake / ".data").glob("lake.db*"):
+        file.unlink()
+    assert lakebed("fsck").exit_code == 1
+    restored = lakebed("restore", str(tmp_path / "b.zip"))
+    assert "restored 1 tables" in restored.stdout
+    assert lakebed("fsck").exit_code == 0
+    assert tables() == ["shop.silver.orders"]
+
+
+def test_a_backup_goes_into_a_folder_under_a_name_of_its_own(lake: Path, tmp_path: Path) -> None:
+    (tmp_path / "backups").mkdir()
+    made = told("backup", str(tmp_path / "backups"))
+    assert Path(made["path"]).parent == tmp_path / "backups"
+    assert made["tables"] == 1
+    assert len(made["without"]) == 3
+    assert lakebed("backup", made["path"]).exit_code == 2
+    assert lakebed("restore", str(tmp_path / "absent.zip"), "--force").exit_code == 2
+    assert tables() == ["shop.silver.orders"]
+
+
+def test_a_moved_lake_is_relocated(lake: Path, tmp_path: Path) -> None:
+    assert "nothing to do" in lakebed("relocate").stdout
+    moved = tmp_path / "moved"
+    shutil.move(lake, moved)
+    doctor = lakebed("doctor", "--lake", str(moved))
+    assert doctor.exit_code == 1
+    assert "lakebed relocate" in doctor.output
+    assert "would be rewritten" in lakebed("relocate", "--dry-run", "--lake", str(moved)).stdout
+    assert lakebed("relocate", "--from", "/nowhere", "--lake", str(moved)).exit_code == 2
+    done = told("relocate", "--lake", str(moved))
+    assert (done["origin"], done["root"], done["tables"][0]["files"]) == (str(lake), str(moved), 3)
+    assert lakebed("fsck", "--all", "--lake", str(moved)).exit_code == 0
+
+
+def test_a_lost_catalog_is_rebuilt(lake: Path) -> None:
+    for file in (lake / ".data").glob("lake.db*"):
+        file.unlink()
+    assert tables() == []
+    rebuilt = lakebed("fsck", "--rebuild-catalog")
+    assert "took up shop.silver.orders" in rebuilt.stdout
+    assert tables() == ["shop.silver.orders"]
+    assert lakebed("fsck", "--rebuild-catalog", "--repair").exit_code == 2
