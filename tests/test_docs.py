@@ -56,7 +56,9 @@ def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", ["README.md", "docs/pipelines.md", "docs/tables.md", "docs/reading.md", "docs/care.md", "docs/keeping.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/pipelines.md", "docs/tables.md", "docs/reading.md", "docs/care.md", "docs/keeping.md"]
+)
 def test_what_the_docs_show_runs(name: str, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "LAKEBED_SPARK_QUICK": "true"}
