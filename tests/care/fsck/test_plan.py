@@ -167,7 +167,11 @@ def branched(*refs: str) -> TableMetadata:
         (State({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 7),)), {}),
         (State({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 8),)), {"dead hold": None}),
         (State({ORDERS: branched()}, holds=(SnapshotHold("m", HIDDEN, 8),)), {"dead hold": GiveBack("m", HIDDEN)}),
-        (State({ORDERS: branched()}, ledger={ORDERS: 3, HIDDEN: 1}), {"ledger of unknown table": None}),
+        (
+            State({ORDERS: branched()}, ledger={ORDERS: 3, TableName("shop", "silver", "gone"): 1}),
+            {"ledger of unknown table": None},
+        ),
+        (State({ORDERS: branched()}, ledger={ORDERS: 3, HIDDEN: 1}), {}),
         (State({}, damaged=frozenset({ORDERS})), {}),
         (State({}), {"pipeline without table": None}),
         (State({}, views=frozenset({ORDERS})), {}),
