@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from lakebed.errors import LeaseHeld, NameTaken, PointerMoved, UnknownName, UsageError
 from lakebed.landing import requeue
@@ -27,12 +27,10 @@ from lakebed.ports import (
     Snapshot,
     TableMetadata,
 )
-from lakebed.tables import Ground, Held, Rollback, TableDiff, compare, find_point, plan_rollback, stood_at
+from lakebed.tables import Ground, Held, Rollback, TableDiff, compare, find_point, persistently, plan_rollback, stood_at
 
-ATTEMPTS = 20
 _PAUSE = 0.2
 _CLONING = 600.0  # seconds; it takes a moment
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ class Tables:
             raise UsageError("files are either read again or held, not both.", next="Choose --requeue or --hold.")
         table = self._find(name)
         with self._waiting_for(table, wait=wait) as held:
-            return _again(lambda: self._rollback(table, to, requeue_files, hold_files, held))
+            return persistently(lambda: self._rollback(table, to, requeue_files, hold_files, held), (PointerMoved,))
 
     def plan_rollback(self, name: str | TableName, to: str | int, *, requeue_files: bool, hold_files: bool) -> Rollback:
         """What a rollback would do."""
@@ -165,7 +163,7 @@ class Tables:
             self._amend(table, pointer, SetRef(ref, point.id, kind), event)
             return point
 
-        return _again(attempt)
+        return persistently(attempt, (PointerMoved,))
 
     def remove_ref(self, name: str | TableName, ref: str) -> None:
         """A tag or branch goes; what only it kept may expire from now on."""
@@ -178,7 +176,7 @@ class Tables:
             kind: Any = "untagged" if found.kind == "tag" else "branch_removed"
             self._amend(table, pointer, RemoveRef(ref), Event(kind, table, found.snapshot, {"ref": ref}))
 
-        _again(attempt)
+        persistently(attempt, (PointerMoved,))
 
     def _amend(self, table: TableName, pointer: Pointer, amendment: Amendment, event: Event) -> None:
         self._catalog.amend(table, [amendment], seen=pointer, along=Along(events=(event,)))
@@ -207,7 +205,7 @@ class Tables:
         table = self._find(name)
         with self._hold(table) as held:
             along = Along(events=(Event("dropped", table),))
-            gone = _again(lambda: self._catalog.drop(table, leases=[held.still()], along=along))
+            gone = persistently(lambda: self._catalog.drop(table, leases=[held.still()], along=along), (PointerMoved,))
         if gone is None:
             raise UnknownName("table", str(name), ())
         return gone
@@ -280,13 +278,3 @@ class Tables:
             return compare(compute, table, metadata, old, new, keys=keys, examples=examples)
         finally:
             compute.close()
-
-
-def _again(work: Callable[[], T]) -> T:
-    """What was decided on a state that somebody else changed meanwhile is decided again."""
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return work()
-        except PointerMoved:
-            time.sleep(_PAUSE / 4)
-    return work()

@@ -32,7 +32,7 @@ from lakebed.tables.plan import Ask, Settlement, plan_publication, plan_settleme
 from lakebed.tables.points import find_point, stood_at
 from lakebed.tables.renames import Renames, backwards, renamed, renames_due, strategy_under, tangled
 from lakebed.tables.rollback import Rollback, plan_rollback
-from lakebed.tables.run import amend, publish, settle_divided
+from lakebed.tables.run import amend, persistently, publish, settle_divided
 from lakebed.tables.schema import Policy, SchemaChange, alterations, kept, plan_schema, refuse_unfit_columns
 from lakebed.tables.statements import COMMIT_RETRIES, create_branch, create_table, on_branch, pinned, text, write_properties
 from lakebed.tables.strategies import ALIASES, STRATEGIES, Strategy
@@ -78,6 +78,7 @@ __all__ = [
     "on_branch",
     "ordering",
     "partition_field",
+    "persistently",
     "pinned",
     "plan_layout",
     "plan_publication",

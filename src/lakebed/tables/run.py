@@ -29,7 +29,7 @@ def publish(
     snapshots raises `Diverged`. An answer lost on the way is resolved by looking for the run. What a crash left half
     published, this run or another, is settled first.
     """
-    return _persistently(
+    return persistently(
         lambda: _attempt(catalog, asked, run_id=run_id, leases=leases, along=along), (PointerMoved, Unavailable), attempts
     )
 
@@ -43,10 +43,10 @@ def amend(
     along: Along = NOTHING_ALONG,
 ) -> None:
     """Change a table's metadata, however busy it is: for changes that are right whatever else was committed meanwhile."""
-    _persistently(lambda: catalog.amend(table, amendments, leases=leases, along=along), (PointerMoved, Unavailable))
+    persistently(lambda: catalog.amend(table, amendments, leases=leases, along=along), (PointerMoved, Unavailable))
 
 
-def _persistently(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts: int = ATTEMPTS) -> T:
+def persistently(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts: int = ATTEMPTS) -> T:
     """Try again when somebody else was first, after a while that grows and differs from contender to contender."""
     for attempt in range(attempts - 1):
         try:
@@ -80,4 +80,4 @@ def _settle(catalog: Catalog, publication: Publication) -> Settlement:
         catalog.settle(publication, complete=settlement.complete, undo=settlement.undo, whole=settlement.whole)
         return settlement
 
-    return _persistently(attempt, (PointerMoved,))
+    return persistently(attempt, (PointerMoved,))

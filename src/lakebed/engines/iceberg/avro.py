@@ -21,9 +21,10 @@ def rewrite(data: bytes, changes: Mapping[Path, Change]) -> bytes:
     unpack, meta[_CODEC] = _unpacking(codec), b"null" if codec == "null" else b"deflate"
     sync = data[at : at + _SYNC]
     out = bytearray(_MAGIC + _packed_map(meta) + sync)
-    at += _SYNC
-    while at < len(data):
-        at = _block(data, at, sync, copy, unpack, out)
+    for count, body in _blocks(data, at, unpack):
+        block = _copied(count, body, copy)
+        block = block if unpack is _as_is else _deflated(block)
+        out += packed(count) + packed(len(block)) + block + sync
     return bytes(out)
 
 
@@ -45,19 +46,13 @@ def _blocks(data: bytes, at: int, unpack: Callable[[bytes], bytes]) -> Iterator[
         at += size + _SYNC
 
 
-def _block(data: bytes, at: int, sync: bytes, copy: Copy, unpack: Callable[[bytes], bytes], out: bytearray) -> int:
-    count, at = long(data, at)
-    size, at = long(data, at)
-    if size < 0 or data[at + size : at + size + _SYNC] != sync:
-        raise ValueError("an Avro block does not end where it should")
-    body, made, place = unpack(data[at : at + size]), bytearray(), 0
+def _copied(count: int, body: bytes, copy: Copy) -> bytes:
+    made, place = bytearray(), 0
     for _ in range(count):
         place = copy(body, place, made)
     if place != len(body):
         raise ValueError("an Avro block holds more than its schema says")
-    block = bytes(made) if unpack is _as_is else _deflated(bytes(made))
-    out += packed(count) + packed(len(block)) + block + sync
-    return at + size + _SYNC
+    return bytes(made)
 
 
 def _header(data: bytes) -> tuple[dict[str, bytes], int]:
