@@ -23,6 +23,8 @@ DEFAULT_SCHEMA = "main"
 _PLAIN = re.compile(r"[a-z][a-z0-9_-]*")
 _ASSET = re.compile(r"[A-Za-z0-9_.-]+")
 _HIDDEN = re.compile(r"_?(mv|run|stage|dropped)_[0-9a-f]{32}")  # without the underscore where a catalog takes none
+_RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
+_OF_RUN = re.compile(r"_?(?:run|stage)_([0-9a-f]{32})")
 _RESERVED = re.compile(r"_.*|branch_.*|tag_.*|system")
 _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
 
@@ -189,6 +191,18 @@ def new_run_id() -> str:
 def run_time(run_id: str) -> datetime:
     """When a run's id was made: a little before the run began."""
     return datetime.fromtimestamp(int(run_id[:12], 16) / 1000, UTC)
+
+
+def run_of_branch(branch: str) -> str | None:
+    """The run that works on a branch of this name; None for a branch that is no run's."""
+    found = _RUN_BRANCH.fullmatch(branch)
+    return found[1] if found else None
+
+
+def run_of_hidden(name: str) -> str | None:
+    """The run that made a hidden table of this name for itself, to write or to stage; None for any other."""
+    found = _OF_RUN.fullmatch(name)
+    return found[1] if found else None
 
 
 def short_id(run_id: str) -> str:

@@ -11,7 +11,7 @@ from lakebed.care.removal import OnProgress, belongs_to, delete_files
 from lakebed.care.stock import Stock
 from lakebed.care.tools import CareTools
 from lakebed.errors import BadName
-from lakebed.names import TableName
+from lakebed.names import TableName, run_of_hidden
 from lakebed.ports import FileInfo, Files
 from lakebed.settings import DATA, SAFE_DAYS, Root
 from lakebed.tables import USED
@@ -19,7 +19,6 @@ from lakebed.tables import USED
 WAREHOUSE = "warehouse"
 _FRESH = re.compile(r"(.+)-[0-9a-f]{8}")
 _LEAD = re.compile(r"^~([0-9a-f]{2})")
-_OF_RUN = re.compile(r"_?(?:run|stage)_([0-9a-f]{32})")
 RunTable = Callable[[str], TableName | None]
 
 
@@ -78,8 +77,8 @@ def _stands_for(folder: str, run_table: RunTable) -> Iterator[TableName]:
         except BadName:
             continue
         yield table
-        if run := _OF_RUN.fullmatch(table.name):
-            owner = run_table(run[1])
+        if run := run_of_hidden(table.name):
+            owner = run_table(run)
             yield from (owner,) if owner else ()
 
 
@@ -105,6 +104,6 @@ def remove_orphans(step: RemoveOrphans, tools: CareTools, *, on_progress: OnProg
 def _mark(folder: str, doomed: Collection[str], stock: Stock, tools: CareTools) -> None:
     """A folder that becomes empty keeps a mark; one that only a single run could ever use needs none."""
     occupied = any(tools.root.relative(member.place) == folder for member in stock.members)
-    of_run = _OF_RUN.fullmatch(_plain(folder.rpartition("/")[2]))
+    of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))
     if not occupied and not of_run and all(file.path in doomed for file in tools.files.list(folder)):
         tools.files.write(f"{folder}/{USED}", b"")

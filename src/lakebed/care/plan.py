@@ -1,6 +1,5 @@
 """What is due. Pure: what was read goes in, steps come out in the order in which they are carried out."""
 
-import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -21,11 +20,8 @@ from lakebed.care.steps import (
     Step,
 )
 from lakebed.care.stock import Member
-from lakebed.names import TableName
+from lakebed.names import TableName, run_of_branch, run_of_hidden
 from lakebed.settings import CareSettings, TableCare
-
-RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
-_OF_RUN = re.compile(r"_?(?:run|stage)_([0-9a-f]{32})")
 
 
 def plan_care(seen: Seen, request: CareRequest, settings: CareSettings, *, now: datetime) -> tuple[Step, ...]:
@@ -77,9 +73,9 @@ def _branches(table: TableName, member: Member, seen: Seen, rules: TableCare, no
     metadata = member.metadata
     old: dict[str, int] = {}
     for name, ref in metadata.refs.items() if metadata else ():
-        found = RUN_BRANCH.fullmatch(name)
+        found = run_of_branch(name)
         head = metadata.snapshots.get(ref.snapshot) if metadata else None
-        if found and found[1] not in running and head and head.at < limit:
+        if found and found not in running and head and head.at < limit:
             old[name] = ref.snapshot
     if old:
         yield RemoveBranches(table=table, branches=old, why=f"their runs ended; older than {rules.dead_branch_max_age_hours:g} h")
@@ -87,8 +83,8 @@ def _branches(table: TableName, member: Member, seen: Seen, rules: TableCare, no
 
 def _leftovers(table: TableName, member: Member, seen: Seen, now: datetime) -> Iterator[DropLeftovers]:
     """Hidden tables of runs that ended. Derived tables are nobody's leftovers."""
-    found = _OF_RUN.fullmatch(table.name)
-    run = next((run for run in seen.runs if found and run.run_id == found[1]), None)
+    found = run_of_hidden(table.name)
+    run = next((run for run in seen.runs if found and run.run_id == found), None)
     owner = run.table if run else table
     limit = now - timedelta(hours=seen.rules[owner].dead_branch_max_age_hours)
     over = run is None or run.state != "running"

@@ -1,16 +1,14 @@
 """Taking up after runs that died: whoever holds a table's lease knows that no other run of it is alive."""
 
-import re
 from dataclasses import replace
 
-from lakebed.names import TableName
+from lakebed.names import TableName, run_of_branch
 from lakebed.pipelines.plan import hidden_table, staged_table
 from lakebed.pipelines.tools import Tools
 from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
 from lakebed.tables import amend, settle_divided
 
-_RUN_BRANCH = re.compile(r"run_[0-9a-f]{32}")
 _DIED = {"what": "the process that ran it died.", "safe": "The table is as it was.", "next": "The next run takes its place."}
 
 
@@ -20,7 +18,7 @@ def heal(table: TableName, tools: Tools, *, lease: Lease) -> tuple[RunRecord, ..
     settle_divided(catalog)
     dead = records.runs(table=table, state="running", limit=1000)
     found = catalog.metadata(catalog.pointers([table]).values()).get(table)
-    branches = [name for name in found.refs if _RUN_BRANCH.fullmatch(name)] if found else []
+    branches = [name for name in found.refs if run_of_branch(name)] if found else []
     schema = next((record.schema for record in reversed(dead) if record.schema is not None), None)
     if amendments := (*map(RemoveRef, branches), *((SetSchema(schema),) if schema is not None else ())):
         amend(catalog, table, amendments, leases=[lease])

@@ -1,16 +1,12 @@
 """What tables and state say of each other. Pure: no I/O, frozen findings."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lakebed.care.fsck.spec import Finding, GiveBack, Heal, Pipelined, Purge, Settle, Unpin
-from lakebed.names import TableName, short_id
+from lakebed.names import TableName, run_of_branch, run_of_hidden, short_id
 from lakebed.ports import Publication, RunRecord, SnapshotHold, TableMetadata
 from lakebed.ports.inspection import PinRow
-
-_RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
-_RUN_TABLE = re.compile(r"_?(?:run|stage)_([0-9a-f]{32})")
 
 
 @dataclass(frozen=True)
@@ -58,8 +54,8 @@ def _branches(state: State) -> Iterator[Finding]:
         if table in state.leased or table.hidden:
             continue  # whoever holds the lease may have just made it
         for name in sorted(metadata.refs):
-            if found := _RUN_BRANCH.fullmatch(name):
-                what = f"the branch {name} is of a run that is over (run {short_id(found[1])}), and was not published"
+            if found := run_of_branch(name):
+                what = f"the branch {name} is of a run that is over (run {short_id(found)}), and was not published"
                 yield Finding("stale branch", "warning", str(table), what, Heal(table))
 
 
@@ -73,13 +69,11 @@ def _dead_runs(state: State) -> Iterator[Finding]:
 def _hidden(state: State) -> Iterator[Finding]:
     named = {move.table for publication in state.unsettled for move in publication.moves}
     for table in sorted(state.known):
-        found = _RUN_TABLE.fullmatch(table.name)
-        if found is None or found[1] in state.alive or table in named:
+        found = run_of_hidden(table.name)
+        if found is None or found in state.alive or table in named:
             continue
         safe = table not in state.shared and table not in state.damaged
-        what = f"a hidden table of the run {short_id(found[1])}, which is over" + (
-            "" if safe else "; other tables use its folder"
-        )
+        what = f"a hidden table of the run {short_id(found)}, which is over" + ("" if safe else "; other tables use its folder")
         yield Finding("left-over table", "warning", str(table), what, Purge(table) if safe else None)
 
 
