@@ -23,7 +23,7 @@ GERMAN = Comparison("country", "=", "DE")
 
 @pytest.fixture(scope="module")
 def parse() -> Iterator[Any]:
-    sessions = DuckSessions(timezone="UTC", inspect=lambda pinned, about: None)
+    sessions = DuckSessions(timezone="UTC", inspect=lambda pinned, about: None, cache=0)
     session = sessions.take()
     yield session.parse
     session.close()

@@ -51,7 +51,14 @@ class Queries:
         from lakebed.engines.duckdb import DuckSessions, reaching
 
         access = reaching(self._root, self._settings.files, self._environment)
-        return DuckSessions(timezone=self._settings.timezone, inspect=self._inspect, reaching=access)
+        bounds = self._settings.query
+        return DuckSessions(
+            timezone=self._settings.timezone,
+            inspect=self._inspect,
+            reaching=access,
+            memory=bounds.memory,
+            cache=bounds.cache_memory,
+        )
 
     def _inspect(self, pinned: Pinned, about: str) -> Any:
         from lakebed.engines.iceberg import file_properties

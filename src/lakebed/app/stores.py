@@ -83,4 +83,6 @@ def _scans(settings: Settings, root: Root, files: Files, cache: Path | None) -> 
     from lakebed.engines.files.anywhere import Anywhere
     from lakebed.engines.iceberg import IcebergScans, Remembered
 
-    return IcebergScans(Anywhere(root, files, settings.files), Remembered(cache / "manifests" if cache else None))
+    folder, bounds = cache / "manifests" if cache else None, settings.query
+    remembered = Remembered(folder, memory=bounds.cache_memory, disk=bounds.cache_disk)
+    return IcebergScans(Anywhere(root, files, settings.files), remembered)

@@ -64,10 +64,6 @@ class Session(Protocol):
         """The one statement as the engine reads it; None if it reads only and has no tree. `BadQuery` for all else."""
         ...
 
-    def show(self, view: View) -> None:
-        """Let the query see a table under a name."""
-        ...
-
     def run(self, plan: Plan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False) -> Rows:
         """Begin; errors in the query are `BadQuery`, at the place where they stand in the text that was asked."""
         ...

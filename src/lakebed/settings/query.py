@@ -4,10 +4,25 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field
 
 
 class QuerySettings(BaseModel):
-    """What one query of a stranger may take: `lake.query(sql, untrusted=True)`, the portal, HTTP."""
+    """What queries may take, and what one of a stranger may: `lake.query(sql, untrusted=True)`, the portal, HTTP."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    memory: ByteSize | None = Field(
+        default=None,
+        gt=0,
+        description="how much memory the queries of a process may use together; without it, 80 % of the machine's",
+    )
+    cache_memory: ByteSize = Field(
+        default=ByteSize(256 * 1_048_576),
+        ge=0,
+        description="how much of manifests, and again of footers of data files, a process keeps in memory",
+    )
+    cache_disk: ByteSize = Field(
+        default=ByteSize(512 * 1_048_576),
+        ge=0,
+        description="how much of manifests is kept in the user's cache folder for the next process",
+    )
     untrusted_rows: int = Field(
         default=100_000, ge=1, description="how many rows a stranger is answered; that more are left is said"
     )

@@ -321,7 +321,7 @@ def test_a_lost_or_broken_manifest_is_damage_and_says_where(tmp_path: Path) -> N
 
 def scans_with(bench: RealBench, folder: Path) -> IcebergScans:
     stores = bench.stores
-    return IcebergScans(Anywhere(bench.root, stores.files, bench.settings.files), Remembered(folder))
+    return IcebergScans(Anywhere(bench.root, stores.files, bench.settings.files), Remembered(folder, memory=10**8, disk=10**8))
 
 
 def test_a_second_process_reads_no_manifest_again(tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, harm: Callable[[byte
 
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    remembered = Remembered(tmp_path / "file" / "cache")
+    remembered = Remembered(tmp_path / "file" / "cache", memory=3_000, disk=20_000)
     assert [remembered.get("kind", "place", lambda: [1]) for _ in range(2)] == [[1], [1]]
 
 

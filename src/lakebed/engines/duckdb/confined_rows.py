@@ -6,7 +6,7 @@ from typing import Any
 from lakebed.engines.duckdb.confined import ConfinedQuery, Ground, Limits
 from lakebed.engines.duckdb.extensions import extension
 from lakebed.engines.duckdb.types import text
-from lakebed.engines.duckdb.views import files_of, needs_iceberg, statements
+from lakebed.engines.duckdb.views import files_of, needs_iceberg, parts
 from lakebed.query.plan import Pinned, Plan
 from lakebed.query.run import Operator
 from lakebed.query.stopping import Stop
@@ -20,12 +20,11 @@ def confined(
 ) -> "ConfinedRows":
     """Begin it: the child sees the views of the plan and can open their files."""
     iceberg = needs_iceberg(plan.views)
-    extensions = [*(["httpfs"] if reaching else []), *(["avro", "iceberg"] if iceberg else [])]
     setup = (
         f"SET GLOBAL TimeZone = {text(timezone)}",
-        *(f"LOAD {text(str(extension(name)))}" for name in extensions),
+        *([f"LOAD {text(str(extension('httpfs')))}"] if reaching else []),
         *reaching,
-        *statements(plan.views),
+        *(part.statement for part in parts(plan.views)),
     )
     ground = Ground(setup, tuple(view.name for view in plan.views), files_of(plan.views), _folders(plan) if iceberg else ())
     query = ConfinedQuery(plan.text, ground, limits)

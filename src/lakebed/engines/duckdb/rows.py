@@ -22,12 +22,10 @@ class DuckRows:
     def __init__(self, connection: Any, plan: Plan, close: Callable[[], None]) -> None:
         self._connection, self._plan, self._close = connection, plan, close
         self.columns = tuple((str(column[0]), str(column[1])) for column in connection.description or ())
-        self.complete = False  # the last row was read
 
     def fetch(self, count: int) -> list[tuple[Any, ...]]:
         with failing(self._plan.sql, self._plan):
             rows: list[tuple[Any, ...]] = self._connection.fetchmany(count)
-        self.complete = len(rows) < count
         return rows
 
     def reader(self, rows: int) -> Any:
@@ -40,7 +38,6 @@ class DuckRows:
     def _checked(self, reader: Any) -> Iterator[Any]:
         with failing(self._plan.sql, self._plan):
             yield from reader
-        self.complete = True
 
     def operators(self) -> tuple[Operator, ...]:
         found = json.loads(self._connection.get_profiling_information(format="json"))

@@ -8,13 +8,12 @@ from typing import Any
 from lakebed.engines.arrow import arrow_schema, as_schema, gathered, is_narrow
 from lakebed.engines.duckdb.conditions import condition
 from lakebed.engines.duckdb.queries import DuckSession, DuckSessions
-from lakebed.engines.duckdb.types import text
+from lakebed.engines.duckdb.views import Part, extension_parts, select
 from lakebed.ports import Predicate, Scan
 from lakebed.query.frames import Chosen
 from lakebed.query.plan import Plan, Target, View
 
 _FEW = 2_048  # rows that DuckDB works on at a time: with texts and lists nobody knows how large they are
-_NAME = ("lake", "read", "rows")
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,10 @@ def stream(sessions: DuckSessions, chosen: Chosen, scan: Scan, wanted: Wanted, *
     """Arrow batches with the table's own types; what is not read yet is not in memory."""
     by_name = {column.name: column for column in scan.columns}
     schema = arrow_schema(by_name[name] for name in wanted.columns)
-    session = _opened(sessions, scan, memory)
+    session = _taken(sessions, scan, memory)
     try:
-        view = View(_NAME, Target(chosen.pinned), scan=scan)
-        rows = session.run(_plan(chosen, view, wanted))
+        source = _Source(chosen, scan)
+        rows = session.run(source.plan(source.select(wanted)), seen=source.needs)
         if is_narrow(schema):
             yield from as_schema(rows.reader(wanted.rows), schema)
         else:
@@ -45,12 +44,11 @@ def stream(sessions: DuckSessions, chosen: Chosen, scan: Scan, wanted: Wanted, *
 
 def counted(sessions: DuckSessions, chosen: Chosen, scan: Scan, *, memory: str | None) -> int:
     """How many rows fulfil the condition."""
-    session = _opened(sessions, scan, memory)
+    session = _taken(sessions, scan, memory)
     try:
-        view = View(_NAME, Target(chosen.pinned), scan=scan)
-        select = chosen.select(view.quoted, ())
-        counting = f"SELECT count(*) FROM ({select})"
-        return int(session.run(Plan(counting, counting, (view,))).fetch(1)[0][0])
+        source = _Source(chosen, scan)
+        counting = source.plan(f"SELECT count(*) FROM ({source.select(Wanted(()))})")
+        return int(session.run(counting, seen=source.needs).fetch(1)[0][0])
     finally:
         session.close()
 
@@ -59,11 +57,10 @@ def relation(
     sessions: DuckSessions, chosen: Chosen, scan: Scan, wanted: Wanted, *, memory: str | None, on_end: Callable[[], None]
 ) -> Any:
     """A `duckdb.DuckDBPyRelation`; its connection lasts as long as the relation does."""
-    session = _opened(sessions, scan, memory)
+    session = sessions.take_alone(memory=memory)
     try:
-        view = View(_NAME, Target(chosen.pinned), scan=scan)
-        session.show(view)
-        found = session.connection.sql(_plan(chosen, view, wanted).text)
+        source = _Source(chosen, scan)
+        found = session.connection(source.needs).sql(source.select(wanted))
     except BaseException:
         session.close()
         raise
@@ -76,17 +73,28 @@ def _end(session: DuckSession, on_end: Callable[[], None]) -> None:
     on_end()
 
 
-def _opened(sessions: DuckSessions, scan: Scan, memory: str | None) -> DuckSession:
-    """A session. One with settings of its own is not used again; others remember what they saw of files."""
-    session = sessions.take()
-    if any("uuid" in column.type for column in scan.columns):
-        session.connection.execute("SET GLOBAL arrow_lossless_conversion = true")  # UUIDs as such, not as texts
-    if memory:
-        session.connection.execute(f"SET GLOBAL memory_limit = {text(memory)}")
-    return session
+def _taken(sessions: DuckSessions, scan: Scan, memory: str | None) -> DuckSession:
+    """UUIDs come as such only from lossless sessions, which read everything else alike; others share what they know of files."""
+    return (
+        sessions.take_alone(memory=memory)
+        if memory
+        else sessions.take(lossless=any("uuid" in column.type for column in scan.columns))
+    )
 
 
-def _plan(chosen: Chosen, view: View, wanted: Wanted) -> Plan:
-    more = condition(wanted.predicate) if wanted.predicate is not None else None
-    select = chosen.select(view.quoted, wanted.columns, more=more, limit=wanted.limit)
-    return Plan(select, select, (view,))
+class _Source:
+    """The rows of a scan as a source of SQL; a view would be bound twice."""
+
+    def __init__(self, chosen: Chosen, scan: Scan) -> None:
+        self._chosen, self._view = chosen, View(("", "", ""), Target(chosen.pinned), scan=scan)
+
+    @property
+    def needs(self) -> tuple[Part, ...]:
+        return extension_parts([self._view])
+
+    def select(self, wanted: Wanted) -> str:
+        more = condition(wanted.predicate) if wanted.predicate is not None else None
+        return self._chosen.select(f"({select(self._view)})", wanted.columns, more=more, limit=wanted.limit)
+
+    def plan(self, sql: str) -> Plan:
+        return Plan(sql, sql, ())

@@ -1,8 +1,10 @@
 """Tables as DuckDB sees them: statements that give a planned table its name. Pure text; nothing is read here."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 
+from lakebed.engines.duckdb.extensions import extension
 from lakebed.engines.duckdb.types import as_text, duckdb_type, literal, text
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
@@ -14,27 +16,51 @@ _SPECIAL = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})  # DuckDB would l
 
 _MARKED = re.compile(r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns")  # types that writers mark in Parquet in several ways
 INSPECTED = ("files", "partitions")  # read from manifests, not from the metadata file
+COPIED = "lakebed_copied"  # the name of rows that are copied
 _SNAPSHOTS = "committed_at TIMESTAMPTZ, snapshot_id BIGINT, parent_id BIGINT, operation VARCHAR, summary MAP(VARCHAR, VARCHAR)"
 _REFS = "name VARCHAR, type VARCHAR, snapshot_id BIGINT"
 
 
-Made = dict[tuple[str, ...], str]  # what a session has: databases, schemas, and views with what they select
+@dataclass(frozen=True)
+class Part:
+    """Something that a query needs in its DuckDB: an extension, a database, a schema, a view, or a table that is a copy.
+
+    Equal parts are the same thing; `copied` says what of, for the statement does not tell. `drop` takes it away again.
+    """
+
+    name: tuple[str, ...]
+    statement: str
+    drop: str = ""
+    copied: View | None = None
 
 
-def statements(views: Iterable[View], *, made: Made | None = None) -> Iterator[str]:
-    """What makes the views, databases and schemas included. What is `made` already is left as it is, and `made` is kept."""
-    made = {} if made is None else made
+def parts(views: Iterable[View]) -> tuple[Part, ...]:
+    """What the views need, in the order in which it can be made."""
+    views = tuple(views)
+    found = {part.name: part for part in extension_parts(views)}
     for view in views:
         catalog, schema, _ = view.name
-        if (catalog,) not in made:
-            made[(catalog,)] = ""
-            yield f"ATTACH ':memory:' AS {duckdb_identifier(catalog)}"
-        if (catalog, schema) not in made:
-            made[(catalog, schema)] = ""
-            yield f"CREATE SCHEMA IF NOT EXISTS {duckdb_identifier(catalog)}.{duckdb_identifier(schema)}"
-        if view.target.about not in INSPECTED and made.get(view.name) != (selected := select(view)):
-            made[view.name] = selected
-            yield f"CREATE OR REPLACE VIEW {view.quoted} AS {selected}"
+        database = duckdb_identifier(catalog)
+        found.setdefault((catalog,), Part((catalog,), f"ATTACH IF NOT EXISTS ':memory:' AS {database}"))
+        inside = Part((catalog, schema), f"CREATE SCHEMA IF NOT EXISTS {database}.{duckdb_identifier(schema)}")
+        found.setdefault(inside.name, inside)
+        found[view.name] = _copy(view) if view.target.about in INSPECTED else _view(view)
+    return tuple(found.values())
+
+
+def extension_parts(views: Iterable[View]) -> tuple[Part, ...]:
+    """What reading the views' files takes."""
+    names = ("avro", "iceberg") if needs_iceberg(views) else ()
+    return tuple(Part(("extension", "", "", name), f"LOAD {text(str(extension(name)))}") for name in names)
+
+
+def _view(view: View) -> Part:
+    return Part(view.name, f"CREATE OR REPLACE VIEW {view.quoted} AS {select(view)}", f"DROP VIEW IF EXISTS {view.quoted}")
+
+
+def _copy(view: View) -> Part:
+    statement = f"CREATE OR REPLACE TABLE {view.quoted} AS SELECT * FROM {COPIED}"
+    return Part(view.name, statement, f"DROP TABLE IF EXISTS {view.quoted}", view)
 
 
 def select(view: View) -> str:

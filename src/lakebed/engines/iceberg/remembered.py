@@ -14,8 +14,6 @@ from threading import Lock
 from typing import Any
 
 _VERSION = 1  # of what is kept: raise it when that changes, and nothing old is found any more
-_MEMORY = 256 * 1024 * 1024
-_DISK = 512 * 1024 * 1024
 _LOOK_EVERY = 64  # how many entries are written before the folder is measured again
 _SUM = 4
 
@@ -27,7 +25,7 @@ class Remembered:
     is damaged all the same is as good as none. Without a folder only this process remembers.
     """
 
-    def __init__(self, folder: Path | None, *, memory: int = _MEMORY, disk: int = _DISK) -> None:
+    def __init__(self, folder: Path | None, *, memory: int, disk: int) -> None:
         build = f"{sys.implementation.cache_tag}-{marshal.version}-{_VERSION}"
         self._folder = folder / build if folder else None
         self._memory, self._disk = memory, disk

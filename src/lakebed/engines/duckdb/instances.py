@@ -1,0 +1,138 @@
+"""The DuckDBs of a lake in one process: few, and shared, for each remembers the footers of files that it has read.
+
+Queries see tables as views under the tables' own names. Two queries share a view where it selects the same; one that needs
+another state under a name that is in use gets another DuckDB.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Lock, RLock
+from typing import Any
+
+import duckdb
+
+from lakebed.engines.duckdb.views import Part
+
+_SPARE = 2  # DuckDBs that are kept though nobody uses them
+_UNUSED = 500  # views that are kept though nobody uses them
+_LOOK_EVERY = 16  # queries after which what is remembered is measured
+_REMEMBERED = """SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()
+WHERE tag IN ('OBJECT_CACHE', 'EXTERNAL_FILE_CACHE')"""
+
+Make = Callable[[Any, Part], None]  # on this connection
+
+
+@dataclass
+class _Made:
+    """A part that is there, or is being made by whoever has its lock."""
+
+    part: Part
+    users: int = 0
+    done: bool = False
+    lock: Lock = field(default_factory=Lock)
+
+
+class Instance:
+    """One DuckDB. Its bookkeeping is done under the lock of `Instances`; parts are made outside of it, for that reads files."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection, self.users, self.ended = connection, 0, 0
+        self._made: OrderedDict[tuple[str, ...], _Made] = OrderedDict()
+
+    def fits(self, parts: Sequence[Part]) -> bool:
+        """Whether no query that runs sees something else under one of these names."""
+        known = ((self._made.get(part.name), part) for part in parts)
+        return all(made is None or made.part == part or not made.users for made, part in known)
+
+    def enter(self, parts: Sequence[Part]) -> list[_Made]:
+        self.users += 1
+        return [self._use(part) for part in parts]
+
+    def _use(self, part: Part) -> _Made:
+        made = self._made.get(part.name)
+        if made is None or made.part != part:
+            made = self._made[part.name] = _Made(part)
+        self._made.move_to_end(part.name)
+        made.users += 1
+        return made
+
+    def leave(self, used: Sequence[_Made]) -> None:
+        self.users -= 1
+        self.ended += 1
+        for made in used:
+            made.users -= 1
+        for made in [made for made in list(self._made.values()) if made.part.drop and not made.users][:-_UNUSED]:
+            del self._made[made.part.name]
+            self.connection.execute(made.part.drop)
+
+    def remembered(self) -> int:
+        """How many bytes of files it keeps: footers, and what else it has read of them."""
+        with self.connection.cursor() as cursor:
+            return int(cursor.execute(_REMEMBERED).fetchone()[0])
+
+
+class Seat:
+    """A connection for one query, in a DuckDB that has what the query sees."""
+
+    def __init__(self, instance: Instance, used: Sequence[_Made], leave: "Callable[[Seat], None]") -> None:
+        self.instance, self.used, self._leave = instance, used, leave
+        self.connection: Any = instance.connection.cursor()
+
+    def make(self, make: Make) -> None:
+        """Make what is not there yet; of two that need it, the second waits for the first."""
+        for made in self.used:
+            with made.lock:
+                if not made.done:
+                    make(self.connection, made.part)
+                    made.done = True
+
+    def leave(self) -> None:
+        self._leave(self)
+
+
+class Instances:
+    """`connect` opens a DuckDB. One that remembers more than `most` bytes of files gets no further query."""
+
+    def __init__(self, connect: Callable[[], Any], *, most: int) -> None:
+        self._connect, self._most = connect, most
+        self._open: list[Instance] = []
+        self._lock = RLock()  # a result that is forgotten leaves in the midst of whatever this thread does
+
+    def seat(self, parts: Sequence[Part], make: Make) -> Seat:
+        """A connection that sees these parts."""
+        with self._lock:
+            instance = next((one for one in self._open if one.fits(parts)), None)
+            if instance is None:
+                instance = Instance(self._connect())
+                self._open.append(instance)
+            seat = Seat(instance, instance.enter(parts), self._left)
+        try:
+            seat.make(make)
+        except BaseException:
+            seat.leave()
+            raise
+        return seat
+
+    def _left(self, seat: Seat) -> None:
+        with suppress(duckdb.Error):
+            seat.connection.close()
+        instance = seat.instance
+        with self._lock:
+            instance.leave(seat.used)
+            due = instance.ended % _LOOK_EVERY == 0
+            if instance in self._open and (self._is_spare(instance) or (due and instance.remembered() > self._most)):
+                self._open.remove(instance)
+            if instance not in self._open and not instance.users:
+                instance.connection.close()
+
+    def _is_spare(self, instance: Instance) -> bool:
+        return not instance.users and sum(not one.users for one in self._open) > _SPARE
+
+    def close(self) -> None:
+        """Close those that nobody uses; the others end with their last query."""
+        with self._lock:
+            idle, self._open = [one for one in self._open if not one.users], []
+        for instance in idle:
+            instance.connection.close()

@@ -1,0 +1,135 @@
+"""Queries of a process share a DuckDB and what it remembers of files; each sees its own state of a table all the same."""
+
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from lakebed.app import Lake
+from lakebed.engines.duckdb.instances import Instances
+from lakebed.names import TableName
+from tests.contracts.benches import ids
+from tests.query.lakes import add_table, bench_of, make_lake
+
+SCHEMA = pa.schema([pa.field("id", pa.int64())])
+FILES = 40
+
+
+def lake_of_many_files(folder: Path, **values: object) -> tuple[Lake, TableName]:
+    lake = make_lake(folder / "lake", **values)
+    bench = bench_of(lake)
+    table = add_table(bench, "many", [ids(range(first, first + 5)) for first in range(FILES)], schema=SCHEMA)
+    bench.close()
+    return lake, table
+
+
+def shared(lake: Lake) -> Instances:
+    return lake.queries.sessions._shared
+
+
+def spoil_footers(lake: Lake, table: TableName) -> None:
+    """What is left of each file can be read by those who know its footer; nobody else can make anything of it."""
+    for file in lake.table(table).scan().files:
+        path = Path(file.location)
+        content = path.read_bytes()
+        size = int.from_bytes(content[-8:-4], "little") + 8
+        path.write_bytes(content[:-size] + bytes(size))
+
+
+def test_a_footer_is_read_once(tmp_path: Path) -> None:
+    lake, table = lake_of_many_files(tmp_path)
+    with lake:
+        asked = f"SELECT count(*), sum(id) FROM {table}"
+        first = list(lake.query(asked).rows())
+        spoil_footers(lake, table)
+        assert list(lake.query(asked).rows()) == first
+        assert list(lake.query(f"SELECT max(id) FROM {table} WHERE id > 3").rows()) == [(FILES + 3,)]
+        assert lake.table(table).arrow().num_rows == FILES * 5
+
+
+def test_more_is_not_remembered_than_may_be(tmp_path: Path) -> None:
+    lake, table = lake_of_many_files(tmp_path, query={"cache_memory": "20kB"})
+    with lake:
+        most = 0
+        for _ in range(40):
+            assert list(lake.query(f"SELECT count(*) FROM {table}").rows()) == [(FILES * 5,)]
+            most = max([most, *(one.ended for one in shared(lake)._open)])
+        assert 0 < most <= 16  # then it had seen enough, and the next query had another
+
+
+def test_what_may_stay_is_remembered(tmp_path: Path) -> None:
+    lake, table = lake_of_many_files(tmp_path)
+    with lake:
+        for _ in range(20):
+            assert list(lake.query(f"SELECT count(*) FROM {table}").rows()) == [(FILES * 5,)]
+        (only,) = shared(lake)._open
+        assert 0 < only.remembered() < lake.settings.query.cache_memory
+
+
+def test_queries_at_the_same_time_share_one_and_see_their_own_states(tmp_path: Path) -> None:
+    lake, table = lake_of_many_files(tmp_path)
+    with lake:
+        history = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {table}$snapshots").rows()]
+        now = [lake.query(f"SELECT id FROM {table}") for _ in range(3)]
+        then = lake.query(f"SELECT id FROM {table}", at=history[0])
+        assert len(shared(lake)._open) == 2  # two states under one name
+        assert [len(list(one.rows())) for one in (*now, then)] == [FILES * 5] * 3 + [5]
+        assert [len(list(one.rows())) for one in (then, *now)] == [5] + [FILES * 5] * 3
+
+
+def test_threads_that_ask_for_different_states_never_get_anothers(tmp_path: Path) -> None:
+    lake, table = lake_of_many_files(tmp_path)
+    wrong: list[object] = []
+
+    def ask(first: int) -> None:
+        for turn in range(12):
+            number = (first * 7 + turn) % FILES
+            found = lake.query(f"SELECT count(*) FROM {table}", at=history[number]).rows()
+            if (rows := list(found)) != [((number + 1) * 5,)]:
+                wrong.append((number, rows))
+
+    with lake:
+        history = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {table}$snapshots ORDER BY committed_at").rows()]
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+        assert len(shared(lake)._open) <= 6
+        list(lake.query("SELECT 1").rows())
+        assert all(not one.users for one in shared(lake)._open)
+
+
+def test_views_that_nobody_uses_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lakebed.engines.duckdb.instances._UNUSED", 3)
+    lake, table = lake_of_many_files(tmp_path)
+    with lake:
+        for number in range(10):  # each has files of its own, hence a view
+            asked = f"SELECT count(*) FROM {table} AS a, {table} AS b WHERE a.id = {number} AND b.id = {number + 20}"
+            list(lake.query(asked).rows())
+            list(lake.query(f"SELECT count(*) FROM {table}$files").rows())
+        list(lake.query(f"SELECT count(*) FROM {table}$partitions").rows())
+        (only,) = shared(lake)._open
+        with only.connection.cursor() as cursor:
+            (count,) = cursor.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone()
+            (copies,) = cursor.execute("SELECT count(*) FROM duckdb_tables() WHERE NOT internal").fetchone()
+        assert count + copies <= 3
+
+
+def test_settings_of_one_query_are_not_the_next_ones(tmp_path: Path) -> None:
+    lake, table = lake_of_many_files(tmp_path)
+    with lake:
+        profiled = lake.query(f"SELECT count(*) FROM {table}", profile=True)
+        list(profiled.rows())
+        assert profiled.profile
+        assert profiled.profile.operators
+        list(lake.query("PIVOT (SELECT 1 AS a, 2 AS b) ON a USING sum(b)").rows())
+        assert list(lake.query("SELECT current_setting('enable_profiling') IS NULL").rows()) == [(True,)]
+
+
+def test_the_memory_of_queries_is_bounded_by_the_setting(tmp_path: Path) -> None:
+    lake, _ = lake_of_many_files(tmp_path, query={"memory": "300MB"})
+    with lake:
+        assert list(lake.query("SELECT current_setting('memory_limit')").rows()) == [("286.1 MiB",)]
