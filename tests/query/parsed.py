@@ -6,7 +6,8 @@ from typing import Any
 
 import duckdb
 
-from lakebed.query.tree import Json, Read, reads_of
+from lakebed.query.parts import Json, Read
+from lakebed.query.tree import reads_of
 
 
 @cache

@@ -277,3 +277,15 @@ def test_strangers_see_the_same_rows_and_nothing_else(lake: Lake) -> None:
 def test_duckdb_is_as_we_expect_it() -> None:
     """The wheels of extensions are of one version of DuckDB."""
     assert duckdb.__version__ == "1.5.5"
+
+
+@pytest.mark.parametrize("untrusted", [False, True])
+def test_rows_below_a_limit_are_not_chosen_by_what_they_are_joined_with(tmp_path: Path, untrusted: bool) -> None:
+    """DuckDB 1.5 does so, every time for this query: its issue 22924."""
+    with make_lake(tmp_path / "lake") as lake:
+        bench = bench_of(lake)
+        add_table(bench, "many", [numbers(0), numbers(10), numbers(20), numbers(30)], schema=ID)
+        bench.close()
+        asked = "SELECT count(*) FROM (VALUES ({})) few(id) JOIN (SELECT id FROM many LIMIT 20) q USING (id)"
+        found = [next(lake.query(asked.format(one), untrusted=untrusted).rows()) for one in (5, 15, 25, 35)]  # one of each file
+        assert sorted(found) == [(0,), (0,), (1,), (1,)]

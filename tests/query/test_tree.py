@@ -5,7 +5,7 @@ import pytest
 from lakebed.ports import Column
 from lakebed.query.conditions import finder, predicate_of
 from lakebed.query.explain import words
-from lakebed.query.tree import mentioned
+from lakebed.query.tree import mentioned, shortened_inside
 from tests.query.parsed import reads, tree
 
 TABLES = {
@@ -83,12 +83,61 @@ def conditions(sql: str) -> dict[str, str]:
         ("FROM a, (SELECT 1 AS n) q WHERE n = 1 AND a.n = 2", {"a": "n = 2"}),
         ("SELECT id + 1 AS n FROM a WHERE n = 1", {"a": "n = 1"}),
         ("FROM a WHERE EXISTS (FROM b WHERE b.n = 1 AND a.id = 3 AND id = 4)", {"a": "", "b": "n = 1 and id = 4"}),
-        ("SELECT * FROM (FROM a) WHERE id = 1", {"a": ""}),
         ("FROM a WHERE NOT id = 1", {"a": "id != 1"}),
         ("FROM a WHERE NOT (id = 1 AND n = 2)", {"a": ""}),
     ],
 )
 def test_a_condition_counts_where_rows_that_do_not_fit_cannot_matter(sql: str, expected: dict[str, str]) -> None:
+    assert conditions(sql) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT * FROM (FROM a) WHERE id = 1", {"a": "id = 1"}),
+        ("SELECT * FROM (SELECT * FROM a WHERE n = 2) q WHERE q.id = 1 AND s = 'x'", {"a": "id = 1 and s = 'x' and n = 2"}),
+        ("WITH c AS (SELECT * FROM a) SELECT * FROM c WHERE id = 1", {"a": "id = 1"}),
+        ("WITH c AS (FROM a), d AS (SELECT *, n AS m FROM c), e AS (FROM d) FROM e WHERE id = 1 AND m = 2", {"a": "id = 1"}),
+        ("WITH c AS (FROM a) SELECT (SELECT max(id) FROM c WHERE n = 1)", {"a": "n = 1"}),
+        ("FROM b JOIN (SELECT id AS k, n FROM a) q ON q.k = b.id AND q.n = 1 WHERE b.n = 2", {"b": "n = 2", "a": "n = 1"}),
+        ("FROM b LEFT JOIN (SELECT id AS k FROM a) q ON q.k = b.id WHERE q.k = 1", {"b": "", "a": "id = 1"}),
+        ("FROM b LEFT JOIN (SELECT id AS k FROM a) q ON q.k = b.id WHERE q.k IS NULL", {"b": "", "a": ""}),
+        ("FROM b, (SELECT n AS m FROM a) q WHERE m = 1 AND q.m = 2", {"b": "", "a": "n = 2"}),  # whose m, the first, is not known
+        ("FROM (SELECT n AS id, id AS n FROM a) WHERE id = 1 AND n = 2", {"a": "n = 1 and id = 2"}),
+        ("FROM (SELECT a.id, b.x FROM a JOIN b ON a.n = b.n) WHERE id = 1 AND x = 2", {"a": "id = 1", "b": "x = 2.0"}),
+        ("FROM (FROM a) WHERE id = 1 OR (n = 2 AND s = 'x')", {"a": "id = 1 or n = 2 and s = 'x'"}),
+        ("FROM (SELECT id, n + 1 AS n FROM a) WHERE id = 1 OR n = 2", {"a": ""}),
+        ("FROM (SELECT id, n + 1 AS n FROM a) WHERE id = 1 AND n = 2", {"a": "id = 1"}),
+        # groups: what they are grouped by, and nothing else
+        ("FROM (SELECT s, count(*) AS n FROM a GROUP BY s) WHERE s = 'x' AND n = 3", {"a": "s = 'x'"}),
+        ("FROM (SELECT s, sum(id) FROM a GROUP BY ALL HAVING sum(id) > 1) WHERE s = 'x'", {"a": "s = 'x'"}),
+        ("FROM (SELECT s, sum(id) FROM a GROUP BY ROLLUP (s)) WHERE s IS NULL", {"a": ""}),
+        ("FROM (SELECT DISTINCT id, n FROM a ORDER BY id) WHERE n = 1", {"a": "n = 1"}),
+        # rows that are left out would let others in, or change them
+        ("FROM (SELECT DISTINCT ON (id) id, n FROM a) WHERE n = 1", {"a": ""}),
+        ("FROM (FROM a LIMIT 10) WHERE n = 1", {"a": ""}),
+        ("FROM (FROM a OFFSET 10) WHERE n = 1", {"a": ""}),
+        ("FROM (SELECT *, row_number() OVER (ORDER BY id) AS r FROM a) WHERE n = 1", {"a": ""}),
+        ("FROM (SELECT * FROM a QUALIFY row_number() OVER (ORDER BY id) = 1) WHERE n = 1", {"a": ""}),
+        ("FROM (SELECT * FROM a USING SAMPLE 10%) WHERE n = 1", {"a": ""}),
+        ("FROM (SELECT id FROM a UNION ALL SELECT id FROM a AS other) WHERE id = 1", {"a": "", "other": ""}),
+        ("FROM (FROM a) q(n, id) WHERE n = 1", {"a": ""}),
+        ("WITH q(n, id) AS (SELECT id, n FROM a) FROM q WHERE n = 1", {"a": ""}),
+        # names that may be another's
+        ("FROM (SELECT n AS id, * FROM a) WHERE id = 1 AND n = 2", {"a": "n = 1"}),
+        ("FROM (SELECT *, n AS id FROM a) WHERE id = 1 AND n = 2", {"a": "n = 2"}),
+        ("FROM (SELECT * EXCLUDE (n) FROM a) WHERE id = 1", {"a": ""}),
+        ("FROM (SELECT * FROM a JOIN b USING (n)) WHERE s = 'x'", {"a": "", "b": ""}),
+        ("FROM (SELECT n + 1, s AS x, id FROM a) WHERE x = 'x' AND id = 1", {"a": ""}),
+        ("FROM (SELECT s, n AS s, id AS s_1 FROM a) WHERE s_1 = 1 AND s = 'x'", {"a": "s = 'x'"}),
+        # a query of WITH that is read twice is read whole
+        ("WITH c AS (FROM a) SELECT * FROM c WHERE id = 1 UNION ALL SELECT * FROM c WHERE id = 2", {"a": ""}),
+        ("WITH a AS (SELECT * FROM a) SELECT * FROM a WHERE id = 1", {"a": ""}),
+        ("WITH c AS (FROM a) SELECT 1", {"a": ""}),
+        ("FROM (WITH b AS (FROM a) SELECT 1), b WHERE b.id = 1", {"a": "", "b": "id = 1"}),
+    ],
+)
+def test_what_is_asked_of_a_subquery_counts_for_what_it_reads(sql: str, expected: dict[str, str]) -> None:
     assert conditions(sql) == expected
 
 
@@ -146,3 +195,21 @@ def test_the_columns_that_may_be_needed_are_known() -> None:
     assert not mentioned(tree("SELECT count(*) FROM a")).all
     assert mentioned(tree("SELECT * EXCLUDE (id) FROM a")).all
     assert mentioned(tree("SELECT COLUMNS('x.*') FROM a")).all
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("FROM a JOIN b USING (id) ORDER BY id LIMIT 3 OFFSET 1", False),
+        ("SELECT DISTINCT n FROM a", False),
+        ("FROM a JOIN (FROM b ORDER BY id LIMIT 3) q USING (id)", True),
+        ("FROM a JOIN (FROM b ORDER BY id OFFSET 3) q USING (id)", True),
+        ("FROM a JOIN (FROM b LIMIT 3%) q USING (id)", True),
+        ("FROM a JOIN (SELECT DISTINCT ON (id) id, n FROM b) q USING (n)", True),
+        ("WITH q AS (FROM b LIMIT 3) FROM a SEMI JOIN q USING (id) LIMIT 9", True),
+        ("FROM a WHERE id IN (SELECT id FROM b LIMIT 3)", True),
+        ("FROM a UNION ALL (FROM b LIMIT 3)", True),
+    ],
+)
+def test_whether_a_part_takes_some_rows_of_many(sql: str, expected: bool) -> None:
+    assert shortened_inside(tree(sql)) is expected

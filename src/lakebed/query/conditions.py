@@ -5,7 +5,7 @@ from typing import Any
 
 from lakebed.ports import And, Column, Comparison, In, IsNull, Or, Predicate, StartsWith
 from lakebed.query.literals import literal_of, value_for
-from lakebed.query.tree import Condition, Json, Read
+from lakebed.query.parts import Condition, Json, Read
 
 _OPS: Mapping[str, Any] = {
     "COMPARE_EQUAL": "=",

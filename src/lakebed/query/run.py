@@ -7,12 +7,13 @@ from typing import Any, Protocol
 from lakebed.errors import BadQuery, DamagedTable
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Pointer, Scan, Scans, TableMetadata
+from lakebed.query.parts import Json, Read
 from lakebed.query.plan import Own, Pinned, Plan, Target, View, moment_of, plan
 from lakebed.query.seen import Seen
 from lakebed.query.spec import Ask, Meant, meaning
 from lakebed.query.states import state_of
 from lakebed.query.text import names_whole, with_hyphens_quoted
-from lakebed.query.tree import Json, Read, reads_of
+from lakebed.query.tree import reads_of
 
 _LOOKS = 3
 

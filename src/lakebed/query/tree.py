@@ -4,43 +4,16 @@ The tree is the engine's, as JSON, so that nothing is read otherwise than the en
 table only where a row of it that does not fit cannot change the answer; in doubt it does not count.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-Json = Mapping[str, Any]
+from lakebed.query.inside import inside
+from lakebed.query.parts import Beside, Condition, Json, Read, conjuncts, dicts, qualifiers, table_parts
 
 _ORDINARY = {"REGULAR", "CROSS", "NATURAL"}
 _NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
-
-
-@dataclass(frozen=True)
-class Condition:
-    """What rows must fulfil. `outer`: the table's columns may be NULL for want of a row, so NULL must not fit."""
-
-    expression: Json
-    outer: bool = False
-
-
-@dataclass(frozen=True)
-class Beside:
-    """A source of a FROM as columns are qualified with it; `byte` is that of a table's name, None for what is no table."""
-
-    qualifiers: tuple[tuple[str, ...], ...]
-    byte: int | None = None
-
-
-@dataclass(frozen=True)
-class Read:
-    """A table's name in a query: where it stands (in bytes), and what is known of the rows that matter."""
-
-    parts: tuple[str, ...]
-    byte: int
-    alias: str = ""
-    at: Json | None = None
-    conditions: tuple[Condition, ...] = ()
-    scope: tuple[Beside, ...] = ()
-    whole: bool = False  # its rows are sampled, or its columns renamed: conditions do not count
 
 
 @dataclass(frozen=True)
@@ -51,16 +24,29 @@ class Mentioned:
     all: bool = False
 
 
+@dataclass
+class _Named:
+    """A query of WITH. Where its name stands once, its tables are found from there, for then it is known what is asked of it."""
+
+    body: Json
+    ctes: "_Ctes"  # what it may name itself
+    later: bool
+    found: bool = False
+
+
+_Ctes = Mapping[str, _Named]
+
+
 def reads_of(statement: Json) -> tuple[Read, ...]:
     """Every table that a statement reads, in the order of the text; names of WITH are none."""
-    return tuple(sorted(_anywhere(statement, frozenset()), key=lambda read: read.byte))
+    return tuple(sorted(_Statement(statement).reads(), key=lambda read: read.byte))
 
 
 def mentioned(statement: Json) -> Mentioned:
     """Which columns a statement may need."""
     names: set[str] = set()
     every = False
-    for item in _dicts(statement):
+    for item in dicts(statement):
         if item.get("class") == "COLUMN_REF":
             names.update(name.casefold() for name in item["column_names"])
         every |= item.get("class") == "STAR" or item.get("ref_type") == "NATURAL" or item.get("type") in ("PIVOT", "SHOW_REF")
@@ -68,92 +54,130 @@ def mentioned(statement: Json) -> Mentioned:
     return Mentioned(frozenset(names), every)
 
 
-def _dicts(tree: Any) -> Iterator[Json]:
-    if isinstance(tree, dict):
-        yield tree
-    for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
-        yield from _dicts(part)
+def shortened_inside(statement: Json) -> bool:
+    """Whether a part of the statement, and not only its end, takes some rows of many: by LIMIT, OFFSET or DISTINCT ON."""
+    top = statement.get("node") or {}
+    below = [part for key, part in top.items() if key != "modifiers"]
+    return any(_shortens(item) for item in dicts(below))
 
 
-def _anywhere(tree: Any, ctes: frozenset[str]) -> Iterator[Read]:
-    """The reads below any part of a tree."""
-    if isinstance(tree, list):
-        for part in tree:
-            yield from _anywhere(part, ctes)
-    elif isinstance(tree, dict):
-        kind = tree.get("type")  # a value's type is no text
-        if isinstance(kind, str) and kind in _NODES:
-            yield from _node(tree, ctes)
-        elif kind == "BASE_TABLE" and "table_name" in tree:
-            yield from _table(tree, ctes, (), ())
+def _shortens(item: Json) -> bool:
+    kind = item.get("type")
+    return kind in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER") or bool(item.get("distinct_on_targets"))
+
+
+class _Statement:
+    """A statement that is walked through once; each table is found once."""
+
+    def __init__(self, tree: Json) -> None:
+        self._tree = tree
+        tables = (item for item in dicts(tree) if item.get("type") == "BASE_TABLE" and "table_name" in item)
+        self._uses = Counter(parts[0].casefold() for table in tables if len(parts := table_parts(table)) == 1)
+
+    def reads(self) -> Iterator[Read]:
+        return self._anywhere(self._tree, {})
+
+    def _anywhere(self, tree: Any, ctes: _Ctes) -> Iterator[Read]:
+        """The reads below any part of a tree."""
+        if isinstance(tree, list):
+            for part in tree:
+                yield from self._anywhere(part, ctes)
+        elif isinstance(tree, dict):
+            kind = tree.get("type")  # a value's type is no text
+            if isinstance(kind, str) and kind in _NODES:
+                yield from self._node(tree, ctes, ())
+            elif kind == "BASE_TABLE" and "table_name" in tree:
+                yield from self._table(tree, ctes, (), ())
+            else:
+                for part in tree.values():
+                    yield from self._anywhere(part, ctes)
+
+    def _node(self, node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
+        """`known` is what else its WHERE might say."""
+        own = []
+        for cte in (node.get("cte_map") or {}).get("map") or ():
+            name, named = cte["key"].casefold(), self._named(cte, ctes)
+            if not named.later:
+                yield from self._anywhere(named.body, named.ctes)
+            own.append(named)
+            ctes = {**ctes, name: named}
+        if "from_table" in node:
+            yield from self._from(node, ctes, known)
+        for key, part in node.items():
+            if key not in ("cte_map", "from_table"):
+                yield from self._anywhere(part, ctes)
+        for named in own:
+            if named.later and not named.found:  # its one name was another's
+                yield from self._anywhere(named.body, named.ctes)
+
+    def _named(self, cte: Json, ctes: _Ctes) -> _Named:
+        name, body = cte["key"].casefold(), cte["value"]["query"]
+        if any(item.get("type") == "RECURSIVE_CTE_NODE" for item in dicts(body)):
+            itself = _Named({}, {}, later=False)
+            return _Named(body, {**ctes, name: itself}, later=False)
+        return _Named(body, ctes, later=self._uses[name] == 1 and not cte["value"].get("aliases"))
+
+    def _from(self, node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
+        source = node["from_table"]
+        known = (*known, *conjuncts(node.get("where_clause"))) if not node.get("sample") else ()
+        yield from self._source(source, ctes, known, tuple(_scope(source, ctes)))
+
+    def _source(self, source: Json, ctes: _Ctes, known: Sequence[Condition], scope: tuple[Beside, ...]) -> Iterator[Read]:
+        if source["type"] == "JOIN":
+            left, right = _sides(source, tuple(known))
+            yield from self._source(source["left"], ctes, left, scope)
+            yield from self._source(source["right"], ctes, right, scope)
+            yield from self._anywhere(source.get("condition"), ctes)
+        elif source["type"] == "BASE_TABLE":
+            yield from self._table(source, ctes, tuple(known), scope)
+        elif source["type"] == "SUBQUERY":
+            yield from self._query(source["subquery"], ctes, _known_inside(source, source["subquery"], known, scope))
         else:
-            for part in tree.values():
-                yield from _anywhere(part, ctes)
+            yield from self._anywhere(source, ctes)
+
+    def _query(self, query: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
+        yield from self._node(query["node"], ctes, known)
+
+    def _table(self, table: Json, ctes: _Ctes, known: tuple[Condition, ...], scope: tuple[Beside, ...]) -> Iterator[Read]:
+        named = _cte(table, ctes)
+        if named is None:
+            whole = bool(table.get("sample") or table.get("column_name_alias"))
+            at = table.get("at_clause") or None
+            yield Read(table_parts(table), table["query_location"], table.get("alias") or "", at, known, scope, whole)
+        elif named.later:
+            named.found = True
+            yield from self._query(named.body, named.ctes, _known_inside(table, named.body, known, scope))
 
 
-def _node(node: Json, ctes: frozenset[str]) -> Iterator[Read]:
-    for cte in (node.get("cte_map") or {}).get("map") or ():
-        name = cte["key"].casefold()
-        body = cte["value"]["query"]
-        own = {name} if _recursive(body) else set()
-        yield from _anywhere(body, ctes | own)
-        ctes = ctes | {name}
-    if "from_table" in node:
-        yield from _from(node, ctes)
-    for key, part in node.items():
-        if key not in ("cte_map", "from_table"):
-            yield from _anywhere(part, ctes)
+def _known_inside(source: Json, query: Json, known: Sequence[Condition], scope: tuple[Beside, ...]) -> tuple[Condition, ...]:
+    if source.get("sample") or source.get("column_name_alias"):
+        return ()
+    names = qualifiers(source)
+    same = sum(not set(beside.qualifiers).isdisjoint(names) for beside in scope)
+    return inside(query["node"], known, names=names if same == 1 else (), alone=len(scope) == 1)
 
 
-def _recursive(body: Json) -> bool:
-    return any(item.get("type") == "RECURSIVE_CTE_NODE" for item in _dicts(body))
+def _cte(table: Json, ctes: _Ctes) -> _Named | None:
+    parts = table_parts(table)
+    return ctes.get(parts[0].casefold()) if len(parts) == 1 else None
 
 
-def _from(node: Json, ctes: frozenset[str]) -> Iterator[Read]:
-    source = node["from_table"]
-    known = tuple(_conjuncts(node.get("where_clause"))) if not node.get("sample") else ()
-    scope = tuple(_scope(source, ctes))
-    yield from _source(source, ctes, known, scope)
-
-
-def _conjuncts(expression: Json | None) -> Iterator[Condition]:
-    if not expression:
-        return
-    if expression["type"] == "CONJUNCTION_AND":
-        for child in expression["children"]:
-            yield from _conjuncts(child)
-    else:
-        yield Condition(expression)
-
-
-def _scope(source: Json, ctes: frozenset[str]) -> Iterator[Beside]:
+def _scope(source: Json, ctes: _Ctes) -> Iterator[Beside]:
     """Every source that a FROM brings."""
     if source["type"] == "JOIN":
         yield from _scope(source["left"], ctes)
         yield from _scope(source["right"], ctes)
-    elif source["type"] == "BASE_TABLE" and not _is_cte(source, ctes):
-        yield Beside(_qualifiers(source), source["query_location"])
+    elif source["type"] == "BASE_TABLE" and _cte(source, ctes) is None:
+        yield Beside(qualifiers(source), source["query_location"])
     elif source["type"] != "EMPTY":
-        yield Beside(_qualifiers(source))
-
-
-def _source(source: Json, ctes: frozenset[str], known: Sequence[Condition], scope: tuple[Beside, ...]) -> Iterator[Read]:
-    if source["type"] == "JOIN":
-        left, right = _sides(source, tuple(known))
-        yield from _source(source["left"], ctes, left, scope)
-        yield from _source(source["right"], ctes, right, scope)
-        yield from _anywhere(source.get("condition"), ctes)
-    elif source["type"] == "BASE_TABLE":
-        yield from _table(source, ctes, tuple(known), scope)
-    else:
-        yield from _anywhere(source, ctes)
+        yield Beside(qualifiers(source))
 
 
 def _sides(join: Json, known: tuple[Condition, ...]) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
     """What counts for the left and for the right of a join."""
     if join.get("ref_type") not in _ORDINARY:  # ASOF takes the nearest row, POSITIONAL the one at the same place
         return (), ()
-    on = tuple(_conjuncts(join.get("condition")))
+    on = tuple(conjuncts(join.get("condition")))
     padded = tuple(replace(condition, outer=True) for condition in known)
     return {
         "INNER": ((*known, *on), (*known, *on)),
@@ -163,26 +187,3 @@ def _sides(join: Json, known: tuple[Condition, ...]) -> tuple[tuple[Condition, .
         "SEMI": ((*known, *on), on),
         "ANTI": (known, on),
     }.get(join.get("join_type", ""), ((), ()))
-
-
-def _table(table: Json, ctes: frozenset[str], known: tuple[Condition, ...], scope: tuple[Beside, ...]) -> Iterator[Read]:
-    if _is_cte(table, ctes):
-        return
-    whole = bool(table.get("sample") or table.get("column_name_alias"))
-    at = table.get("at_clause") or None
-    yield Read(_parts(table), table["query_location"], table.get("alias") or "", at, known, scope, whole)
-
-
-def _is_cte(table: Json, ctes: frozenset[str]) -> bool:
-    return len(_parts(table)) == 1 and table["table_name"].casefold() in ctes
-
-
-def _parts(table: Json) -> tuple[str, ...]:
-    return tuple(part for key in ("catalog_name", "schema_name", "table_name") if (part := table.get(key)))
-
-
-def _qualifiers(source: Json) -> tuple[tuple[str, ...], ...]:
-    if alias := source.get("alias"):
-        return ((alias.casefold(),),)
-    parts = tuple(part.casefold() for part in _parts(source))
-    return tuple(parts[first:] for first in range(len(parts)))

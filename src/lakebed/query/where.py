@@ -8,7 +8,8 @@ from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
 from lakebed.ports import And, Column, Comparison, Not, Or, Predicate
 from lakebed.query.conditions import Find, finder, predicate_of
-from lakebed.query.tree import Condition, Json, Mentioned, mentioned, reads_of
+from lakebed.query.parts import Condition, Json
+from lakebed.query.tree import Mentioned, mentioned, reads_of
 
 _BEGINNINGS = {"prefix", "starts_with", "^@"}
 _WORD = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|(?P<word>[^\W\d]\w*)(?!\s*\(|\w)", re.DOTALL)

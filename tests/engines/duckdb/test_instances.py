@@ -25,7 +25,7 @@ def lake_of_many_files(folder: Path, **values: object) -> tuple[Lake, TableName]
 
 
 def shared(lake: Lake) -> Instances:
-    return lake.queries.sessions._shared
+    return lake.queries.sessions._pool(())
 
 
 def spoil_footers(lake: Lake, table: TableName) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from lakebed.engines.duckdb.confined import ConfinedQuery, Ground, Limits
 from lakebed.engines.duckdb.extensions import extension
+from lakebed.engines.duckdb.queries import needed_by
 from lakebed.engines.duckdb.types import text
 from lakebed.engines.duckdb.views import files_of, needs_iceberg, parts
 from lakebed.query.plan import Pinned, Plan
@@ -22,6 +23,7 @@ def confined(
     iceberg = needs_iceberg(plan.views)
     setup = (
         f"SET GLOBAL TimeZone = {text(timezone)}",
+        *needed_by(plan),
         *([f"LOAD {text(str(extension('httpfs')))}"] if reaching else []),
         *reaching,
         *(part.statement for part in parts(plan.views)),

@@ -1,12 +1,13 @@
 """DuckDB sessions for queries: no table is kept in one, files are read where they lie."""
 
 import json
+import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 import duckdb
@@ -17,8 +18,9 @@ from lakebed.engines.duckdb.rows import DuckRows, failing
 from lakebed.engines.duckdb.types import text
 from lakebed.engines.duckdb.views import COPIED, Part, parts
 from lakebed.errors import BadQuery
+from lakebed.query.parts import Json
 from lakebed.query.plan import Pinned, Plan
-from lakebed.query.tree import Json
+from lakebed.query.tree import shortened_inside
 
 _ONE = "Write one SELECT."
 OPENING: dict[str, Any] = {
@@ -29,6 +31,9 @@ OPENING: dict[str, Any] = {
     "python_enable_replacements": "false",
 }
 _LOSSLESS = "SET GLOBAL arrow_lossless_conversion = true"  # UUIDs as such, not as texts
+# DuckDB 1.5 filters the rows below a LIMIT by what they are joined with, so other rows are taken (its issue 22924).
+CAREFUL = "SET GLOBAL disabled_optimizers = 'join_filter_pushdown'"
+_SHORTENS = re.compile(r"\b(limit|offset|fetch|distinct)\b", re.IGNORECASE)
 Inspect = Callable[[Pinned, str], Any]  # a metadata table as Arrow
 
 
@@ -41,18 +46,28 @@ class DuckSessions:
     def __init__(
         self, *, timezone: str, inspect: Inspect, reaching: Sequence[str] = (), memory: int | None = None, cache: int
     ) -> None:
-        self._timezone, self._inspect, self._reaching, self._memory = timezone, inspect, tuple(reaching), memory
-        self._shared = Instances(self._connected, most=cache)
-        self._lossless = Instances(lambda: self._connected(_LOSSLESS), most=cache)
+        self._timezone, self._inspect, self._reaching = timezone, inspect, tuple(reaching)
+        self._memory, self._cache = memory, cache
+        self._pools: dict[tuple[str, ...], Instances] = {}
+        self._lock = Lock()
 
     def take(self, *, lossless: bool = False) -> "DuckSession":
         """A session for one query; `lossless` hands over types as they are, where Arrow has them."""
-        return DuckSession(self._lossless if lossless else self._shared, self._inspect)
+        more = (_LOSSLESS,) if lossless else ()
+        return DuckSession(lambda plan: self._pool((*more, *needed_by(plan))), self._inspect)
+
+    def _pool(self, more: tuple[str, ...]) -> Instances:
+        """What is set holds for a whole DuckDB, so queries that need other settings share other ones."""
+        with self._lock:
+            if more not in self._pools:
+                self._pools[more] = Instances(lambda: self._connected(*more), most=self._cache)
+            return self._pools[more]
 
     def take_alone(self, *, memory: str | None = None) -> "DuckSession":
         """A lossless session in a DuckDB of its own, so that it may be handed on, or bounded by itself."""
         bound = [f"SET GLOBAL memory_limit = {text(memory)}"] if memory else []
-        return DuckSession(Instances(lambda: self._connected(_LOSSLESS, *bound), most=0), self._inspect, alone=True)
+        alone = Instances(lambda: self._connected(_LOSSLESS, CAREFUL, *bound), most=0)
+        return DuckSession(lambda _: alone, self._inspect, on_close=alone.close)
 
     def _connected(self, *more: str) -> Any:
         connection = duckdb.connect(":memory:", config=OPENING)
@@ -71,22 +86,32 @@ class DuckSessions:
 
     def close(self) -> None:
         """Close what is not in use."""
-        self._shared.close()
-        self._lossless.close()
+        for pool in self._pools.values():
+            pool.close()
+
+
+def needed_by(plan: Plan | None) -> tuple[str, ...]:
+    """What has to be set for a plan. Of a statement without a tree the words are all that is known."""
+    if plan is None:
+        return ()
+    shortens = bool(_SHORTENS.search(plan.sql)) if plan.tree is None else shortened_inside(plan.tree)
+    return (CAREFUL,) if shortens else ()
 
 
 class DuckSession:
     """One query's connection."""
 
-    def __init__(self, instances: Instances, inspect: Inspect, *, alone: bool = False) -> None:
-        self._instances, self._inspect, self._alone = instances, inspect, alone
+    def __init__(
+        self, instances: Callable[[Plan | None], Instances], inspect: Inspect, *, on_close: Callable[[], None] | None = None
+    ) -> None:
+        self._instances, self._inspect, self._on_close = instances, inspect, on_close
         self._seat: Seat | None = None
         self._closed = False
 
-    def connection(self, seen: Sequence[Part] = ()) -> Any:
-        """DuckDB's own, which sees these parts."""
+    def connection(self, seen: Sequence[Part] = (), plan: Plan | None = None) -> Any:
+        """DuckDB's own, which sees these parts, for a plan."""
         self._leave()
-        self._seat = self._instances.seat(seen, self._make)
+        self._seat = self._instances(plan).seat(seen, self._make)
         self._seat.connection.execute(
             "SET enable_progress_bar = false"
         )  # it is printed among the answers where Python has no file
@@ -128,7 +153,7 @@ class DuckSession:
     ) -> DuckRows:
         """Begin; `seen` is what the text needs, if that is not the plan's views."""
         with failing(plan.sql, plan):
-            connection = self.connection(parts(plan.views) if seen is None else seen)
+            connection = self.connection(parts(plan.views) if seen is None else seen, plan)
             if profile:
                 connection.execute("SET enable_profiling = 'no_output'")
             connection.execute(plan.text, parameters)
@@ -154,8 +179,8 @@ class DuckSession:
         """Give it back; what is not read to its end is ended."""
         self._closed = True
         self._leave()
-        if self._alone:
-            self._instances.close()
+        if self._on_close:
+            self._on_close()
 
 
 def _tree(connection: Any, sql: str) -> Json | None:

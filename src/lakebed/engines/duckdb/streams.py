@@ -97,4 +97,4 @@ class _Source:
         return self._chosen.select(f"({select(self._view)})", wanted.columns, more=more, limit=wanted.limit)
 
     def plan(self, sql: str) -> Plan:
-        return Plan(sql, sql, ())
+        return Plan(sql, sql, (), tree={})  # of one table: there is nothing to be careful about

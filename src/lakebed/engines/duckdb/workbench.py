@@ -5,6 +5,7 @@ from typing import Any
 
 import duckdb
 
+from lakebed.engines.duckdb.queries import CAREFUL
 from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Catalog, Shown
 
@@ -17,6 +18,7 @@ class DuckWorkbench:
         # No extension may be fetched: a run works the same on a machine that reaches nothing.
         self.connection: Any = duckdb.connect(config={"autoinstall_known_extensions": "false"})
         self.connection.execute(f"SET TimeZone = '{timezone}'")
+        self.connection.execute(CAREFUL)
 
     def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[Shown] = ()) -> str:
         name = f"{table.namespace}_{table.layer}_{table.name}_{snapshot or 0}"

@@ -1,0 +1,68 @@
+"""What is found in a parse tree: conditions, sources and reads of tables."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What rows must fulfil. `outer`: the table's columns may be NULL for want of a row, so NULL must not fit."""
+
+    expression: Json
+    outer: bool = False
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A source of a FROM as columns are qualified with it; `byte` is that of a table's name, None for what is no table."""
+
+    qualifiers: tuple[tuple[str, ...], ...]
+    byte: int | None = None
+
+
+@dataclass(frozen=True)
+class Read:
+    """A table's name in a query: where it stands (in bytes), and what is known of the rows that matter."""
+
+    parts: tuple[str, ...]
+    byte: int
+    alias: str = ""
+    at: Json | None = None
+    conditions: tuple[Condition, ...] = ()
+    scope: tuple[Beside, ...] = ()
+    whole: bool = False  # its rows are sampled, or its columns renamed: conditions do not count
+
+
+def dicts(tree: Any) -> Iterator[Json]:
+    """Every object of a tree, from above."""
+    if isinstance(tree, dict):
+        yield tree
+    for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from dicts(part)
+
+
+def conjuncts(expression: Json | None) -> Iterator[Condition]:
+    """What a condition asks for, one by one."""
+    if not expression:
+        return
+    if expression["type"] == "CONJUNCTION_AND":
+        for child in expression["children"]:
+            yield from conjuncts(child)
+    else:
+        yield Condition(expression)
+
+
+def table_parts(table: Json) -> tuple[str, ...]:
+    """The name of a source; nothing for one that is no table."""
+    return tuple(part for key in ("catalog_name", "schema_name", "table_name") if (part := table.get(key)))
+
+
+def qualifiers(source: Json) -> tuple[tuple[str, ...], ...]:
+    """What columns of a source may be qualified with."""
+    if alias := source.get("alias"):
+        return ((alias.casefold(),),)
+    parts = tuple(part.casefold() for part in table_parts(source))
+    return tuple(parts[first:] for first in range(len(parts)))
