@@ -7,7 +7,7 @@ read by anything, while everything else is down.
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -73,7 +73,8 @@ def hash_of(sql: str) -> str:
 
 def line_of(entry: QueryLogEntry) -> bytes:
     """The entry as a line, never longer than `LONGEST_LINE`: SQL is cut first, then names of tables."""
-    told = asdict(entry) | {"ts": entry.ts.astimezone(UTC).isoformat(), "error": _cut(entry.error, _LONGEST_ERROR)}
+    told = {field.name: getattr(entry, field.name) for field in fields(entry)}
+    told |= {"ts": entry.ts.astimezone(UTC).isoformat(), "error": _cut(entry.error, _LONGEST_ERROR)}
     for field, least in (("sql", 0), ("error", 0), ("params_redacted", 0), ("snapshot_ids", 0), ("tables", 0)):
         over = len(_encoded(told)) - LONGEST_LINE
         if over <= 0:

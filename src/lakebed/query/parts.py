@@ -37,11 +37,15 @@ class Read:
 
 
 def dicts(tree: Any) -> Iterator[Json]:
-    """Every object of a tree, from above."""
-    if isinstance(tree, dict):
-        yield tree
-    for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
-        yield from dicts(part)
+    """Every object of a tree, in no order."""
+    left = [tree]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            yield one
+            left += [part for part in one.values() if isinstance(part, (dict, list))]
+        elif isinstance(one, list):
+            left += one
 
 
 def conjuncts(expression: Json | None) -> Iterator[Condition]:

@@ -7,6 +7,7 @@ table only where a row of it that does not fit cannot change the answer; in doub
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from lakebed.query.inside import inside
@@ -71,8 +72,12 @@ class _Statement:
 
     def __init__(self, tree: Json) -> None:
         self._tree = tree
-        tables = (item for item in dicts(tree) if item.get("type") == "BASE_TABLE" and "table_name" in item)
-        self._uses = Counter(parts[0].casefold() for table in tables if len(parts := table_parts(table)) == 1)
+
+    @cached_property
+    def _uses(self) -> Counter[str]:
+        """How often each name of one part stands where a table does."""
+        tables = (item for item in dicts(self._tree) if item.get("type") == "BASE_TABLE" and "table_name" in item)
+        return Counter(parts[0].casefold() for table in tables if len(parts := table_parts(table)) == 1)
 
     def reads(self) -> Iterator[Read]:
         return self._anywhere(self._tree, {})

@@ -17,7 +17,7 @@ from lakebed.engines.duckdb.views import Part
 
 _SPARE = 2  # DuckDBs that are kept though nobody uses them
 _UNUSED = 500  # views that are kept though nobody uses them
-_LOOK_EVERY = 16  # queries after which what is remembered is measured
+_LOOK_EVERY = 32  # sessions after which what is remembered is measured
 _REMEMBERED = """SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()
 WHERE tag IN ('OBJECT_CACHE', 'EXTERNAL_FILE_CACHE')"""
 
@@ -40,6 +40,15 @@ class Instance:
     def __init__(self, connection: Any) -> None:
         self.connection, self.users, self.ended = connection, 0, 0
         self._made: OrderedDict[tuple[str, ...], _Made] = OrderedDict()
+        # Each connection of a Python without a file, such as a notebook's, would draw a bar among the answers.
+        self._draws = bool(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0])
+
+    def cursor(self) -> Any:
+        """A further connection. To tell it something takes longer than to open it, so it is told only what it has to be."""
+        cursor = self.connection.cursor()
+        if self._draws:
+            cursor.execute("SET enable_progress_bar = false")
+        return cursor
 
     def fits(self, parts: Sequence[Part]) -> bool:
         """Whether no query that runs sees something else under one of these names."""
@@ -78,7 +87,7 @@ class Seat:
 
     def __init__(self, instance: Instance, used: Sequence[_Made], leave: "Callable[[Seat], None]") -> None:
         self.instance, self.used, self._leave = instance, used, leave
-        self.connection: Any = instance.connection.cursor()
+        self.connection: Any = instance.cursor()
 
     def make(self, make: Make) -> None:
         """Make what is not there yet; of two that need it, the second waits for the first."""

@@ -94,7 +94,7 @@ def needed_by(plan: Plan | None) -> tuple[str, ...]:
     """What has to be set for a plan. Of a statement without a tree the words are all that is known."""
     if plan is None:
         return ()
-    shortens = bool(_SHORTENS.search(plan.sql)) if plan.tree is None else shortened_inside(plan.tree)
+    shortens = bool(_SHORTENS.search(plan.sql)) and (plan.tree is None or shortened_inside(plan.tree))
     return (CAREFUL,) if shortens else ()
 
 
@@ -112,9 +112,6 @@ class DuckSession:
         """DuckDB's own, which sees these parts, for a plan."""
         self._leave()
         self._seat = self._instances(plan).seat(seen, self._make)
-        self._seat.connection.execute(
-            "SET enable_progress_bar = false"
-        )  # it is printed among the answers where Python has no file
         return self._seat.connection
 
     def _make(self, connection: Any, part: Part) -> None:

@@ -32,6 +32,12 @@ from lakebed.ports import (
 
 _T = iceberg_tables.c
 
+_POINTERS = (  # made once: every query asks it
+    select(_T.table_namespace, _T.table_name, _T.metadata_location)
+    .where(_T.catalog_name == CATALOG, _T.iceberg_type.is_distinct_from("VIEW"), _T.metadata_location.is_not(None))
+    .order_by(_T.table_namespace, _T.table_name)
+)
+
 
 class DatabaseCatalog:
     """Tables, and publications of several of them, as one transaction of one database."""
@@ -46,13 +52,11 @@ class DatabaseCatalog:
         return self._database.where
 
     def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
-        query = select(_T.table_namespace, _T.table_name, _T.metadata_location).where(
-            _T.catalog_name == CATALOG, _T.iceberg_type.is_distinct_from("VIEW"), _T.metadata_location.is_not(None)
-        )
+        query = _POINTERS
         if tables is not None:
             query = query.where(tuple_(_T.table_namespace, _T.table_name).in_([rows.key(table) for table in tables]))
         with self._database.reading() as connection:
-            found = connection.execute(query.order_by(_T.table_namespace, _T.table_name)).all()
+            found = connection.execute(query).all()
         named = ((rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
         return {table: Pointer(table, location) for table, location in named if table}
 
