@@ -334,6 +334,11 @@ def test_streaming_ten_times_the_memory_limit_stays_within_it(tmp_path: Path, wa
     assert found["grown"] < limit, found
 
 
+def test_rows_are_counted_whether_or_not_the_condition_names_a_column(shop: Shop) -> None:
+    for where, rows in (("true", 1000), ("1 = 2", 0), ("id < 10", 10), ("random() >= 0", 1000)):
+        assert shop.lake.table("orders", where=where).count() == rows
+
+
 def _commits(shop: Shop) -> Iterator[str]:
     """One commit of every kind, each named when it is done."""
     table, first = shop.table, shop.table.current_snapshot()

@@ -102,12 +102,16 @@ def rows_of(scan: Scan, *, present: bool = False, alike: bool = False) -> str:
     if not scan.plain:
         return _through_iceberg(scan, present=present)
     files = ", ".join(text(file.location.translate(_SPECIAL)) for file in scan.files)
-    if alike and scan.columns and not any(_MARKED.search(column.type) for column in scan.columns):
+    if not scan.columns or (alike and not any(_MARKED.search(column.type) for column in scan.columns)):
         # Without a schema of ours DuckDB knows bounds and counts of the columns, and joins in a better order.
-        names = ", ".join(f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns)
-        return f"SELECT {names} FROM read_parquet([{files}], hive_partitioning = false)"
+        return f"SELECT {_shown(scan)} FROM read_parquet([{files}], hive_partitioning = false)"
     schema = ", ".join(_mapped(column, scan) for column in scan.columns)
     return f"SELECT *{_unbounded(scan)} FROM read_parquet([{files}], schema = MAP {{{schema}}}, hive_partitioning = false)"
+
+
+def _shown(scan: Scan) -> str:
+    """The columns; something where none is wanted, for rows can be counted without."""
+    return ", ".join(f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns) or "NULL"
 
 
 def _unbounded(scan: Scan) -> str:
@@ -139,9 +143,8 @@ def _through_iceberg(scan: Scan, *, present: bool) -> str:
 
     A snapshot that is named is read with the columns it was written with; the present one has the present ones.
     """
-    names = ", ".join(f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns)
     pinned = "" if present else f", snapshot_from_id = {scan.snapshot}"
-    return f"SELECT {names} FROM iceberg_scan({text(one_spelling(scan.metadata_location))}{pinned})"
+    return f"SELECT {_shown(scan)} FROM iceberg_scan({text(one_spelling(scan.metadata_location))}{pinned})"
 
 
 def _type(column: ScanColumn, scan: Scan) -> str:
