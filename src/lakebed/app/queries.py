@@ -21,6 +21,7 @@ from lakebed.tables import find_point
 
 if TYPE_CHECKING:
     from lakebed.engines.duckdb import DuckSessions
+    from lakebed.engines.duckdb.children import Children
     from lakebed.engines.duckdb.confined import Limits
     from lakebed.ports import Compute
 
@@ -127,8 +128,20 @@ class Queries:
         from lakebed.engines.duckdb.confined_rows import confined
         from lakebed.engines.duckdb.reaching import reaching
 
-        access = reaching(self._root, self._settings.files, self._environment)
-        return confined(plan, timezone=self._settings.timezone, reaching=access, limits=_limits(self._settings), stop=ask.stop)
+        return confined(
+            plan,
+            timezone=self._settings.timezone,
+            reaching=reaching(self._root, self._settings.files, self._environment),
+            limits=_limits(self._settings),
+            stop=ask.stop,
+            children=self._children,
+        )
+
+    @cached_property
+    def _children(self) -> "Children":
+        from lakebed.engines.duckdb.children import Children
+
+        return Children(ready=self._settings.query.untrusted_ready)
 
     def _by_spark(self, ask: Ask, entry: Entry, *, untrusted: bool) -> Result:
         from lakebed.engines.spark.queries import SparkRows
@@ -171,8 +184,9 @@ class Queries:
 
     def close(self) -> None:
         """Close what is open."""
-        if "sessions" in self.__dict__:
-            self.__dict__.pop("sessions").close()
+        for name in ("sessions", "_children"):
+            if name in self.__dict__:
+                self.__dict__.pop(name).close()
 
 
 def _limits(settings: Settings) -> "Limits":

@@ -32,3 +32,6 @@ class QuerySettings(BaseModel):
     untrusted_seconds: float = Field(default=30.0, gt=0, description="after how long a stranger's query is ended")
     untrusted_memory: ByteSize = Field(default=ByteSize(1_073_741_824), gt=0, description="at how much memory it is ended")
     untrusted_threads: int = Field(default=2, ge=1, description="how many cores it uses")
+    untrusted_ready: int = Field(
+        default=1, ge=0, description="how many processes wait for the next stranger's query, once there was a second one"
+    )

@@ -1,23 +1,20 @@
 """SQL of strangers, run in a process of its own that sees the planned files and nothing else."""
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from threading import Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from lakebed.engines.duckdb.children import Children
 from lakebed.engines.duckdb.confined_child import READY
 from lakebed.errors import BadQuery, LakebedError, QueryEnded, RunFailed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PROGRAM = "import sys; sys.path += sys.argv[1:]; from lakebed.engines.duckdb.confined_child import main; main()"
 # Starting Python and opening the files is not the query's time; a busy machine may need a while for it.
 _PATIENCE = 60.0
 _SMALLER = "Ask for less: fewer rows, fewer columns, a narrower WHERE."
@@ -47,11 +44,12 @@ class Ground:
 class ConfinedQuery:
     """A query that runs. Its batches come as they are computed; leaving the `with` block ends whatever still runs."""
 
-    def __init__(self, sql: str, ground: Ground, limits: Limits | None = None) -> None:
+    def __init__(self, sql: str, ground: Ground, limits: Limits | None = None, *, children: Children | None = None) -> None:
         self.truncated = False  # known when the last batch was read
         self._limits = limits or Limits()
         self._why = ""
-        self._child = _started()
+        self._children = children or Children(ready=0)
+        self._child = self._children.take()
         self._timer = self._ending_after(_PATIENCE, "its process did not start.")
         self._give(json.dumps(asdict(ground) | asdict(self._limits) | {"sql": sql}).encode())
 
@@ -134,6 +132,7 @@ class ConfinedQuery:
         for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
             if stream:
                 stream.close()
+        self._children.ended()
 
     def __enter__(self) -> "ConfinedQuery":
         return self
@@ -170,23 +169,3 @@ def _error(word: dict[str, Any], status: int, said: str, limits: Limits) -> Lake
 def _plain(what: str) -> str:
     """DuckDB's message up to the excerpt of the statement."""
     return what.split("\n\nLINE ")[0].strip()
-
-
-def _started() -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-I", "-S", "-c", _PROGRAM, *_roots()]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=_environment(), cwd="/")
-
-
-def _roots() -> list[str]:
-    """Where the child finds what it imports, however this process came to find it."""
-    import duckdb
-    import pyarrow as pa
-
-    files = (Path(__file__).parents[2], Path(duckdb.__file__).parent, Path(pa.__file__).parent)
-    return list(dict.fromkeys(str(file.parent) for file in files))
-
-
-def _environment() -> dict[str, str]:
-    """No secret reaches the child by its surroundings; where Python's own libraries lie must."""
-    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ} | {"TZ": "UTC"}

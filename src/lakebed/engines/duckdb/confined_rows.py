@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from lakebed.engines.duckdb.children import Children
 from lakebed.engines.duckdb.confined import ConfinedQuery, Ground, Limits
 from lakebed.engines.duckdb.extensions import extension
 from lakebed.engines.duckdb.queries import needed_by
@@ -17,7 +18,13 @@ _BATCH = 8192
 
 
 def confined(
-    plan: Plan, *, timezone: str, reaching: Sequence[str] = (), limits: Limits | None = None, stop: Stop | None = None
+    plan: Plan,
+    *,
+    timezone: str,
+    reaching: Sequence[str] = (),
+    limits: Limits | None = None,
+    stop: Stop | None = None,
+    children: Children | None = None,
 ) -> "ConfinedRows":
     """Begin it: the child sees the views of the plan and can open their files."""
     iceberg = needs_iceberg(plan.views)
@@ -29,7 +36,7 @@ def confined(
         *(part.statement for part in parts(plan.views)),
     )
     ground = Ground(setup, tuple(view.name for view in plan.views), files_of(plan.views), _folders(plan) if iceberg else ())
-    query = ConfinedQuery(plan.text, ground, limits)
+    query = ConfinedQuery(plan.text, ground, limits, children=children)
     if stop:
         stop.by(query.cancel)
     return ConfinedRows(query)
