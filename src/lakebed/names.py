@@ -6,7 +6,7 @@ have any name Dagster accepts (`[A-Za-z0-9_.-]+`); they are quoted wherever they
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -181,6 +181,11 @@ def tables_of_assets(
         if other != key:
             raise NameCollision(f"asset {other}", f"asset {key}", str(table))
     return tables
+
+
+def is_named(table: TableName, names: Collection[str] | None) -> bool:
+    """Whether a table's last name is one of these, whatever its case; any is if there are none to choose from."""
+    return names is None or table.name.casefold() in {name.casefold() for name in names}
 
 
 def new_run_id() -> str:

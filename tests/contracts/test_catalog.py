@@ -20,6 +20,15 @@ def test_all_pointers_are_those_of_all_tables(bench: Bench) -> None:
     assert tables <= set(bench.catalog.pointers())
 
 
+def test_pointers_by_name_are_those_of_tables_that_end_so(bench: Bench) -> None:
+    orders, customers = bench.table("orders"), bench.table("customers")
+    named = bench.catalog.pointers(named=["ORDERS", "nothing"])
+    assert named[orders] == bench.catalog.pointers([orders])[orders]
+    assert {table.name for table in named} == {"orders"}
+    assert set(bench.catalog.pointers([orders, customers], named=["customers"])) == {customers}
+    assert bench.catalog.pointers(named=[]) == {}
+
+
 def test_a_pointer_moves_with_every_commit(bench: Bench) -> None:
     table = bench.table("orders")
     before = bench.catalog.pointers([table])

@@ -1,13 +1,13 @@
 """A table to be read later, by any frame library: pinned when it is asked for, read when rows are."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lakebed.app.holding import Hold
 from lakebed.errors import MissingExtra, UnknownName, UsageError
-from lakebed.names import TableName, new_run_id
+from lakebed.names import TableName
 from lakebed.ports import Catalog, Events, Predicate, Scan, Scans
 from lakebed.query.frames import Chosen
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lakebed.engines.duckdb import DuckSessions
     from lakebed.engines.types import DuckRelation, SparkSession
 
-_HELD = 3600.0  # seconds, should this process die
 _ROWS = 65_536
 
 
@@ -147,8 +146,8 @@ class LazyTable:
                 held.renew()
                 yield batch
 
-    def _hold(self) -> "_Hold":
-        held = _Hold(self._reading.events, self.name, self.snapshot)
+    def _hold(self) -> Hold:
+        held = Hold(self._reading.events, self.name, self.snapshot)
         try:
             self._refuse_if_gone()
         except BaseException:
@@ -157,7 +156,7 @@ class LazyTable:
         return held
 
     @contextmanager
-    def _held(self) -> "Iterator[_Hold]":
+    def _held(self) -> Iterator[Hold]:
         held = self._hold()
         try:
             yield held
@@ -177,26 +176,3 @@ class LazyTable:
 
     def __repr__(self) -> str:
         return f"LazyTable({str(self.name)!r}, snapshot={self.snapshot})"
-
-
-class _Hold:
-    """A snapshot that care leaves alone."""
-
-    def __init__(self, events: Events, table: TableName, snapshot: int | None) -> None:
-        self._events, self._table, self._snapshot = events, table, snapshot
-        self._holder = f"reader {new_run_id()}"
-        self._take()
-
-    def _take(self) -> None:
-        self._since = time.monotonic()
-        if self._snapshot is not None:
-            self._events.hold(self._holder, self._table, [self._snapshot], seconds=_HELD)
-
-    def renew(self) -> None:
-        """Before it runs out."""
-        if time.monotonic() - self._since > _HELD / 2:
-            self._take()
-
-    def give_back(self) -> None:
-        if self._snapshot is not None:
-            self._events.give_back(self._holder)

@@ -1,12 +1,13 @@
 """Queries of a lake: asked, planned, answered by an engine, and written down."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed.app.asking import Asker, Entry
+from lakebed.app.holding import hold_former
 from lakebed.app.stores import Stores
 from lakebed.errors import BadQuery, LakebedError
 from lakebed.names import new_run_id
@@ -17,7 +18,6 @@ from lakebed.query.run import Ground, Rows, planned
 from lakebed.query.seen import Seen
 from lakebed.query.spec import Ask
 from lakebed.settings import Root, Settings
-from lakebed.tables import find_point
 
 if TYPE_CHECKING:
     from lakebed.engines.duckdb import DuckSessions
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from lakebed.ports import Compute
 
 _NO_PLAN = Plan("", "", ())
-_HELD = 3600.0  # seconds, should this process die
 
 
 class Queries:
@@ -98,7 +97,7 @@ class Queries:
         began = time.perf_counter()
         plan = self.plan(ask)
         took = (time.perf_counter() - began) * 1000
-        release = self._hold(plan)
+        release = hold_former(self._stores, plan)
         begin: Callable[[], Rows] = (lambda: self._confined(plan, ask)) if untrusted else (lambda: self._begun(plan, ask))
 
         def ended(rows: int, error: LakebedError | None) -> None:
@@ -157,31 +156,6 @@ class Queries:
             on_end=lambda rows, error: entry.ended(plan, rows, error),
         )
 
-    def _hold(self, plan: Plan) -> Callable[[], None]:
-        """Keep former states from expiry while they are read; the present one is kept for a day after it is superseded."""
-        read = [view.target.what for view in plan.views]
-        former = [what for what in read if isinstance(what, Pinned) and _is_former(what)]
-        if not former:
-            return lambda: None
-        holder, events = f"query {new_run_id()}", self._stores.events
-        for pinned in former:
-            snapshots = [one.snapshot.id for one in former if one.table == pinned.table and one.snapshot]
-            events.hold(holder, pinned.table, snapshots, seconds=_HELD)
-        try:
-            self._refuse_expired(former)
-        except BaseException:
-            events.give_back(holder)
-            raise
-        return lambda: events.give_back(holder)
-
-    def _refuse_expired(self, held: Sequence[Pinned]) -> None:
-        """Held first and looked for then: whoever expires a state looks for holders before its files go."""
-        catalog = self._stores.catalog
-        present = catalog.metadata(catalog.pointers({pinned.table for pinned in held}).values())
-        for pinned in held:
-            if pinned.snapshot and pinned.table in present:
-                find_point(pinned.table, present[pinned.table], str(pinned.snapshot.id))
-
     def close(self) -> None:
         """Close what is open."""
         for name in ("sessions", "_children"):
@@ -200,8 +174,3 @@ def _limits(settings: Settings) -> "Limits":
         memory=most.untrusted_memory,
         threads=most.untrusted_threads,
     )
-
-
-def _is_former(pinned: Pinned) -> bool:
-    head = pinned.metadata.head()
-    return pinned.snapshot is not None and (head is None or head.id != pinned.snapshot.id)

@@ -77,8 +77,13 @@ class Catalog(Protocol):
         """Whether a publication of several tables is one step that a crash cannot divide."""
         ...
 
-    def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
-        """The present pointers of these tables, or of all, read in one statement; absent tables are left out."""
+    def pointers(
+        self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
+    ) -> dict[TableName, Pointer]:
+        """The present pointers of these tables, or of all, read in one statement; absent tables are left out.
+
+        `named` leaves out tables whose last name is none of these, whatever its case.
+        """
         ...
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from lakebed.errors import BadQuery, DamagedTable
+from lakebed.errors import BadQuery, DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Pointer, Scan, Scans, TableMetadata
 from lakebed.query.parts import Json, Read
@@ -134,12 +134,7 @@ def _scan(view: View, ground: Ground) -> Scan:
 
 def _targets(reads: Sequence[Read], ask: Ask, ground: Ground) -> dict[int, Target]:
     own = {read.byte: Own(name, ground.own[name]) for read in reads if (name := _folded(read)) in ground.own}
-    pointers = ground.catalog.pointers() if len(own) < len(reads) else {}
-    meant: dict[int, Meant] = {}
-    for read in reads:
-        found = None if read.byte in own else meaning(read.parts, pointers, namespace=ask.namespace)
-        if found:
-            meant[read.byte] = found
+    pointers, meant = _meant([read for read in reads if read.byte not in own], ask, ground.catalog)
     metadata = ground.metadata({pointers[one.table] for one in meant.values()})
     targets: dict[int, Target] = {byte: Target(what) for byte, what in own.items()}
     for read in reads:
@@ -149,6 +144,21 @@ def _targets(reads: Sequence[Read], ask: Ask, ground: Ground) -> dict[int, Targe
             pinned = Pinned(pointers[one.table], metadata[one.table], seen, columns)
             targets[read.byte] = Target(pinned, one.about)
     return targets
+
+
+def _meant(reads: Sequence[Read], ask: Ask, catalog: Catalog) -> tuple[dict[TableName, Pointer], dict[int, Meant]]:
+    """What each name means, by where it stands, and the pointers of one look; all tables are looked at for unknown names only."""
+
+    def among(known: dict[TableName, Pointer]) -> dict[int, Meant]:
+        found = ((read.byte, meaning(read.parts, known, namespace=ask.namespace)) for read in reads)
+        return {byte: one for byte, one in found if one}
+
+    pointers = catalog.pointers(named={read.parts[-1].split("$")[0] for read in reads}) if reads else {}
+    try:
+        return pointers, among(pointers)
+    except UnknownName:
+        pointers = catalog.pointers()
+        return pointers, among(pointers)
 
 
 def _folded(read: Read) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, exists, insert, select, tuple_
+from sqlalchemy import Connection, exists, func, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
@@ -51,14 +51,18 @@ class DatabaseCatalog:
     def where(self) -> str:
         return self._database.where
 
-    def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
+    def pointers(
+        self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
+    ) -> dict[TableName, Pointer]:
         query = _POINTERS
         if tables is not None:
             query = query.where(tuple_(_T.table_namespace, _T.table_name).in_([rows.key(table) for table in tables]))
+        if named is not None:
+            query = query.where(func.lower(_T.table_name).in_({name.lower() for name in named}))
         with self._database.reading() as connection:
             found = connection.execute(query).all()
-        named = ((rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
-        return {table: Pointer(table, location) for table, location in named if table}
+        known = ((rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
+        return {table: Pointer(table, location) for table, location in known if table}
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         return self._reader.read(pointers)

@@ -17,7 +17,7 @@ from lakebed.engines.database.publications import INTENDED, abandoned, forget, m
 from lakebed.engines.database.records import forget_ledger, move_ledger, put_books
 from lakebed.engines.iceberg.metadata import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
-from lakebed.names import CATALOG, TableName
+from lakebed.names import CATALOG, TableName, is_named
 from lakebed.ports import NOTHING_ALONG, Along, Amendment, Dropped, Lease, Pointer, Publication, RefMove, TableMetadata
 
 if TYPE_CHECKING:
@@ -55,9 +55,12 @@ class RestTables:
         except (RequestException, RESTError, OAuthError) as error:
             raise CatalogUnreachable(self.where, str(error).splitlines()[0]) from error
 
-    def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
+    def pointers(
+        self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
+    ) -> dict[TableName, Pointer]:
         with self._answering():
-            found = {table: loaded for table in (self._all() if tables is None else tables) if (loaded := self._load(table))}
+            wanted = [table for table in (self._all() if tables is None else tables) if is_named(table, named)]
+            found = {table: loaded for table in wanted if (loaded := self._load(table))}
         self._read = {
             table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()
         }

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 
 from lakebed.errors import LeaseHeld, LeaseLost, PointerMoved
-from lakebed.names import TableName
+from lakebed.names import TableName, is_named
 from lakebed.ports import (
     FAMILY,
     MAIN,
@@ -96,10 +96,12 @@ class MemoryCatalog:
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
-    def pointers(self, tables: Collection[TableName] | None = None) -> dict[TableName, Pointer]:
+    def pointers(
+        self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
+    ) -> dict[TableName, Pointer]:
         with self._lock:
             wanted = sorted(self._pointers) if tables is None else [table for table in tables if table in self._pointers]
-            return {table: self._pointers[table] for table in wanted}
+            return {table: self._pointers[table] for table in wanted if is_named(table, named)}
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         return {pointer.table: self._metadata[pointer.location] for pointer in pointers}
