@@ -33,6 +33,10 @@ def test_every_chapter_of_the_demo_holds(tmp_path: Path, spark_home: Path) -> No
     assert facts["told"] == ["LeaseHeld"]
     assert "matches_silver" in facts["refused"]
     assert facts["undone"] == {"rows": facts["rows_after"]["ecommerce.gold.revenue"], "runs": 1}
+    assert len(facts["best"]) == 3
+    assert facts["then_and_now"] == [600, 603]
+    assert 0 < facts["german"] < 603
+    assert len(facts["strangers"]) == 2
     assert facts["pyiceberg_rows"] == 603
 
 

@@ -74,7 +74,8 @@ class Instance:
             made.users -= 1
         for made in [made for made in list(self._made.values()) if made.part.drop and not made.users][:-_UNUSED]:
             del self._made[made.part.name]
-            self.connection.execute(made.part.drop)
+            with suppress(duckdb.Error):  # whoever needs the name again replaces it
+                self.connection.execute(made.part.drop)
 
     def remembered(self) -> int:
         """How many bytes of files it keeps: footers, and what else it has read of them."""
