@@ -2,6 +2,9 @@
 
 import random
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +179,38 @@ def test_no_row_is_lost_by_what_is_asked_of_a_subquery(lake_and_plain: tuple[Lak
     asked, pruned = _compare(*lake_and_plain, [writer.outer() for _ in range(int(120 * SCALE))])
     assert asked > 20
     assert pruned > 5
+
+
+_GIVEN: dict[str, list[Any]] = {
+    "id": [0, 15, 37, 15.5, "15", None, True],
+    "n": [0, 2, -3, 3_000_000_000, 2.5],
+    "x": [0.0, -0.0, 1.5, float("nan"), float("inf"), 2],
+    "m": [0, Decimal("1.50"), 3, 1.5],
+    "s": ["a", "ab", "", "é", None],
+    "day": [date(2026, 1, 3), "2026-01-04", datetime(2026, 1, 3, 12)],  # noqa: DTZ001
+    "at": [datetime(2026, 1, 3, 5), date(2026, 1, 4), "2026-01-02 00:00:00", datetime(2026, 1, 3, 5, tzinfo=UTC)],  # noqa: DTZ001
+    "atz": [datetime(2026, 1, 3, 5, tzinfo=UTC), datetime(2026, 1, 3, 5), date(2026, 1, 2)],  # noqa: DTZ001
+    "flag": [True, False, None],
+}
+
+
+def test_no_row_is_lost_by_parameters(lake_and_plain: tuple[Lake, Any]) -> None:
+    lake, plain = lake_and_plain
+    pruned = asked = 0
+    for column, op in product(_GIVEN, ("=", "<>", "<", "<=", ">", ">=", "IN (?, 2)", "BETWEEN ? AND")):
+        for value in _GIVEN[column]:
+            query = f"SELECT * FROM {{}} WHERE {column} {op} {'' if '(' in op else '?'}"
+            given = [value] * query.count("?")
+            try:
+                expected = plain.execute(query.format("a"), given).fetchall()
+            except Exception:  # not every value can be compared with every column
+                continue
+            with lake.query(query.format("shop.silver.a"), parameters=given) as result:
+                assert _answers(list(result.rows())) == _answers(expected), (query, given)
+                pruned += sum(table.reason in ("PRUNED", "ALL_PRUNED") for table in result.explain())
+            asked += 1
+    assert asked > 150
+    assert pruned > 30
 
 
 def _compare(lake: Lake, plain: Any, queries: list[str]) -> tuple[int, int]:

@@ -1,10 +1,14 @@
 """Which tables a query reads, and which conditions count for which of them."""
 
+from datetime import UTC, date, datetime
+from typing import Any
+
 import pytest
 
 from lakebed.ports import Column
 from lakebed.query.conditions import finder, predicate_of
 from lakebed.query.explain import words
+from lakebed.query.spec import Ask
 from lakebed.query.tree import mentioned, shortened_inside
 from tests.query.parsed import reads, tree
 
@@ -169,6 +173,33 @@ def test_what_is_asked_of_a_subquery_counts_for_what_it_reads(sql: str, expected
 )
 def test_a_literal_counts_only_as_what_the_engine_compares_it_as(condition: str, expected: str) -> None:
     assert conditions(f"FROM a WHERE {condition}") == {"a": expected}
+
+
+@pytest.mark.parametrize(
+    ("condition", "given", "expected"),
+    [
+        ("id = ?", [5], "id = 5"),
+        ("id > ? AND s = ?", [5, "x"], "id > 5 and s = 'x'"),
+        ("id BETWEEN $low AND $high", {"low": 1, "high": 3}, "id >= 1 and id <= 3"),
+        ("id IN (?, 2)", [1], "id in (1, 2)"),
+        ("day = ?", [date(2026, 1, 1)], "day = 2026-01-01"),
+        # what is of another type than the column may be compared as that
+        ("id = ?", ["5"], ""),
+        ("id = ?", [5.0], ""),
+        ("id = ?", [True], ""),
+        ("id = ?", [None], ""),
+        ("id = ?", [2**63], ""),
+        ("s = ?", [5], ""),
+        ("day = ?", ["2026-01-01"], ""),
+        ("day = ?", [datetime(2026, 1, 1, tzinfo=UTC)], ""),
+        ("id = $other", {"low": 1}, ""),
+    ],
+)
+def test_a_parameter_counts_where_it_is_of_the_columns_type(condition: str, given: Any, expected: str) -> None:
+    (read,) = reads(f"FROM a WHERE {condition}")
+    parameters = Ask("", parameters=given).given
+    predicate = predicate_of(read.conditions, finder(read, {read.byte: TABLES["a"]}), timezone="UTC", parameters=parameters)
+    assert (words(predicate) if predicate else "") == expected
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lakebed.ports import And, Column, Comparison, In, IsNull, Or, Predicate, StartsWith
-from lakebed.query.literals import literal_of, value_for
+from lakebed.query.literals import given_for, literal_of, value_for
 from lakebed.query.parts import Condition, Json, Read
 
 _OPS: Mapping[str, Any] = {
@@ -22,9 +22,11 @@ _PREFIXES = {"~~", "prefix", "starts_with", "^@"}
 Find = Callable[[Sequence[str]], Column | None]  # the column of the table that a name means
 
 
-def predicate_of(conditions: Iterable[Condition], find: Find, *, timezone: str) -> Predicate | None:
+def predicate_of(
+    conditions: Iterable[Condition], find: Find, *, timezone: str, parameters: Mapping[str, object] | None = None
+) -> Predicate | None:
     """What the conditions say of one table's rows, or something weaker; None if nothing."""
-    reading = _Reading(find, timezone)
+    reading = _Reading(find, timezone, parameters or {})
     found = [(reading.of(condition.expression), condition.outer) for condition in conditions]
     parts = tuple(part for part, outer in found if part is not None and not (outer and fits_null(part)))
     if len(parts) > 1:
@@ -47,8 +49,8 @@ def fits_null(predicate: Predicate) -> bool:
 class _Reading:
     """Each method returns what is true of a row whenever the expression is, or None."""
 
-    def __init__(self, find: Find, timezone: str) -> None:
-        self._find, self._timezone = find, timezone
+    def __init__(self, find: Find, timezone: str, parameters: Mapping[str, object]) -> None:
+        self._find, self._timezone, self._parameters = find, timezone, parameters
 
     def of(self, expression: Json) -> Predicate | None:
         kind = expression["type"]
@@ -76,6 +78,8 @@ class _Reading:
         return self._find(expression["column_names"]) if expression["class"] == "COLUMN_REF" else None
 
     def _value(self, expression: Json, column: Column) -> object | None:
+        if expression["class"] == "PARAMETER":
+            return given_for(self._parameters.get(expression["identifier"]), column.type)
         literal = literal_of(expression)
         return value_for(literal, column.type, timezone=self._timezone) if literal else None
 

@@ -71,6 +71,23 @@ def value_for(literal: Literal, type_: str, *, timezone: str) -> object | None:
     return _decimal(literal, type_)
 
 
+def given_for(value: object, type_: str) -> object | None:
+    """A parameter's value, where it is of the column's own type and so compared as that; None otherwise."""
+    match type_, value:
+        case _, bool():
+            return value if type_ == "boolean" else None
+        case (("int" | "long"), int()):
+            return value if -_RANGES[type_] <= value < _RANGES[type_] else None
+        case ("string", str()) | ("double", float()):
+            return value if value == value and value not in (float("inf"), float("-inf")) else None
+        case (("timestamp" | "timestamptz"), datetime()):
+            zoned = value.tzinfo is not None
+            return None if zoned != (type_ == "timestamptz") else value.astimezone(UTC) if zoned else value
+        case "date", date() if not isinstance(value, datetime):
+            return value
+    return None
+
+
 def _whole_number(literal: Literal, limit: int) -> int | None:
     value = literal.value
     return value if literal.type == "INTEGER" and isinstance(value, int) and -limit <= value < limit else None

@@ -87,7 +87,15 @@ class Plan:
         return replace(self, views=tuple(replace(view, scan=scans.get(view.name)) for view in self.views))
 
 
-def plan(sql: str, reads: Sequence[Read], targets: Mapping[int, Target], *, timezone: str, tree: Json | None = None) -> Plan:
+def plan(
+    sql: str,
+    reads: Sequence[Read],
+    targets: Mapping[int, Target],
+    *,
+    timezone: str,
+    tree: Json | None = None,
+    parameters: Mapping[str, object] | None = None,
+) -> Plan:
     """What a query reads of each table. `targets` are what names mean, by where they stand; other names are not ours."""
     columns = {
         read.byte: target.what.columns
@@ -100,7 +108,7 @@ def plan(sql: str, reads: Sequence[Read], targets: Mapping[int, Target], *, time
         if target := targets.get(read.byte):
             predicate = None
             if read.byte in columns and read.conditions:
-                predicate = predicate_of(read.conditions, finder(read, columns), timezone=timezone)
+                predicate = predicate_of(read.conditions, finder(read, columns), timezone=timezone, parameters=parameters)
             key = (*_identity(target), predicate)
             if key not in views:
                 views[key] = View(_name(target, list(views.values())), target, predicate)

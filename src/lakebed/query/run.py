@@ -105,7 +105,8 @@ def _planned(ask: Ask, session: Session, ground: Ground) -> Plan:
         found = _without_tree(sql, ask, ground)
     else:
         reads = reads_of(tree)
-        found = plan(sql, reads, _targets(reads, ask, ground), timezone=ground.timezone, tree=tree)
+        targets = _targets(reads, ask, ground)
+        found = plan(sql, reads, targets, timezone=ground.timezone, tree=tree, parameters=ask.given)
     return found.with_scans({view.name: _scan(view, ground) for view in found.views if _is_rows(view)})
 
 

@@ -29,6 +29,13 @@ class Ask:
     profile: bool = False  # measure what each step of the engine took
     stop: Stop | None = field(default=None, compare=False)
 
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The parameters by what the text calls them; those without names are counted."""
+        if isinstance(self.parameters, Mapping):
+            return self.parameters
+        return {str(number): value for number, value in enumerate(self.parameters or (), 1)}
+
 
 @dataclass(frozen=True)
 class Meant:
