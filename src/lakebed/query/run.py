@@ -1,6 +1,7 @@
 """A query carried out: tables pinned in one look, files planned, rows handed over."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -158,8 +159,19 @@ def _meant(reads: Sequence[Read], ask: Ask, catalog: Catalog) -> tuple[dict[Tabl
     try:
         return pointers, among(pointers)
     except UnknownName:
+        _refuse_views(reads, ask, catalog)
         pointers = catalog.pointers()
         return pointers, among(pointers)
+
+
+def _refuse_views(reads: Sequence[Read], ask: Ask, catalog: Catalog) -> None:
+    views = catalog.views()
+    for read in reads:
+        with suppress(UnknownName):
+            if views and (found := meaning(read.parts, views, namespace=ask.namespace)):
+                raise BadQuery(
+                    f"{found.table} is a view, written in Spark's SQL.", next="Ask with --engine spark (engine='spark')."
+                )
 
 
 def _folded(read: Read) -> tuple[str, ...]:

@@ -1,11 +1,11 @@
 """The same planning for Spark's SQL: names of tables become pinned ones, the rest of the text stays. Spark prunes by itself."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from lakebed.errors import BadPipeline, BadQuery
 from lakebed.names import CATALOG, TableName, spark_identifier
-from lakebed.ports import Catalog, Pointer
+from lakebed.ports import Catalog
 from lakebed.query.plan import Pinned, Plan, Target, View
 from lakebed.query.spec import ABOUT, Ask, Meant, meaning
 from lakebed.query.states import state_of
@@ -25,12 +25,16 @@ def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
         reading, named = _read(ask.sql)
     except BadPipeline as error:
         raise BadQuery(error.what, where=error.where, next=error.next) from None
-    pointers = catalog.pointers()
-    meant = [(names, table, found) for names, table in named if (found := _meaning(names, pointers, ask.namespace))]
-    metadata = catalog.metadata({pointers[found.table] for _, _, found in meant})
+    pointers, own = catalog.pointers(), catalog.views()
+    known = {*pointers, *own}
+    meant = [(names, table, found) for names, table in named if (found := _meaning(names, known, ask.namespace))]
+    metadata = catalog.metadata({pointers[found.table] for _, _, found in meant if found.table in pointers})
     pieces: list[Piece] = []
     views: dict[object, View] = {}
     for names, table, found in meant:
+        if found.table not in pointers:
+            pieces.append(Piece(names[0].start, names[-1].end, _view(found, ask)))
+            continue
         point, columns = state_of(found.table, metadata[found.table], ask.at, timezone)
         pinned = Pinned(pointers[found.table], metadata[found.table], point, columns)
         views.setdefault(found, View(found.table.parts, Target(pinned, found.about)))
@@ -68,7 +72,14 @@ def _tables(reading: "Reading", tree: "exp.Expr") -> "Iterator[tuple[tuple[Token
             yield names, table
 
 
-def _meaning(names: "tuple[Token, ...]", known: Mapping[TableName, Pointer], namespace: str | None) -> Meant | None:
+def _view(meant: Meant, ask: Ask) -> str:
+    """A view of the catalog, which Spark reads itself: over its tables as they are then."""
+    if meant.about != "rows" or ask.at is not None:
+        raise BadQuery(f"{meant.table} is a view: it has no states of its own.", next="Ask its tables instead.")
+    return meant.table.spark
+
+
+def _meaning(names: "tuple[Token, ...]", known: Collection[TableName], namespace: str | None) -> Meant | None:
     """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may stand before all."""
     parts = [token.name for token in names]
     if len(parts) > 3 and parts[0] == CATALOG:
@@ -78,7 +89,7 @@ def _meaning(names: "tuple[Token, ...]", known: Mapping[TableName, Pointer], nam
     return meaning(parts, known, namespace=namespace)
 
 
-def _is_table(parts: list[str], known: Mapping[TableName, Pointer]) -> bool:
+def _is_table(parts: list[str], known: Collection[TableName]) -> bool:
     folded = tuple(part.casefold() for part in parts)
     return any(table.folded[-len(folded) :] == folded for table in known)
 
