@@ -68,7 +68,7 @@ def test_a_time_is_of_the_lakes_time_zone() -> None:
 def test_what_has_expired_is_refused_and_the_oldest_possible_is_told(text: str) -> None:
     with pytest.raises(UsageError) as refused:
         find_point(ORDERS, a_table(log=[1, 2, 3], kept={2, 3}), text)
-    assert "snapshot 2, of 2026-11-01T14:00:00+00:00" in refused.value.next
+    assert "snapshot 2, of 2026-11-01T14:00:00.000+00:00" in refused.value.next
 
 
 def test_an_unknown_word_suggests_near_ones() -> None:

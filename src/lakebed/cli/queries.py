@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from lakebed.cli.answers import as_table
 from lakebed.cli.building import amount
 from lakebed.cli.command import command
 from lakebed.cli.screen import Screen
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from lakebed.query.result import Result
 
 _SHOWN = 1000  # rows on a screen
+_WIDEST = 10_000  # characters of a value
 
 SqlArgument = Annotated[str, typer.Argument(metavar="SQL", help="One SELECT in DuckDB's SQL; - reads it from standard input.")]
 AtOption = Annotated[
@@ -79,33 +81,14 @@ def _hand_over(screen: Screen, result: "Result", format: Any, output: str | None
         if result.profile:
             screen.progress(f"{amount(result.profile.rows, 'row')} written to {output}")
     elif format == "table":
-        _table(screen, result, most=limit if limit is not None else _SHOWN)
+        count, more = as_table(screen, result, most=limit if limit is not None else _SHOWN, widest=_WIDEST)
+        said = f"the first {amount(count, 'row')}; more with --limit or -o FILE" if more else amount(count, "row")
+        if not screen.quiet:
+            screen.say(said)
     elif format in BINARY and sys.stdout.isatty():
         raise UsageError(f"{format} is not for the screen.", next="Add -o FILE, or send it to another program.")
     elif not screen.quiet:
         write(result, format, sys.stdout.buffer)
-
-
-def _table(screen: Screen, result: "Result", *, most: int) -> None:
-    from lakebed.query.export import cell
-
-    rows, more = [], False
-    for number, row in enumerate(result.rows()):
-        more = number >= most
-        if more:
-            break
-        rows.append(["NULL" if value is None else cell(value) for value in row])
-    if screen.quiet:
-        return
-    numbers = [str(position) for position, type_ in enumerate(result.types) if _is_number(type_)]
-    headings = dict(zip(map(str, range(len(result.columns))), result.columns, strict=True))
-    screen.table(list(headings.values()), rows, right=[headings[position] for position in numbers])
-    screen.say(f"the first {amount(len(rows), 'row')}; more with --limit or -o FILE" if more else amount(len(rows), "row"))
-
-
-def _is_number(type_: str) -> bool:
-    plain = type_.split("(")[0].upper()
-    return plain in ("FLOAT", "DOUBLE", "DECIMAL") or plain.endswith(("INT", "INTEGER"))
 
 
 def _profile(screen: Screen, result: "Result") -> None:

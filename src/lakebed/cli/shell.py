@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from lakebed.cli.answers import show
 from lakebed.cli.screen import Screen
-from lakebed.cli.shell_output import show
 from lakebed.cli.shell_words import DOTS, MODES, cut
 from lakebed.errors import LakebedError, UnknownName, UsageError
 

@@ -55,7 +55,7 @@ def _at(table: TableName, metadata: TableMetadata, at: datetime) -> Snapshot:
     """Where `main` stood then."""
     known = [(since, snapshot) for since, snapshot in _log(metadata) if since <= at]
     if not known:
-        raise _gone(table, metadata, f"nothing is known of {table} as it was at {at.isoformat(timespec='seconds')}.")
+        raise _gone(table, metadata, f"nothing is known of {table} as it was at {at.isoformat()}.")
     snapshot = known[-1][1]
     return metadata.snapshots[snapshot]
 
@@ -73,4 +73,6 @@ def _gone(table: TableName, metadata: TableMetadata, what: str) -> UsageError:
     if oldest is None:
         return UsageError(what, next=f"{table} has no snapshot yet.")
     at, snapshot = oldest
-    return UsageError(what, next=f"The oldest state that is kept is snapshot {snapshot}, of {at.isoformat(timespec='seconds')}.")
+    return UsageError(
+        what, next=f"The oldest state that is kept is snapshot {snapshot}, of {at.isoformat(timespec='milliseconds')}."
+    )
