@@ -4,10 +4,8 @@ The tree is the engine's, as JSON, so that nothing is read otherwise than the en
 table only where a row of it that does not fit cannot change the answer; in doubt it does not count.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lakebed.query.inside import inside
@@ -27,12 +25,24 @@ class Mentioned:
 
 @dataclass
 class _Named:
-    """A query of WITH. Where its name stands once, its tables are found from there, for then it is known what is asked of it."""
+    """A query of WITH, and what is asked of its rows wherever it is named. Its tables are looked at when all of that is known."""
 
     body: Json
     ctes: "_Ctes"  # what it may name itself
-    later: bool
-    found: bool = False
+    asked: list[tuple[Condition, ...]] = field(default_factory=list)
+
+    def known(self) -> tuple[Condition, ...]:
+        """What rows must fulfil to matter to one of those who name it."""
+        if len(self.asked) == 1:
+            return self.asked[0]
+        if not all(self.asked):
+            return ()
+        either = [_joined("AND", [one.expression for one in asked]) for asked in self.asked]
+        return (Condition(_joined("OR", either), any(one.outer for asked in self.asked for one in asked)),) if either else ()
+
+
+def _joined(word: str, expressions: list[Json]) -> Json:
+    return {"class": "CONJUNCTION", "type": f"CONJUNCTION_{word}", "children": expressions}
 
 
 _Ctes = Mapping[str, _Named]
@@ -40,7 +50,7 @@ _Ctes = Mapping[str, _Named]
 
 def reads_of(statement: Json) -> tuple[Read, ...]:
     """Every table that a statement reads, in the order of the text; names of WITH are none."""
-    return tuple(sorted(_Statement(statement).reads(), key=lambda read: read.byte))
+    return tuple(sorted(_Walk().anywhere(statement, {}), key=lambda read: read.byte))
 
 
 def mentioned(statement: Json) -> Mentioned:
@@ -67,26 +77,14 @@ def _shortens(item: Json) -> bool:
     return kind in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER") or bool(item.get("distinct_on_targets"))
 
 
-class _Statement:
-    """A statement that is walked through once; each table is found once."""
+class _Walk:
+    """Through a statement, once; each table is found once."""
 
-    def __init__(self, tree: Json) -> None:
-        self._tree = tree
-
-    @cached_property
-    def _uses(self) -> Counter[str]:
-        """How often each name of one part stands where a table does."""
-        tables = (item for item in dicts(self._tree) if item.get("type") == "BASE_TABLE" and "table_name" in item)
-        return Counter(parts[0].casefold() for table in tables if len(parts := table_parts(table)) == 1)
-
-    def reads(self) -> Iterator[Read]:
-        return self._anywhere(self._tree, {})
-
-    def _anywhere(self, tree: Any, ctes: _Ctes) -> Iterator[Read]:
+    def anywhere(self, tree: Any, ctes: _Ctes) -> Iterator[Read]:
         """The reads below any part of a tree."""
         if isinstance(tree, list):
             for part in tree:
-                yield from self._anywhere(part, ctes)
+                yield from self.anywhere(part, ctes)
         elif isinstance(tree, dict):
             kind = tree.get("type")  # a value's type is no text
             if isinstance(kind, str) and kind in _NODES:
@@ -95,32 +93,22 @@ class _Statement:
                 yield from self._table(tree, ctes, (), ())
             else:
                 for part in tree.values():
-                    yield from self._anywhere(part, ctes)
+                    yield from self.anywhere(part, ctes)
 
     def _node(self, node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
         """`known` is what else its WHERE might say."""
-        own = []
+        own: list[_Named] = []
         for cte in (node.get("cte_map") or {}).get("map") or ():
-            name, named = cte["key"].casefold(), self._named(cte, ctes)
-            if not named.later:
-                yield from self._anywhere(named.body, named.ctes)
+            named = _named(cte, ctes)
             own.append(named)
-            ctes = {**ctes, name: named}
+            ctes = {**ctes, cte["key"].casefold(): named}
         if "from_table" in node:
             yield from self._from(node, ctes, known)
         for key, part in node.items():
             if key not in ("cte_map", "from_table"):
-                yield from self._anywhere(part, ctes)
-        for named in own:
-            if named.later and not named.found:  # its one name was another's
-                yield from self._anywhere(named.body, named.ctes)
-
-    def _named(self, cte: Json, ctes: _Ctes) -> _Named:
-        name, body = cte["key"].casefold(), cte["value"]["query"]
-        if any(item.get("type") == "RECURSIVE_CTE_NODE" for item in dicts(body)):
-            itself = _Named({}, {}, later=False)
-            return _Named(body, {**ctes, name: itself}, later=False)
-        return _Named(body, ctes, later=self._uses[name] == 1 and not cte["value"].get("aliases"))
+                yield from self.anywhere(part, ctes)
+        for named in reversed(own):  # each may be named by later ones
+            yield from self._node(named.body["node"], named.ctes, named.known())
 
     def _from(self, node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
         source = node["from_table"]
@@ -132,16 +120,14 @@ class _Statement:
             left, right = _sides(source, tuple(known))
             yield from self._source(source["left"], ctes, left, scope)
             yield from self._source(source["right"], ctes, right, scope)
-            yield from self._anywhere(source.get("condition"), ctes)
+            yield from self.anywhere(source.get("condition"), ctes)
         elif source["type"] == "BASE_TABLE":
             yield from self._table(source, ctes, tuple(known), scope)
         elif source["type"] == "SUBQUERY":
-            yield from self._query(source["subquery"], ctes, _known_inside(source, source["subquery"], known, scope))
+            query = source["subquery"]["node"]
+            yield from self._node(query, ctes, _known_inside(source, query, known, scope))
         else:
-            yield from self._anywhere(source, ctes)
-
-    def _query(self, query: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
-        yield from self._node(query["node"], ctes, known)
+            yield from self.anywhere(source, ctes)
 
     def _table(self, table: Json, ctes: _Ctes, known: tuple[Condition, ...], scope: tuple[Beside, ...]) -> Iterator[Read]:
         named = _cte(table, ctes)
@@ -149,9 +135,15 @@ class _Statement:
             whole = bool(table.get("sample") or table.get("column_name_alias"))
             at = table.get("at_clause") or None
             yield Read(table_parts(table), table["query_location"], table.get("alias") or "", at, known, scope, whole)
-        elif named.later:
-            named.found = True
-            yield from self._query(named.body, named.ctes, _known_inside(table, named.body, known, scope))
+        elif named.body:
+            named.asked.append(_known_inside(table, named.body["node"], known, scope))
+
+
+def _named(cte: Json, ctes: _Ctes) -> _Named:
+    name, body = cte["key"].casefold(), cte["value"]["query"]
+    if any(item.get("type") == "RECURSIVE_CTE_NODE" for item in dicts(body)):
+        return _Named(body, {**ctes, name: _Named({}, {})}, [()])
+    return _Named(body, ctes, [()] if cte["value"].get("aliases") else [])  # whose columns are called otherwise
 
 
 def _known_inside(source: Json, query: Json, known: Sequence[Condition], scope: tuple[Beside, ...]) -> tuple[Condition, ...]:
@@ -159,7 +151,7 @@ def _known_inside(source: Json, query: Json, known: Sequence[Condition], scope: 
         return ()
     names = qualifiers(source)
     same = sum(not set(beside.qualifiers).isdisjoint(names) for beside in scope)
-    return inside(query["node"], known, names=names if same == 1 else (), alone=len(scope) == 1)
+    return inside(query, known, names=names if same == 1 else (), alone=len(scope) == 1)
 
 
 def _cte(table: Json, ctes: _Ctes) -> _Named | None:
