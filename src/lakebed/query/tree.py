@@ -50,7 +50,7 @@ _Ctes = Mapping[str, _Named]
 
 def reads_of(statement: Json) -> tuple[Read, ...]:
     """Every table that a statement reads, in the order of the text; names of WITH are none."""
-    return tuple(sorted(_Walk().anywhere(statement, {}), key=lambda read: read.byte))
+    return tuple(sorted(_anywhere(statement, {}), key=lambda read: read.byte))
 
 
 def mentioned(statement: Json) -> Mentioned:
@@ -77,66 +77,67 @@ def _shortens(item: Json) -> bool:
     return kind in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER") or bool(item.get("distinct_on_targets"))
 
 
-class _Walk:
-    """Through a statement, once; each table is found once."""
-
-    def anywhere(self, tree: Any, ctes: _Ctes) -> Iterator[Read]:
-        """The reads below any part of a tree."""
-        if isinstance(tree, list):
-            for part in tree:
-                yield from self.anywhere(part, ctes)
-        elif isinstance(tree, dict):
-            kind = tree.get("type")  # a value's type is no text
-            if isinstance(kind, str) and kind in _NODES:
-                yield from self._node(tree, ctes, ())
-            elif kind == "BASE_TABLE" and "table_name" in tree:
-                yield from self._table(tree, ctes, (), ())
-            else:
-                for part in tree.values():
-                    yield from self.anywhere(part, ctes)
-
-    def _node(self, node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
-        """`known` is what else its WHERE might say."""
-        own: list[_Named] = []
-        for cte in (node.get("cte_map") or {}).get("map") or ():
-            named = _named(cte, ctes)
-            own.append(named)
-            ctes = {**ctes, cte["key"].casefold(): named}
-        if "from_table" in node:
-            yield from self._from(node, ctes, known)
-        for key, part in node.items():
-            if key not in ("cte_map", "from_table"):
-                yield from self.anywhere(part, ctes)
-        for named in reversed(own):  # each may be named by later ones
-            yield from self._node(named.body["node"], named.ctes, named.known())
-
-    def _from(self, node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
-        source = node["from_table"]
-        known = (*known, *conjuncts(node.get("where_clause"))) if not node.get("sample") else ()
-        yield from self._source(source, ctes, known, tuple(_scope(source, ctes)))
-
-    def _source(self, source: Json, ctes: _Ctes, known: Sequence[Condition], scope: tuple[Beside, ...]) -> Iterator[Read]:
-        if source["type"] == "JOIN":
-            left, right = _sides(source, tuple(known))
-            yield from self._source(source["left"], ctes, left, scope)
-            yield from self._source(source["right"], ctes, right, scope)
-            yield from self.anywhere(source.get("condition"), ctes)
-        elif source["type"] == "BASE_TABLE":
-            yield from self._table(source, ctes, tuple(known), scope)
-        elif source["type"] == "SUBQUERY":
-            query = source["subquery"]["node"]
-            yield from self._node(query, ctes, _known_inside(source, query, known, scope))
+def _anywhere(tree: Any, ctes: _Ctes) -> Iterator[Read]:
+    """The reads below any part of a tree."""
+    if isinstance(tree, list):
+        for part in tree:
+            yield from _anywhere(part, ctes)
+    elif isinstance(tree, dict):
+        kind = tree.get("type")  # a value's type is no text
+        if isinstance(kind, str) and kind in _NODES:
+            yield from _node(tree, ctes, ())
+        elif kind == "BASE_TABLE" and "table_name" in tree:
+            yield from _table(tree, ctes, (), ())
         else:
-            yield from self.anywhere(source, ctes)
+            for part in tree.values():
+                yield from _anywhere(part, ctes)
 
-    def _table(self, table: Json, ctes: _Ctes, known: tuple[Condition, ...], scope: tuple[Beside, ...]) -> Iterator[Read]:
-        named = _cte(table, ctes)
-        if named is None:
-            whole = bool(table.get("sample") or table.get("column_name_alias"))
-            at = table.get("at_clause") or None
-            yield Read(table_parts(table), table["query_location"], table.get("alias") or "", at, known, scope, whole)
-        elif named.body:
-            named.asked.append(_known_inside(table, named.body["node"], known, scope))
+
+def _node(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
+    """`known` is what else its WHERE might say."""
+    own: list[_Named] = []
+    for cte in (node.get("cte_map") or {}).get("map") or ():
+        named = _named(cte, ctes)
+        own.append(named)
+        ctes = {**ctes, cte["key"].casefold(): named}
+    if "from_table" in node:
+        yield from _from(node, ctes, known)
+    for key, part in node.items():
+        if key not in ("cte_map", "from_table"):
+            yield from _anywhere(part, ctes)
+    for named in reversed(own):  # each may be named by later ones
+        yield from _node(named.body["node"], named.ctes, named.known())
+
+
+def _from(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
+    source = node["from_table"]
+    known = (*known, *conjuncts(node.get("where_clause"))) if not node.get("sample") else ()
+    yield from _source(source, ctes, known, tuple(_scope(source, ctes)))
+
+
+def _source(source: Json, ctes: _Ctes, known: Sequence[Condition], scope: tuple[Beside, ...]) -> Iterator[Read]:
+    if source["type"] == "JOIN":
+        left, right = _sides(source, tuple(known))
+        yield from _source(source["left"], ctes, left, scope)
+        yield from _source(source["right"], ctes, right, scope)
+        yield from _anywhere(source.get("condition"), ctes)
+    elif source["type"] == "BASE_TABLE":
+        yield from _table(source, ctes, tuple(known), scope)
+    elif source["type"] == "SUBQUERY":
+        query = source["subquery"]["node"]
+        yield from _node(query, ctes, _known_inside(source, query, known, scope))
+    else:
+        yield from _anywhere(source, ctes)
+
+
+def _table(table: Json, ctes: _Ctes, known: tuple[Condition, ...], scope: tuple[Beside, ...]) -> Iterator[Read]:
+    named = _cte(table, ctes)
+    if named is None:
+        whole = bool(table.get("sample") or table.get("column_name_alias"))
+        at = table.get("at_clause") or None
+        yield Read(table_parts(table), table["query_location"], table.get("alias") or "", at, known, scope, whole)
+    elif named.body:
+        named.asked.append(_known_inside(table, named.body["node"], known, scope))
 
 
 def _named(cte: Json, ctes: _Ctes) -> _Named:
