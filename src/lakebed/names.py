@@ -183,9 +183,10 @@ def tables_of_assets(
     return tables
 
 
-def is_named(table: TableName, names: Collection[str] | None) -> bool:
-    """Whether a table's last name is one of these, whatever its case; any is if there are none to choose from."""
-    return names is None or table.name.casefold() in {name.casefold() for name in names}
+def named_so(tables: Iterable[TableName], names: Collection[str] | None) -> list[TableName]:
+    """The tables whose last name is one of these, whatever its case; all of them if there are no names to choose by."""
+    folded = None if names is None else {name.casefold() for name in names}
+    return [table for table in tables if folded is None or table.name.casefold() in folded]
 
 
 def new_run_id() -> str:

@@ -1,5 +1,6 @@
 """Literals of a query as values of a column's type, where the engine is certain to compare them as that type."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -78,8 +79,10 @@ def given_for(value: object, type_: str) -> object | None:
             return value if type_ == "boolean" else None
         case (("int" | "long"), int()):
             return value if -_RANGES[type_] <= value < _RANGES[type_] else None
-        case ("string", str()) | ("double", float()):
-            return value if value == value and value not in (float("inf"), float("-inf")) else None
+        case "string", str():
+            return value
+        case "double", float():
+            return value if math.isfinite(value) else None
         case (("timestamp" | "timestamptz"), datetime()):
             zoned = value.tzinfo is not None
             return None if zoned != (type_ == "timestamptz") else value.astimezone(UTC) if zoned else value

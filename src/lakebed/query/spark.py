@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from lakebed.errors import BadPipeline, BadQuery
+from lakebed.errors import BadPipeline, BadQuery, UnknownName
 from lakebed.names import CATALOG, TableName, spark_identifier
 from lakebed.ports import Catalog
 from lakebed.query.plan import Pinned, Plan, Target, View
@@ -25,9 +25,11 @@ def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
         reading, named = _read(ask.sql)
     except BadPipeline as error:
         raise BadQuery(error.what, where=error.where, next=error.next) from None
-    pointers, own = catalog.pointers(), catalog.views()
-    known = {*pointers, *own}
-    meant = [(names, table, found) for names, table in named if (found := _meaning(names, known, ask.namespace))]
+    pointers = catalog.pointers()
+    try:
+        meant = _meant(named, pointers, ask)
+    except UnknownName:  # only then it is worth asking for views
+        meant = _meant(named, {*pointers, *catalog.views()}, ask)
     metadata = catalog.metadata({pointers[found.table] for _, _, found in meant if found.table in pointers})
     pieces: list[Piece] = []
     views: dict[object, View] = {}
@@ -42,6 +44,12 @@ def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
         pieces.append(Piece(names[0].start, names[-1].end, text))
     text = reading.text[: reading.end]
     return Plan(ask.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
+
+
+def _meant(
+    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: Collection[TableName], ask: Ask
+) -> "list[tuple[tuple[Token, ...], exp.Table, Meant]]":
+    return [(names, table, found) for names, table in named if (found := _meaning(names, known, ask.namespace))]
 
 
 def _read(sql: str) -> "tuple[Reading, list[tuple[tuple[Token, ...], exp.Table]]]":

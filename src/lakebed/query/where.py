@@ -1,14 +1,14 @@
 """Conditions on one table's rows: the whole text filters, and what of it can be said of files leaves files out."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
 from lakebed.ports import And, Column, Comparison, Not, Or, Predicate
 from lakebed.query.conditions import Find, finder, predicate_of
-from lakebed.query.parts import Condition, Json
+from lakebed.query.parts import Condition, Json, dicts
 from lakebed.query.tree import Mentioned, mentioned, reads_of
 
 _BEGINNINGS = {"prefix", "starts_with", "^@"}
@@ -65,15 +65,8 @@ def _is_condition(tree: Json) -> bool:
     node = tree["node"]
     if node["type"] != "SELECT_NODE" or not node.get("where_clause") or any(node.get(clause) for clause in _CLAUSES):
         return False
-    return "SUBQUERY" not in _classes(node["where_clause"]) and len(reads_of(tree)) == 1
-
-
-def _classes(tree: object) -> Iterator[str]:
-    if isinstance(tree, dict):
-        yield str(tree.get("class"))
-    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    for part in parts:
-        yield from _classes(part)
+    nested = any(item.get("class") == "SUBQUERY" for item in dicts(node["where_clause"]))
+    return not nested and len(reads_of(tree)) == 1
 
 
 def _same(expression: Json, find: Find, timezone: str) -> Predicate | None:

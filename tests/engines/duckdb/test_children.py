@@ -52,6 +52,14 @@ def test_one_waits_after_the_second_query_and_answers_the_third() -> None:
     assert waiting(children) == []
 
 
+def test_a_query_that_is_closed_twice_is_one_query() -> None:
+    children = Children(ready=1)
+    with ConfinedQuery("SELECT 42 AS x", Ground((), ()), children=children) as running:
+        list(running.batches())
+        running.close()
+    assert waiting(children) == []
+
+
 def test_one_that_died_while_it_waited_is_replaced() -> None:
     children = Children(ready=1)
     answered(children)

@@ -23,14 +23,16 @@ class Children:
     def take(self) -> Child:
         """One for a query; it is used for no other."""
         with self._lock:
-            found = self._waiting.pop() if self._waiting else _started()
-        if found.poll() is None:
+            found = self._waiting.pop() if self._waiting else None
+        if found is not None and found.poll() is None:
             return found
-        _end(found)
+        if found is not None:
+            _end(found)
         return _started()
 
-    def ended(self) -> None:
-        """A query has ended; now there is time to start what the next one needs."""
+    def end(self, child: Child) -> None:
+        """End one, whatever it does; now there is time to start what the next query needs."""
+        _end(child)
         with self._lock:
             self._ended += 1
             if self._ended > 1 and len(self._waiting) < self._most and not self._closed:

@@ -47,7 +47,7 @@ class ConfinedQuery:
     def __init__(self, sql: str, ground: Ground, limits: Limits | None = None, *, children: Children | None = None) -> None:
         self.truncated = False  # known when the last batch was read
         self._limits = limits or Limits()
-        self._why = ""
+        self._why, self._closed = "", False
         self._children = children or Children(ready=0)
         self._child = self._children.take()
         self._timer = self._ending_after(_PATIENCE, "its process did not start.")
@@ -126,13 +126,10 @@ class ConfinedQuery:
 
     def close(self) -> None:
         """End what still runs."""
-        self._timer.cancel()
-        self._child.kill()
-        self._child.wait()
-        for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
-            if stream:
-                stream.close()
-        self._children.ended()
+        if not self._closed:
+            self._closed = True
+            self._timer.cancel()
+            self._children.end(self._child)
 
     def __enter__(self) -> "ConfinedQuery":
         return self

@@ -12,6 +12,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from lakebed.engines.duckdb.types import text
 from lakebed.errors import LakebedError
 from lakebed.query.second_look import look_again
 
@@ -36,8 +37,7 @@ OPENING: dict[str, Any] = {
 
 def main() -> None:
     """Answer the one job on standard input."""
-    import duckdb  # noqa: F401 - before there is a job: it may be a while until there is one
-    import pyarrow as pa  # noqa: F401
+    import pyarrow as pa  # noqa: F401 - before there is a job: it may be a while until there is one
 
     word: dict[str, Any] = {}
     try:
@@ -63,7 +63,7 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     sys.stdout.buffer.write(READY)  # from here on its time counts
     sys.stdout.buffer.flush()
     # The text is no parameter: binding one loads pandas, which takes longer than all else.
-    reading = connection.execute(f"SELECT json_serialize_sql({_text(job['sql'])})").fetchone()
+    reading = connection.execute(f"SELECT json_serialize_sql({text(job['sql'])})").fetchone()
     look_again(json.loads(reading[0] if reading else "{}"), [tuple(parts) for parts in job["tables"]])
     batches = connection.execute(job["sql"]).to_arrow_reader(BATCH)
     left, sent = job["rows"], 0
@@ -105,11 +105,7 @@ def locking(job: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _texts(values: list[str]) -> str:
-    return "[" + ", ".join(map(_text, values)) + "]"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+    return "[" + ", ".join(map(text, values)) + "]"
 
 
 def _limit(job: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from lakebed.engines.duckdb.children import Children
 from lakebed.engines.duckdb.confined import ConfinedQuery, Ground, Limits
-from lakebed.engines.duckdb.extensions import extension
+from lakebed.engines.duckdb.extensions import loading
 from lakebed.engines.duckdb.queries import needed_by
 from lakebed.engines.duckdb.types import text
 from lakebed.engines.duckdb.views import files_of, needs_iceberg, parts
@@ -31,7 +31,7 @@ def confined(
     setup = (
         f"SET GLOBAL TimeZone = {text(timezone)}",
         *needed_by(plan),
-        *([f"LOAD {text(str(extension('httpfs')))}"] if reaching else []),
+        *([loading("httpfs")] if reaching else []),
         *reaching,
         *(part.statement for part in parts(plan.views)),
     )

@@ -11,7 +11,12 @@ from lakebed.errors import MissingPart
 def load(connection: Any, *names: str) -> None:
     """Load extensions into a connection."""
     for name in names:
-        connection.execute(f"LOAD {text(str(extension(name)))}")
+        connection.execute(loading(name))
+
+
+def loading(name: str) -> str:
+    """The statement that loads an extension."""
+    return f"LOAD {text(str(extension(name)))}"
 
 
 def extension(name: str) -> Path:

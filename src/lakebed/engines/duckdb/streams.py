@@ -74,12 +74,10 @@ def _end(session: DuckSession, on_end: Callable[[], None]) -> None:
 
 
 def _taken(sessions: DuckSessions, scan: Scan, memory: str | None) -> DuckSession:
-    """UUIDs come as such only from lossless sessions, which read everything else alike; others share what they know of files."""
-    return (
-        sessions.take_alone(memory=memory)
-        if memory
-        else sessions.take(lossless=any("uuid" in column.type for column in scan.columns))
-    )
+    """UUIDs come as such from lossless sessions only."""
+    if memory:
+        return sessions.take_alone(memory=memory)
+    return sessions.take(lossless=any("uuid" in column.type for column in scan.columns))
 
 
 class _Source:

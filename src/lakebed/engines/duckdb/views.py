@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lakebed.engines.duckdb.extensions import extension
+from lakebed.engines.duckdb.extensions import loading
 from lakebed.engines.duckdb.types import as_text, duckdb_type, literal, text
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
@@ -51,7 +51,7 @@ def parts(views: Iterable[View]) -> tuple[Part, ...]:
 def extension_parts(views: Iterable[View]) -> tuple[Part, ...]:
     """What reading the views' files takes."""
     names = ("avro", "iceberg") if needs_iceberg(views) else ()
-    return tuple(Part(("extension", "", "", name), f"LOAD {text(str(extension(name)))}") for name in names)
+    return tuple(Part(("extension", "", "", name), loading(name)) for name in names)
 
 
 def _view(view: View) -> Part:

@@ -17,7 +17,7 @@ from lakebed.engines.database.publications import INTENDED, abandoned, forget, m
 from lakebed.engines.database.records import forget_ledger, move_ledger, put_books
 from lakebed.engines.iceberg.metadata import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
-from lakebed.names import CATALOG, TableName, is_named
+from lakebed.names import CATALOG, TableName, named_so
 from lakebed.ports import NOTHING_ALONG, Along, Amendment, Dropped, Lease, Pointer, Publication, RefMove, TableMetadata
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class RestTables:
         self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
     ) -> dict[TableName, Pointer]:
         with self._answering():
-            wanted = [table for table in (self._all() if tables is None else tables) if is_named(table, named)]
+            wanted = named_so(self._all() if tables is None else tables, named)
             found = {table: loaded for table in wanted if (loaded := self._load(table))}
         self._read = {
             table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()

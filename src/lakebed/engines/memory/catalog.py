@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 
 from lakebed.errors import LeaseHeld, LeaseLost, PointerMoved
-from lakebed.names import TableName, is_named
+from lakebed.names import TableName, named_so
 from lakebed.ports import (
     FAMILY,
     MAIN,
@@ -101,7 +101,7 @@ class MemoryCatalog:
     ) -> dict[TableName, Pointer]:
         with self._lock:
             wanted = sorted(self._pointers) if tables is None else [table for table in tables if table in self._pointers]
-            return {table: self._pointers[table] for table in wanted if is_named(table, named)}
+            return {table: self._pointers[table] for table in named_so(wanted, named)}
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         return {pointer.table: self._metadata[pointer.location] for pointer in pointers}
