@@ -263,8 +263,12 @@ class Lake(Reads):
         from lakebed.engines.duckdb import DuckWorkbench
         from lakebed.engines.iceberg import file_properties
 
-        properties = file_properties(self.settings.files)
-        return DuckWorkbench(self.stores.catalog, timezone=self.settings.timezone, properties=properties)
+        return DuckWorkbench(
+            self.stores.catalog,
+            timezone=self.settings.timezone,
+            properties=file_properties(self.settings.files),
+            spill=self.settings.places.spill,
+        )
 
     def _scratch(self, run_id: str) -> Path:
         """On this machine, and on the lake's own disk where it has one: links do not cross disks."""

@@ -58,6 +58,7 @@ class Queries:
             reaching=access,
             memory=bounds.memory,
             cache=bounds.cache_memory,
+            spill=self._settings.places.spill,
         )
 
     def _inspect(self, pinned: Pinned, about: str) -> Any:

@@ -76,6 +76,9 @@ class PlacesSettings(_Part):
 
     logs: str = Field(default="", description="folder of logs, or 'bucket'; empty: .data/logs, on a bucket lake the user's cache")
     staging: str = Field(default="", description="folder of staged payloads, or 'bucket'; empty: as for logs")
+    spill: str = Field(
+        default="", description="folder for what DuckDB cannot keep in memory; empty: the system's temporary folder"
+    )
 
 
 class SparkSettings(_Part):

@@ -2,11 +2,9 @@
 
 import json
 import re
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
@@ -15,6 +13,7 @@ import duckdb
 from lakebed.engines.duckdb.extensions import load
 from lakebed.engines.duckdb.instances import Instances, Seat
 from lakebed.engines.duckdb.rows import DuckRows, failing
+from lakebed.engines.duckdb.spill import spilling
 from lakebed.engines.duckdb.types import text
 from lakebed.engines.duckdb.views import COPIED, Part, parts
 from lakebed.errors import BadQuery
@@ -40,14 +39,22 @@ Inspect = Callable[[Pinned, str], Any]  # a metadata table as Arrow
 class DuckSessions:
     """The sessions of one lake. `reaching` are statements that let a session reach the lake's files.
 
-    `memory` bounds what all queries of the process use together, `cache` what is remembered of files for the next query.
+    `memory` bounds what all queries of the process use together, `cache` what is remembered of files for the next query;
+    what does not fit is written to a folder below `spill`.
     """
 
     def __init__(
-        self, *, timezone: str, inspect: Inspect, reaching: Sequence[str] = (), memory: int | None = None, cache: int
+        self,
+        *,
+        timezone: str,
+        inspect: Inspect,
+        reaching: Sequence[str] = (),
+        memory: int | None = None,
+        cache: int,
+        spill: str = "",
     ) -> None:
         self._timezone, self._inspect, self._reaching = timezone, inspect, tuple(reaching)
-        self._memory, self._cache = memory, cache
+        self._memory, self._cache, self._spill = memory, cache, spill
         self._pools: dict[tuple[str, ...], Instances] = {}
         self._lock = Lock()
 
@@ -75,7 +82,7 @@ class DuckSessions:
         connection.execute("SET GLOBAL errors_as_json = true")
         connection.execute("SET GLOBAL parquet_metadata_cache = true")
         connection.execute("SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'")  # files of tables never change
-        connection.execute(f"SET GLOBAL temp_directory = {text(str(Path(tempfile.gettempdir()) / 'lakebed-query'))}")
+        connection.execute(spilling(self._spill))
         if self._memory:
             connection.execute(f"SET GLOBAL memory_limit = '{self._memory}B'")
         if self._reaching:

@@ -6,6 +6,7 @@ from typing import Any
 import duckdb
 
 from lakebed.engines.duckdb.queries import CAREFUL
+from lakebed.engines.duckdb.spill import spilling
 from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Catalog, Shown
 
@@ -13,12 +14,13 @@ from lakebed.ports import Catalog, Shown
 class DuckWorkbench:
     """A connection of its own; tables are read into it whole, as they were at their snapshots."""
 
-    def __init__(self, catalog: Catalog, *, timezone: str, properties: Mapping[str, str]) -> None:
+    def __init__(self, catalog: Catalog, *, timezone: str, properties: Mapping[str, str], spill: str = "") -> None:
         self._catalog, self._properties = catalog, properties
         # No extension may be fetched: a run works the same on a machine that reaches nothing.
         self.connection: Any = duckdb.connect(config={"autoinstall_known_extensions": "false"})
         self.connection.execute(f"SET TimeZone = '{timezone}'")
         self.connection.execute(CAREFUL)
+        self.connection.execute(spilling(spill))
 
     def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[Shown] = ()) -> str:
         name = f"{table.namespace}_{table.layer}_{table.name}_{snapshot or 0}"
