@@ -45,7 +45,7 @@ SAID: list[tuple[Step, str]] = [
     ),
     (steps.EvolveLayout(TABLE, LayoutChange(sort=())), "sort no longer: new files only"),
     (steps.CreateHidden(TABLE), "make the table, under a name nobody knows"),
-    (steps.OpenBranch(TABLE, "run_1"), "open the branch run_1"),
+    (steps.OpenBranch(TABLE, "run_1", 5), "open the branch run_1"),
     (steps.Write(TABLE, MERGE), "write by incremental: insert new keys and update known ones (by id, at)"),
     (steps.Execute(TABLE, read_change("DELETE FROM orders")), "run the DELETE on the branch"),
     (steps.DropStage(TABLE), "remove the hidden table"),

@@ -45,6 +45,16 @@ def test_a_branch_beside_main_is_refused() -> None:
         plan_publication("r", [Ask(A, "run")], {A: table({1: None, 2: 1, 3: 1}, main=2, run=3)})
 
 
+@pytest.mark.parametrize("base", [None, 1])
+def test_a_ref_that_does_not_stand_any_more_where_the_run_has_read_it_is_refused(base: int | None) -> None:
+    tables = {A: table(LINE, main=2, run=3)}
+    with pytest.raises(Diverged):
+        plan_publication("r", [Ask(A, "run", base=base)], tables)
+    assert plan_publication("r", [Ask(A, "run", base=2)], tables).moves[0].to == 3
+    with pytest.raises(Diverged):  # somebody set it back
+        plan_publication("r", [Ask(A, "run", base=2)], {A: table(LINE, main=1, run=3)})
+
+
 def test_unknown_tables_and_branches_are_refused_with_near_names() -> None:
     with pytest.raises(UnknownName, match=r"Did you mean shop\.silver\.a"):
         plan_publication("r", [Ask(TableName.parse("shop.silver.x"), "run")], {A: table(LINE, run=3)})

@@ -68,10 +68,11 @@ class CreateHidden:
 
 @dataclass(frozen=True)
 class OpenBranch:
-    """The run's own branch of the table, at its present state."""
+    """The run's own branch of the table, from the state that the run has read: later commits of others are not in it."""
 
     table: TableName
     branch: str
+    at: int | None  # None: the table had no snapshot
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ def plan_by_hand(spec: PipelineSpec, pins: Pins, target: Target, *, statement: C
     """A statement runs on the branch; rows are staged first, whatever the strategy, for they may come from another session."""
     if statement is None:
         return Plan(spec.table, pins.run_id, _table_steps(spec, pins, target, staged=True))
-    branch: tuple[Step, ...] = (OpenBranch(spec.table, pins.branch), Execute(spec.table, statement))
+    branch: tuple[Step, ...] = (OpenBranch(spec.table, pins.branch, target.base(pins.ref)), Execute(spec.table, statement))
     return Plan(spec.table, pins.run_id, (*branch, *(Judge(gate) for gate in spec.gates), Publish(spec.table, pins.ref)))
 
 
@@ -234,7 +235,7 @@ def _table_steps(spec: PipelineSpec, pins: Pins, target: Target, *, staged: bool
     place: tuple[Step, ...] = (
         PrepareSchema(spec.config.schema_policy, target.renames),
         *_evolution(spec, target),
-        OpenBranch(spec.table, pins.branch),
+        OpenBranch(spec.table, pins.branch, target.base(pins.ref)),
     )
     if target.absent:
         place = (CreateHidden(hidden_table(spec.table, pins.run_id)),)

@@ -21,8 +21,8 @@ def ask(work: Work) -> tuple[Ask, ...]:
         return ()
     if work.first:
         return (Ask(work.written, work.branch, ref=work.order.ref, becomes=work.table),)
-    change = work.change
-    asked = Ask(work.table, work.branch, ref=work.order.ref, columns=change.final, renames=change.renames)
+    change, base = work.change, work.setting.target.base(work.order.ref)
+    asked = Ask(work.table, work.branch, ref=work.order.ref, columns=change.final, renames=change.renames, base=base)
     return (replace(asked, unchanged=work.unchanged),)
 
 

@@ -128,8 +128,8 @@ def _execute(work: Work, step: Step) -> None:  # noqa: C901 - one arm a step, ea
             evolve.evolve_layout(work, change)
         case CreateHidden(hidden):
             write.create_hidden(work, hidden)
-        case OpenBranch():
-            write.open_branch(work)
+        case OpenBranch(_, _, at):
+            write.open_branch(work, at)
         case Write():
             write.write(work)
         case Execute(_, statement):

@@ -76,7 +76,7 @@ def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
             return f"{_layout(change)}: new files only"
         case CreateHidden():
             return "make the table, under a name nobody knows"
-        case OpenBranch(_, branch):
+        case OpenBranch(_, branch, _):
             return f"open the branch {branch}"
         case Write(_, strategy):
             return f"write by {strategy.strategy}: {_STRATEGIES[strategy.strategy]}{_by(strategy)}"

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lakebed.errors import BadBatch
+from lakebed.errors import BadBatch, Diverged, RunFailed
 from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.calculate import at_source
 from lakebed.pipelines.evolve import layout_of_new, present_fields
@@ -111,10 +111,17 @@ def _column(field: Field, work: Work) -> str:
     return f"{spark_identifier(field.name)} {field.type}{comment}"
 
 
-def open_branch(work: Work) -> None:
-    """The run's own branch; one that would stay empty is not made."""
-    if not work.skip_write:
-        work.compute.execute(create_branch(work.table, work.branch))
+def open_branch(work: Work, at: int | None) -> None:
+    """The run's own branch, from the state that it has read; one that would stay empty is not made."""
+    if work.skip_write:
+        return
+    try:
+        work.compute.execute(create_branch(work.table, work.branch, at=at))
+    except RunFailed:
+        head = work.metadata(work.table).head(work.order.ref)
+        if (head.id if head else None) != at:  # others went on, and the state that was read is gone already
+            raise Diverged(str(work.table), work.order.ref, work.branch) from None
+        raise
 
 
 def write(work: Work) -> None:

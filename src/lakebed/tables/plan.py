@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from lakebed.errors import Diverged, UnknownName
 from lakebed.names import TableName
@@ -13,7 +14,8 @@ from lakebed.tables.renames import Renames
 class Ask:
     """A table whose `ref` is to move to the head of `branch`; `unchanged`: the ref stays, and the branch goes.
 
-    `becomes`, `columns` and `renames` are as in `RefMove`.
+    `base` is the state that the branch was computed from: the ref must still stand there (None: nowhere yet). `becomes`,
+    `columns` and `renames` are as in `RefMove`.
     """
 
     table: TableName
@@ -23,6 +25,7 @@ class Ask:
     columns: tuple[str, ...] | None = None
     renames: Renames = ()
     unchanged: bool = False
+    base: int | Literal["any ancestor"] | None = "any ancestor"
 
     @property
     def tables(self) -> tuple[TableName, ...]:
@@ -63,9 +66,9 @@ def _move(ask: Ask, metadata: TableMetadata, tables: Mapping[TableName, TableMet
     present = metadata.refs.get(ask.ref)
     if ask.unchanged and present:
         return RefMove(ask.table, ask.branch, to=present.snapshot, base=present.snapshot, ref=ask.ref)
-    if present and not metadata.descends(head, from_=present.snapshot):
-        raise Diverged(str(ask.table), ask.ref, ask.branch)
     base = present.snapshot if present else None
+    if ask.base not in ("any ancestor", base) or (present and not metadata.descends(head, from_=present.snapshot)):
+        raise Diverged(str(ask.table), ask.ref, ask.branch)
     return RefMove(ask.table, ask.branch, to=head, base=base, ref=ask.ref, columns=ask.columns, renames=ask.renames)
 
 

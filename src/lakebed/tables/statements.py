@@ -35,9 +35,10 @@ def create_table(
     return f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n{partitioned}{placed}TBLPROPERTIES ({listed})"
 
 
-def create_branch(table: TableName, branch: str) -> str:
-    """A branch at the table's present state."""
-    return f"ALTER TABLE {table.spark} CREATE BRANCH {spark_identifier(branch)}"
+def create_branch(table: TableName, branch: str, *, at: int | None) -> str:
+    """A branch that begins at a snapshot; without one, where a table begins that has none."""
+    begins = f" AS OF VERSION {at}" if at is not None else ""
+    return f"ALTER TABLE {table.spark} CREATE BRANCH {spark_identifier(branch)}{begins}"
 
 
 def on_branch(table: TableName, branch: str) -> str:

@@ -1,0 +1,58 @@
+"""Somebody else commits while a run is under way: no row of theirs is lost, whatever the run had read by then."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from lakebed.app.pipelines import Request
+from lakebed.pipelines.plan import PrepareSchema
+from tests.pipelines.lakes import TestLake
+
+pytestmark = pytest.mark.spark
+
+KEEPS_ITS_OWN = "SELECT id, amount FROM {{ this }} WHERE id <> 1 UNION ALL SELECT 1, 1"
+BY_AMOUNT = "merge_strategy: snapshot\npartition_column: amount"
+
+
+def append(shop: TestLake, name: str, value: int) -> None:
+    """A foreign append, by plain Spark."""
+    shop.lake.spark.sql(f"INSERT INTO {shop.table(name).spark} VALUES ({value}, 1)")
+
+
+def once(kind: type, act: Callable[[], Any]) -> Callable[..., None]:
+    """Do something before the first step of a kind, and never again."""
+    left = [act]
+
+    def watch(run_id: str, step: object, when: str) -> None:
+        if isinstance(step, kind) and when == "before" and left:
+            left.pop()()
+
+    return watch
+
+
+def ids(shop: TestLake, name: str) -> list[int]:
+    return sorted(row["id"] for row in shop.rows(name))
+
+
+def created(shop: TestLake, name: str) -> None:
+    shop.lake.spark.sql(shop.lake.creation_of(shop.table(name), "id INT, amount INT"))
+
+
+@pytest.mark.parametrize(
+    ("config", "together"),
+    [("merge_strategy: full_refresh", False), ("merge_strategy: full_refresh", True), (BY_AMOUNT, False)],
+)
+def test_rows_appended_by_others_between_reading_a_table_and_branching_from_it_are_not_lost(
+    shop: TestLake, config: str, together: bool
+) -> None:
+    created(shop, "silver.a")
+    shop.pipeline("silver.a", KEEPS_ITS_OWN, config)
+    for foreign in (7, 8):  # the table has no snapshot yet, then some
+        watch = once(PrepareSchema, partial(append, shop, "silver.a", foreign))
+        result = shop.lake.pipelines.run(Request(), together=together, watch=watch)
+        assert result.ok, [record.error for record in result.records]
+    assert ids(shop, "silver.a") == [1, 7, 8]
+    assert len(shop.lake.stores.records.runs(table=shop.table("silver.a"), state="success")) == 2
+    assert shop.snapshots("silver.a") == 4
