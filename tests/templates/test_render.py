@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 from types import MappingProxyType
 from typing import Any
 
@@ -39,6 +40,30 @@ def test_a_watermark_cannot_leave_its_quotes() -> None:
     assert text("'{{ watermark_value }}'", watermark_value="a' OR 1=1 --\\\n") == r"'a\' OR 1=1 --\\\n'"
     assert text("{{ watermark_value|literal }}", watermark_value="it's") == r"'it\'s'"
     assert text("{% for x in [1] %}{{ watermark_value|literal }}{% endfor %}", watermark_value="it's") == r"'it\'s'"
+
+
+CUTS = ["{0}[:3]", "{0}[2:]", "{0}|reverse", "{0}|truncate(3, true, '')", "{0}|first", "{0}.split('s')[0]", "({0} ~ {0})[3:6]"]
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("whole", ["it's", "\\" * 4, "'" * 4, '"' * 4, "\n\r\0\x1a"])
+def test_a_watermark_cannot_leave_its_quotes_however_it_is_cut(whole: str, cut: str, quote: str) -> None:
+    given = json.loads(values(watermark_value=whole).as_json())
+    captured = "{% set x %}{{ watermark_value }}{% endset %}"
+    for source in ("%s{{ " + cut.format("watermark_value") + " }}%s", captured + "%s{{ " + cut.format("x") + " }}%s"):
+        sql = respond({"source": source.replace("%s", quote), "values": given})["text"]
+        assert re.fullmatch(rf"{quote}([^\\{quote}\n\r\0\x1a]|\\.)*{quote}", sql)
+
+
+def test_a_watermark_may_be_cut_and_then_written_as_a_literal() -> None:
+    assert text("{{ watermark_value[:3]|literal }}", watermark_value="it's") == r"'it\''"
+    assert text("{{ watermark_value|length }}", watermark_value="it's") == "4"
+
+
+@pytest.mark.parametrize("word", ["watermark", "watermark_value"])
+def test_a_watermark_with_a_sign_that_no_text_has_is_refused_where_it_is_used(word: str) -> None:
+    assert "U+FDD1" in refusal(f"'{{{{ {word} }}}}'", **{word: "a\ufdd1"}).what
 
 
 @pytest.mark.parametrize(

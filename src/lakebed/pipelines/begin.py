@@ -33,13 +33,12 @@ def begin(
 ) -> Work:
     """Heal, pin and plan: everything up to the first step."""
     heal(spec.table, tools, lease=held.still())
-    started_at = tools.now()
     record = RunRecord(
         run_id,
         order.invocation,
         spec.table,
         "running",
-        started_at,
+        tools.now(),
         attempt,
         strategy=spec.strategy_name,
         release=spec.release,
@@ -50,7 +49,7 @@ def begin(
     pins, target = pin(spec, specs, tools, order, run_id=run_id, built=built)
     tools.records.pin(run_id, tuple(pins.inputs.values()))
     mark = watermark(spec, pins, target, tools)
-    setting = Setting(spec, specs, pins, target, built, mark, started_at, order.vars)
+    setting = Setting(spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars)
     record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref))
     return Work(tools, order, setting, _plan(spec, pins, target, order), held, record, logger_of(run_id, tools.log(run_id)))
 

@@ -101,7 +101,7 @@ def _context(work: Work, bench: Workbench | None) -> Context:
         is_incremental=Answer(setting.is_incremental),
         watermark=mark.value if mark else None,
         watermark_value=mark.text if mark else None,
-        run_started_at=work.record.started_at,
+        run_started_at=setting.started_at,
         vars=work.vars,
         config=work.spec.config.model_dump(mode="json"),
         logger=work.log,

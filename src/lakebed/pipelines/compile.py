@@ -40,13 +40,13 @@ class Setting:
     target: Target
     built: Mapping[TableName, Built]
     watermark: Watermark | None
-    started_at: datetime
+    started_at: datetime  # when all the runs began that were asked for together, in the lake's time zone
     vars: Mapping[str, Any]
 
     @property
     def is_incremental(self) -> bool:
-        """Whether there is something to compare with: rows, and a newest one where the strategy goes by that."""
-        if self.pins.full_refresh or self.spec.strategy.strategy == "full_refresh" or not self.target.rows(self.pins.ref):
+        """Whether the result may be only what is new: there are rows, with a newest one, and what it lacks stays as it is."""
+        if self.pins.full_refresh or not self.spec.strategy.takes_parts or not self.target.rows(self.pins.ref):
             return False
         return self.spec.config.watermark_column is None or self.watermark is not None
 
@@ -115,7 +115,7 @@ def _values(setting: Setting, spec: PipelineSpec, refs: Iterable[Ref], *, this: 
         strategy=spec.strategy.strategy,
         watermark_value=mark.text if mark else None,
         watermark=mark.literal if mark else None,
-        run_started_at=setting.started_at.replace(tzinfo=None).isoformat(" "),
+        run_started_at=setting.started_at.isoformat(" "),
         vars=setting.vars,
         config=spec.config.model_dump(mode="json"),
     )

@@ -135,7 +135,7 @@ def unpinned(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
         strategy=spec.strategy.strategy,
         watermark_value=None,
         watermark=None,
-        run_started_at=datetime.now(UTC).replace(tzinfo=None).isoformat(" "),
+        run_started_at=datetime.now(UTC).isoformat(" "),
         vars=vars,
         config=spec.config.model_dump(mode="json"),
     )

@@ -37,7 +37,7 @@ def setting_of(
     """What a run would see if it began now."""
     pins, target = pin(spec, specs, tools, order, run_id=run_id, built=built)
     mark = watermark(spec, pins, target, tools)
-    return Setting(spec, specs, pins, target, built, mark, tools.now(), order.vars)
+    return Setting(spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars)
 
 
 def compiled(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> tuple[Compiled, ...]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import Any, Literal, Protocol
+from zoneinfo import ZoneInfo
 
 from lakebed.names import TableName
 from lakebed.pipelines.plan import Step
@@ -46,6 +47,10 @@ class Tools:
     releases: Releases
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
+    def local(self, at: datetime) -> datetime:
+        """The same moment in the lake's time zone."""
+        return at.astimezone(ZoneInfo(self.ground.settings.timezone))
+
 
 @dataclass(frozen=True)
 class Hand:
@@ -67,6 +72,7 @@ class Order:
     vars: Mapping[str, Any] = field(default_factory=dict)
     full_refresh: bool = False
     ref: str = MAIN
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))  # one for all runs that were asked for together
     watch: Callable[[str, Step, When], None] = _unwatched
     hand: Hand | None = None
     stop: Event = field(default_factory=Event)  # set: runs end at their next step

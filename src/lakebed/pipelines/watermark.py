@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from lakebed.errors import BadPipeline
 from lakebed.tables import text as quoted
+from lakebed.templates import literal
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*", re.IGNORECASE)
@@ -31,15 +32,15 @@ def watermark_of(value: Any, *, lookback: str | float | None, timezone: str, whe
     if isinstance(moved, datetime):
         if moved.tzinfo is None:
             return Watermark(moved, moved.isoformat(" "), f"TIMESTAMP_NTZ '{moved.isoformat(' ')}'")
-        local = moved.astimezone(ZoneInfo(timezone))
-        plain = local.replace(tzinfo=None).isoformat(" ")
-        return Watermark(moved, plain, f"TIMESTAMP '{local.isoformat(' ')}'")
+        local = moved.astimezone(ZoneInfo(timezone)).isoformat(" ")  # the offset tells the two hours of a clock change apart
+        return Watermark(moved, local, f"TIMESTAMP '{local}'")
     if isinstance(moved, date):
         return Watermark(moved, moved.isoformat(), f"DATE '{moved.isoformat()}'")
     if isinstance(moved, str):
         return Watermark(moved, moved, quoted(moved))
-    suffix = "BD" if isinstance(moved, Decimal) else "D" if isinstance(moved, float) else ""
-    return Watermark(moved, str(moved), f"{moved}{suffix}")
+    if isinstance(moved, Decimal):
+        return Watermark(moved, f"{moved:f}", f"{moved:f}BD")
+    return Watermark(moved, str(moved), literal(moved))
 
 
 def set_back(value: Any, lookback: str | float | None, *, where: str) -> Any:

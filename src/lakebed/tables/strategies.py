@@ -31,6 +31,11 @@ class _Strategy(BaseModel):
         return False
 
     @property
+    def takes_parts(self) -> bool:
+        """Whether a batch may be a part of all rows: what is absent from it stays as it is."""
+        return not self.counts_absence
+
+    @property
     def own_columns(self) -> tuple[tuple[str, str], ...]:
         """Columns that the strategy adds to the table, with their types."""
         return ()
@@ -40,6 +45,10 @@ class FullRefresh(_Strategy):
     """The result replaces all rows; an empty result empties the table."""
 
     strategy: Literal["full_refresh"] = "full_refresh"
+
+    @property
+    def takes_parts(self) -> bool:
+        return False
 
 
 class AppendOnly(_Strategy):

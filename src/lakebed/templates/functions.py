@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from jinja2 import StrictUndefined, TemplateRuntimeError, Undefined
 
 from lakebed.errors import near, suggestion
-from lakebed.templates.literal import EscapedText, literal
+from lakebed.templates.literal import covered, literal, stray
 from lakebed.templates.words import STRATEGY_TESTS
 
 Plain = Mapping[str, Any]  # TemplateValues as JSON has them
@@ -71,8 +71,8 @@ def bindings(values: Plain) -> dict[str, Any]:
         "is_incremental": lambda: values["is_incremental"],
         **{word: _equals(strategy, meant) for word, meant in STRATEGY_TESTS.items()},
         "this": _present("this", values["this"], "the table does not exist yet"),
-        "watermark": _present("watermark", values["watermark"], "there is nothing to compare with"),
-        "watermark_value": _watermark_value(values["watermark_value"]),
+        "watermark": _watermark("watermark", values["watermark"]),
+        "watermark_value": _watermark("watermark_value", values["watermark_value"], covered),
         "run_started_at": values["run_started_at"],
         "config": _Settings(values["config"]),
     }
@@ -80,8 +80,6 @@ def bindings(values: Plain) -> dict[str, Any]:
 
 def shown(value: object) -> str:
     """How a value is written into the text. No value, or a function that was not called, is an error, not the word None."""
-    if isinstance(value, str):
-        return str(value)
     if value is None:
         raise Fault("this expression gives no value (none).", "Give it one, or write |literal after it for NULL.")
     if callable(value) and not isinstance(value, Undefined):
@@ -110,8 +108,12 @@ def _present(word: str, value: str | None, why: str) -> object:
     return Absent(hint, name=word, exc=Fault)
 
 
-def _watermark_value(value: str | None) -> object:
-    return _present("watermark_value", None if value is None else EscapedText.of(value), "there is nothing to compare with")
+def _watermark(word: str, value: str | None, form: Callable[[str], str] = str) -> object:
+    if value is None:
+        return _present(word, None, "there is nothing to compare with")
+    if sign := stray(value):
+        return Missing(f"{word} holds U+{ord(sign):04X}, which Unicode leaves out of texts.", name=word, exc=Fault)
+    return form(value)
 
 
 def _reader_of_tables(refs: Mapping[str, str]) -> Callable[[str], str]:

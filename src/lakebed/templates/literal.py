@@ -4,24 +4,35 @@ import math
 from collections.abc import Sequence
 
 # A line break is escaped too: a value inside a `--` comment must not end the comment.
-_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\r": "\\r", "\0": "\\0", "\x1a": "\\Z"})
+_ESCAPED = {"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\r": "\\r", "\0": "\\0", "\x1a": "\\Z"}
+_STAND_INS = {sign: chr(0xFDD0 + place) for place, sign in enumerate(_ESCAPED)}  # Unicode keeps these free: no text has them
+_ESCAPES = str.maketrans(_ESCAPED)
+_COVER = str.maketrans(_STAND_INS)
+_UNCOVER = str.maketrans({stand_in: sign for sign, stand_in in _STAND_INS.items()})
+_WRITE = str.maketrans({stand_in: _ESCAPED[sign] for sign, stand_in in _STAND_INS.items()})
 
 
-class EscapedText(str):
-    """Text ready to stand between the quotes of a Spark SQL string; `literal` starts from what it was before."""
+def covered(raw: str) -> str:
+    """Text for a template to work with, in which one character stands for each sign that has to be escaped.
 
-    _raw: str  # the sandbox hides names with an underscore from templates
+    However the template cuts and joins it, `written` finds whole signs: an escape of two characters could be cut in half.
+    """
+    return raw.translate(_COVER)
 
-    @classmethod
-    def of(cls, raw: str) -> "EscapedText":
-        text = cls(escaped(raw))
-        text._raw = raw
-        return text
+
+def stray(raw: str) -> str | None:
+    """A character of a text that would be taken for a sign it does not stand for."""
+    return next((sign for sign in raw if ord(sign) in _WRITE), None)
+
+
+def written(text: str) -> str:
+    """What a template gave, with the escapes for what stands for them."""
+    return text.translate(_WRITE)
 
 
 def escaped(text: str) -> str:
     """The text as it must stand between the quotes, single or double, of a Spark SQL string."""
-    return text.translate(_ESCAPES)
+    return text.translate(_UNCOVER).translate(_ESCAPES)
 
 
 def literal(value: object) -> str:
@@ -31,8 +42,6 @@ def literal(value: object) -> str:
             return "NULL"
         case bool():
             return "TRUE" if value else "FALSE"
-        case EscapedText():
-            return f"'{escaped(value._raw)}'"
         case str():
             return f"'{escaped(value)}'"
         case int() | float():

@@ -1,5 +1,7 @@
 """Rendered text as it grows, and the source line that each of its lines came from."""
 
+from lakebed.templates.literal import written
+
 LONGEST = 1_048_576
 
 
@@ -22,6 +24,7 @@ class Page:
 
     def add(self, piece: str, *, line: int, plain: bool) -> None:
         """Append a piece that began on a source line; `plain` text goes on through the source as it breaks lines."""
+        piece = written(piece)
         self._length += len(piece)
         if self._length > LONGEST:
             raise TooLong(line)

@@ -85,10 +85,10 @@ def _spelt(kind: IcebergType, value: Any) -> Any:
 
 
 def _scanned(table: StaticTable, snapshot: int, column: str) -> Any:
-    """Batch by batch: statistics shorten texts, and do not order NaN."""
+    """Batch by batch: statistics shorten texts, and do not order NaN. NaN is left out: nothing would ever be newer."""
     newest = None
     for batch in table.scan(snapshot_id=snapshot, selected_fields=(column,)).to_arrow_batch_reader():
         value = pc.max(batch.column(0)).as_py()
-        if value is not None and (newest is None or value > newest):
+        if value is not None and value == value and (newest is None or value > newest):
             newest = value
     return newest

@@ -17,7 +17,7 @@ from lakebed.settings import Document
 from lakebed.sql import check_query, column_lineage, refuse_bare_count
 from lakebed.templates import TemplateValues, read_annotations, render
 
-_WATERMARK = "2026-01-01 00:00:00"
+_WATERMARK = "2026-01-01 00:00:00+00:00"
 _ORDERING = re.compile(r"\s+(asc|desc|nulls\s+(first|last))\b", re.IGNORECASE)
 _CALL = re.compile(r"\w+\(\s*(?:\d+\s*,\s*)?([^,()]+?)\s*(?:,\s*\d+\s*)?\)")
 Texts = Mapping[str, str]
@@ -75,7 +75,7 @@ def _ways(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValue
     """What templates see in a first run, and in a later one."""
     first = unpinned(spec, vars)
     yield first
-    if spec.strategy.strategy != "full_refresh":
+    if spec.strategy.takes_parts:
         yield replace(first, is_incremental=True, watermark_value=_WATERMARK, watermark=f"TIMESTAMP '{_WATERMARK}'")
 
 
