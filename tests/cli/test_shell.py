@@ -134,7 +134,7 @@ def test_values_that_a_terminal_would_obey_are_shown_harmless(shell: Shell, caps
     assert "\x1b" not in shown
     assert "two⏎lines" in shown
     assert "NULL" in shown
-    assert "x…" in shown
+    assert "x" * 100 in shown  # nothing is cut on its way into a pipe
     assert "a (2)" in shown
 
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.cli.building import amount
 from lakebed.cli.screen import Screen
+from lakebed.cli.wording import shortened
 
 if TYPE_CHECKING:
     from lakebed.query.result import Result
 
 SHOWN = 200  # rows that the shell shows
-_WIDEST = 60
+_WIDEST = 60  # characters of a value, on a terminal
 
 
 def show(screen: Screen, answer: "Result", mode: str) -> str:
@@ -19,13 +20,13 @@ def show(screen: Screen, answer: "Result", mode: str) -> str:
     from lakebed.query.export import write
 
     if mode == "table":
-        count, more = as_table(screen, answer, most=SHOWN)
+        count, more = as_table(screen, answer, most=SHOWN, widest=screen.longest(_WIDEST))
         return f"the first {amount(count, 'row')} (.mode csv shows all)" if more else amount(count, "row")
     write(answer, "csv" if mode == "csv" else "json", sys.stdout.buffer)
     return ""
 
 
-def as_table(screen: Screen, answer: "Result", *, most: int, widest: int = _WIDEST) -> tuple[int, bool]:
+def as_table(screen: Screen, answer: "Result", *, most: int, widest: int | None) -> tuple[int, bool]:
     """Rows under headings: how many were shown, and whether there are more."""
     rows = answer.rows()
     shown = [[cell(value, widest) for value in row] for row in islice(rows, most)]
@@ -52,10 +53,9 @@ def _told_apart(names: tuple[str, ...]) -> list[str]:
     return told
 
 
-def cell(value: Any, widest: int = _WIDEST) -> str:
-    """A value for the eye: one line, not too wide, nothing that a terminal would obey."""
+def cell(value: Any, widest: int | None = None) -> str:
+    """A value for the eye; of one that is too long, the beginning."""
     from lakebed.query.export import cell as spelled
 
-    shown = "NULL" if value is None else spelled(value).replace("\n", "⏎")
-    shown = "".join(character if character.isprintable() else "\ufffd" for character in shown)
-    return shown if len(shown) <= widest else shown[: widest - 1] + "…"
+    shown = "NULL" if value is None else spelled(value)
+    return shortened(shown, widest)

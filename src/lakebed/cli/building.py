@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from lakebed.cli.marks import Marked, description
 from lakebed.cli.screen import Screen
-from lakebed.cli.wording import counted
+from lakebed.cli.wording import counted, shortened
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -26,7 +27,7 @@ _COLOURS = {
     "SKIP": "dim",
     "NOOP": "dim",
 }
-_ROWS, _LONGEST = 3, 160  # bad rows under a line, and characters of each
+_ROWS, _LONGEST = 3, 160  # bad rows under a line, and characters of each on a terminal
 
 
 def label(record: "RunRecord") -> str:
@@ -74,7 +75,7 @@ def amount(number: int, noun: str) -> str:
     return f"{counted(number)} {noun}{'' if number == 1 else 's'}"
 
 
-def trouble(record: "RunRecord") -> Iterator[str]:
+def trouble(record: "RunRecord", *, longest: int | None = None) -> Iterator[str]:
     """What stands under a line: the error, whether data is safe, what next; gates that did not pass."""
     error = record.error
     if error:
@@ -83,19 +84,19 @@ def trouble(record: "RunRecord") -> Iterator[str]:
         yield from filter(None, (error.get("safe"), error.get("next")))
     for verdict in record.verdicts:
         if not verdict.passed:
-            yield from bad_rows(verdict)
+            yield from bad_rows(verdict, longest=longest)
     for file in record.set_aside:
         yield f"set aside: {file.path}: {file.reason}"
 
 
-def bad_rows(verdict: "Verdict", *, limit: int = _ROWS) -> Iterator[str]:
+def bad_rows(verdict: "Verdict", *, limit: int = _ROWS, longest: int | None = None) -> Iterator[str]:
     """A gate that did not pass, and some of the rows it found."""
     found = verdict.error or amount(verdict.bad_rows, "bad row")
     about = f" ({verdict.description})" if verdict.description else ""
     yield f"gate {verdict.gate}, {verdict.severity}: {found}{about}"
     for row in verdict.sample[:limit]:
         shown = ", ".join(f"{name}={'NULL' if value is None else value}" for name, value in row.items())
-        yield f"  {shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + '…'}"
+        yield f"  {shortened(shown, longest)}"
     if verdict.bad_rows > limit:
         yield f"  … and {counted(verdict.bad_rows - limit)} more"
     if verdict.remediation:
@@ -127,6 +128,11 @@ class Showing:
         self._task: TaskID | None = None
 
     @property
+    def longest(self) -> int | None:
+        """How much of a bad row is shown."""
+        return self.screen.longest(_LONGEST)
+
+    @property
     def onlooker(self) -> "Onlooker":
         from lakebed.app.pipelines import Onlooker
 
@@ -138,9 +144,15 @@ class Showing:
         if not self.screen.errors.is_terminal or self.screen.quiet or self.screen.as_json:
             yield
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TimeElapsedColumn
 
-        columns = (SpinnerColumn(), MofNCompleteColumn(), BarColumn(20), TextColumn("{task.description}"), TimeElapsedColumn())
+        columns = (
+            SpinnerColumn(),
+            MofNCompleteColumn(),
+            BarColumn(20),
+            description(),
+            TimeElapsedColumn(),
+        )
         self._bar = Progress(*columns, console=self.screen.errors, transient=True)
         self._task = self._bar.add_task("", total=None)
         with self._bar:
@@ -159,22 +171,19 @@ class Showing:
         with self._lock:
             if str(record.table) in self._running:
                 self._running.remove(str(record.table))
-            self.line(label(record), str(record.table), details(record), trouble(record))
+            self.line(label(record), str(record.table), details(record), trouble(record, longest=self.longest))
 
     def line(self, kind: str, name: str, said: str, below: Iterator[str]) -> None:
         """The next line, and what stands under it."""
-        from rich.markup import escape
-
         self.done += 1
         if self.screen.as_json or self.screen.quiet:
             return
         if self._bar:
             self._bar.stop()  # or its line and ours would stand in one
         number = f"{self.done:>{len(str(self.total))}} of {self.total}"
-        colour = _COLOURS.get(kind, "default")
-        self.screen.say(f"{number} [{colour}]{kind:<5}[/{colour}] {escape(f'{name} [{said}]')}")
+        self.screen.say(f"{number} ", Marked(f"{kind:<5}", _COLOURS.get(kind, "")), f" {name} [{said}]")
         for text in below:
-            self.screen.say(f"    {escape(text)}")
+            self.screen.say(f"    {text}")
         self._redraw()
         if self._bar:
             self._bar.start()

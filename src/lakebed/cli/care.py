@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.marks import Marked, bold, description, plain
 from lakebed.cli.screen import Screen
 from lakebed.cli.tables import known_tables
 from lakebed.cli.wording import counted, sized, timed
@@ -87,7 +88,7 @@ def _show_settings(screen: Screen, name: str) -> None:
         view = lake.caring.settings_of(name)
 
     def text() -> None:
-        screen.say(f"[bold]{view.table}[/bold]")
+        screen.say(bold(view.table))
         said = {key: (level, value) for level, own in view.overrides.items() for key, value in own.items()}
         rows = [
             (key, str(value), str(view.system[key]), f"{said[key][0]}" if key in said else "")
@@ -154,9 +155,14 @@ class _Showing:
         if not self.screen.errors.is_terminal or self.screen.quiet or self.screen.as_json:
             yield
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TimeElapsedColumn
 
-        columns: tuple[Any, ...] = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn())
+        columns: tuple[Any, ...] = (
+            SpinnerColumn(),
+            description(),
+            BarColumn(20),
+            MofNCompleteColumn(),
+        )
         self._bar = Progress(*columns, TimeElapsedColumn(), console=self.screen.errors, transient=True)
         self._task = self._bar.add_task("looking what is due", total=None)
         with self._bar:
@@ -164,7 +170,7 @@ class _Showing:
 
     def _start(self, step: "Step") -> None:
         if self._bar and self._task is not None:
-            self._bar.reset(self._task, description=f"{step.action} {step.subject}", total=None)
+            self._bar.reset(self._task, description=plain(f"{step.action} {step.subject}"), total=None)
 
     def _progress(self, done: int, total: int) -> None:
         if self._bar and self._task is not None:
@@ -173,10 +179,8 @@ class _Showing:
     def _end(self, entry: "CareEntry") -> None:
         if self.screen.as_json or self.screen.quiet:
             return
-        from rich.markup import escape
-
         with self._lock:
-            colour = _COLOURS[entry.state]
             parts = (_counts(entry), sized(entry.bytes) if entry.bytes else "", entry.message)
-            told = escape("; ".join(part for part in parts if part))
-            self.screen.say(f"[{colour}]{entry.state:<8}[/{colour}] {entry.action} {escape(entry.subject)}: {told}")
+            told = "; ".join(part for part in parts if part)
+            state = Marked(f"{entry.state:<8}", _COLOURS[entry.state])
+            self.screen.say(state, f" {entry.action} {entry.subject}: {told}")

@@ -39,8 +39,6 @@ def diff(
         found = lake.diff(name, before, after, keys=key, examples=examples)
 
     def text() -> None:
-        from rich.markup import escape
-
         old, new = found.before, found.after
         by = f"by {', '.join(found.keys)}" if found.keys else "as a whole: no key is known"
         screen.say(f"from snapshot {old.id} ({timed(old.at)}) to {new.id} ({timed(new.at)}), rows compared {by}")
@@ -52,7 +50,7 @@ def diff(
             screen.table(("column", "figure", "before", "after"), [line for one in figures for line in _figures(one)])
         for kind, rows in found.examples.items():
             for row in rows:
-                screen.say(f"  {kind}: {escape(_example(row))}")
+                screen.say(f"  {kind}: {_example(row)}")
 
     facts = {"before": found.before.id, "after": found.after.id, "keys": found.keys, "columns": found.columns}
     screen.show(facts | {"rows": found.rows, "figures": found.figures, "examples": found.examples}, text)

@@ -9,6 +9,7 @@ from tempfile import mkdtemp
 
 from lakebed.app import create_lake, open_lake
 from lakebed.cli.demo_chapters import CHAPTERS, Demo
+from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.settings import Root
 
@@ -20,7 +21,7 @@ def show(screen: Screen, path: str | None) -> None:
     with open_lake(str(root.folder), report=screen.progress) as lake:
         showing = Demo(screen, lake)
         for number, (title, chapter) in enumerate(CHAPTERS, start=1):
-            showing.say(f"\n[bold]{number}. {title}[/bold]")
+            showing.say(bold(f"\n{number}. {title}"))
             chapter(showing)
         seconds = time.monotonic() - showing.started
     screen.show(
@@ -29,7 +30,7 @@ def show(screen: Screen, path: str | None) -> None:
 
 
 def _farewell(screen: Screen, folder: Path, seconds: float) -> None:
-    screen.say(f"\n[bold]That took {seconds:.0f} s.[/bold] The lake is yours to play with:")
+    screen.say(bold(f"\nThat took {seconds:.0f} s."), " The lake is yours to play with:")
     program = "lakebed" if which("lakebed") else str(Path(sys.argv[0]).absolute())
     for line in (
         f"cd {folder}",

@@ -9,6 +9,7 @@ from lakebed.app import Lake
 from lakebed.app.pipelines import Request, Result
 from lakebed.cli import lakes, tables
 from lakebed.cli.building import Showing
+from lakebed.cli.marks import Marked
 from lakebed.cli.screen import Screen
 from lakebed.errors import BadQuery, GateFailed
 from lakebed.names import TableName
@@ -44,7 +45,7 @@ class Demo:
         showing = Showing(self.screen)
         return self.lake.pipelines.run(Request(selectors), together=together, onlooker=showing.onlooker)
 
-    def say(self, line: str) -> None:
+    def say(self, line: str | Marked) -> None:
         if not self.screen.as_json and not self.screen.quiet:
             self.screen.say(line)
 

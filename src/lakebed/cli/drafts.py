@@ -130,11 +130,9 @@ def restore(
     which, done = screen.lake().pipelines.releases.restore(name, state)
 
     def text() -> None:
-        from rich.markup import escape
-
         for mark, paths in (("~", done.written), ("-", done.removed)):
             for path in paths:
-                screen.say(escape(f"  {mark} {path}"))
+                screen.say(f"  {mark} {path}")
         changed = done.written or done.removed
         screen.say(
             f"restored {done.table} from {which}" if changed else f"the draft of {done.table} is as {which}: nothing to do"

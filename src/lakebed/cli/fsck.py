@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.marks import Marked
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized
 from lakebed.errors import UsageError
@@ -12,7 +13,7 @@ from lakebed.errors import UsageError
 if TYPE_CHECKING:
     from lakebed.care.fsck import Checked, Finding
 
-_MARKS = {"problem": "[bold red]problem[/bold red]", "warning": "[yellow]warning[/yellow]", "info": "[dim]info[/dim]"}
+_COLOURS = {"problem": "bold red", "warning": "yellow", "info": "dim"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -72,20 +73,19 @@ def _as_data(checked: "Checked") -> dict[str, object]:
 
 
 def _show(screen: Screen, checked: "Checked") -> None:
-    from rich.markup import escape
-
     for mended in checked.mended:
         screen.say(
             f"{'mended' if mended.done else 'not mended'}: {mended.repair}{f' ({mended.detail})' if mended.detail else ''}"
         )
     for found in checked.findings:
+        severity = Marked(found.severity, _COLOURS[found.severity])
         if found.severity == "info":
-            screen.say(f"{_MARKS[found.severity]} {escape(found.where)}: {escape(found.what)}")
+            screen.say(severity, f" {found.where}: {found.what}")
             continue
-        screen.say(f"{_MARKS[found.severity]} {escape(found.what)}")
-        screen.say(f"    where: {escape(found.where)}")
+        screen.say(severity, f" {found.what}")
+        screen.say(f"    where: {found.where}")
         if remedy := _remedy(found):
-            screen.say(f"    next: {escape(remedy)}")
+            screen.say(f"    next: {remedy}")
     looked = checked.looked
     screen.say(
         f"{counted(looked.tables)} tables, {counted(looked.files)} files; {counted(looked.read)} of them"

@@ -6,10 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.marks import Marked
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized, timed
 
-_MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "problem": "[bold red]problem[/bold red]"}
+_COLOURS = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -73,8 +74,8 @@ def doctor(screen: Screen) -> None:
     findings = examine(lake, os.environ)
 
     def text() -> None:
-        rows = [(_MARKS[found.state], found.component, found.version, found.detail) for found in findings]
-        screen.table(("", "component", "version", "found"), rows, marked=("",))
+        rows = [(Marked(found.state, _COLOURS[found.state]), found.component, found.version, found.detail) for found in findings]
+        screen.table(("", "component", "version", "found"), rows)
         for found in findings:
             if found.fix:
                 screen.say(f"{found.component}: {found.fix}")

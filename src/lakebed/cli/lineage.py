@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.selection import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, requested
 from lakebed.errors import UnknownName, UsageError
@@ -54,18 +55,16 @@ def lineage(
 
 
 def _print(screen: Screen, found: "Lineage", *, drawn: bool) -> None:
-    from rich.markup import escape
-
     from lakebed.pipelines.lineage import mermaid
 
     if drawn:
-        screen.say(escape(mermaid(found)))
+        screen.say(mermaid(found))
         return
     for node in found.nodes:
         edges = [edge for edge in found.edges if edge.target == node.name]
         if edges or node.kind in {"table", "view"}:
             at = f" at {node.snapshot}" if node.snapshot else ""
-            screen.say(f"[bold]{node.name}[/bold]{' (view)' if node.kind == 'view' else ''}{at}")
+            screen.say(bold(node.name), f"{' (view)' if node.kind == 'view' else ''}{at}")
         kinds = {other.name: other.kind for other in found.nodes}
         for edge in edges:
             screen.say(f"  ← {_edge(edge, kinds[edge.source])}")
@@ -81,7 +80,7 @@ def _edge(edge: "Edge", kind: str) -> str:
 def _print_columns(screen: Screen, traced: "tuple[ColumnLineage, ...]") -> None:
     for one in traced:
         at = f" at {one.snapshot}, run {one.run}" if one.snapshot else ""
-        screen.say(f"[bold]{one.table}[/bold]{at}")
+        screen.say(bold(one.table), at)
         if not one.columns:
             screen.say("  its columns cannot be traced")
         for column, sources in one.columns.items():

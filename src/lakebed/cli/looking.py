@@ -3,12 +3,14 @@
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lakebed.cli.answers import cell
 from lakebed.cli.building import Showing, amount, bad_rows, summary
 from lakebed.cli.command import command
+from lakebed.cli.marks import Marked
 from lakebed.cli.screen import Screen
 from lakebed.cli.selection import (
     ExcludeOption,
@@ -53,7 +55,7 @@ def judge(
 
     def show(judged: "Judged", total: int) -> None:
         showing.total = total
-        showing.line(_label(judged), str(judged.table), _details(judged), _trouble(judged))
+        showing.line(_label(judged), str(judged.table), _details(judged), _trouble(judged, showing.longest))
 
     with screen.lake() as lake, screen.waiting("asking the gates"):
         results = lake.pipelines.test(request, on_end=show)
@@ -81,10 +83,10 @@ def _details(judged: "Judged") -> str:
     return f"{amount(total, 'gate') if passed == total else f'{passed} of {total} gates'} passed in {took:.1f} s"
 
 
-def _trouble(judged: "Judged") -> Iterator[str]:
+def _trouble(judged: "Judged", longest: int | None) -> Iterator[str]:
     for verdict in judged.verdicts:
         if not verdict.passed:
-            yield from bad_rows(verdict)
+            yield from bad_rows(verdict, longest=longest)
 
 
 _COMPILE = """
@@ -109,12 +111,10 @@ def compile(
     found = [sql for sql in screen.lake().pipelines.compile(request) if gates or not sql.gate]
 
     def text() -> None:
-        from rich.markup import escape
-
         for sql in found:
             if len(found) > 1:
-                screen.say(f"[dim]-- {escape(sql.file)}{f' ({sql.gate})' if sql.gate else ''}[/dim]")
-            screen.say(escape(sql.text.strip()))
+                screen.say(Marked(f"-- {sql.file}{f' ({sql.gate})' if sql.gate else ''}", "dim"))
+            screen.say(sql.text.strip())
 
     screen.show([asdict(sql) | {"table": str(sql.table)} for sql in found], text)
 
@@ -140,13 +140,9 @@ def preview(
     names = [field.name for field in found.fields]
 
     def text() -> None:
-        screen.table(names, [[_cell(row[name]) for name in names] for row in found.rows])
+        screen.table(names, [[cell(row[name]) for name in names] for row in found.rows])
         sampled = f", from samples of {', '.join(map(str, found.sampled))}" if found.sampled else ""
         screen.say(f"{amount(len(found.rows), 'row')} of {found.table}{sampled}")
 
     told = {"table": str(found.table), "columns": list(found.fields), "rows": list(found.rows)}
     screen.show(told | {"sampled": list(map(str, found.sampled))}, text)
-
-
-def _cell(value: Any) -> str:
-    return "NULL" if value is None else str(value)

@@ -8,6 +8,7 @@ import typer
 
 from lakebed.cli.building import Showing, facts, label, summary
 from lakebed.cli.command import command
+from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.selection import (
     ExcludeOption,
@@ -128,15 +129,13 @@ def plan(
 
 
 def _show_plans(screen: Screen, plans: "tuple[Plan, ...]") -> None:
-    from rich.markup import escape
-
     from lakebed.pipelines.words import in_words, strategy_of
 
     def text() -> None:
         for plan in plans:
-            screen.say(f"[bold]{plan.table}[/bold] {escape(plan.reason or strategy_of(plan))}")
+            screen.say(bold(plan.table), f" {plan.reason or strategy_of(plan)}")
             for number, step in enumerate(plan.steps, start=1):
-                screen.say(f"  {number:>2}. {escape(in_words(step))}")
+                screen.say(f"  {number:>2}. {in_words(step)}")
         if not plans:
             screen.say("Nothing is selected.")
 

@@ -8,6 +8,7 @@ import typer
 from lakebed.cli.answers import as_table
 from lakebed.cli.building import amount
 from lakebed.cli.command import command
+from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized
 from lakebed.errors import UsageError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from lakebed.query.result import Result
 
 _SHOWN = 1000  # rows on a screen
-_WIDEST = 10_000  # characters of a value
+_WIDEST = 10_000  # characters of a value, on a terminal
 
 SqlArgument = Annotated[str, typer.Argument(metavar="SQL", help="One SELECT in DuckDB's SQL; - reads it from standard input.")]
 AtOption = Annotated[
@@ -81,7 +82,7 @@ def _hand_over(screen: Screen, result: "Result", format: Any, output: str | None
         if result.profile:
             screen.progress(f"{amount(result.profile.rows, 'row')} written to {output}")
     elif format == "table":
-        count, more = as_table(screen, result, most=limit if limit is not None else _SHOWN, widest=_WIDEST)
+        count, more = as_table(screen, result, most=limit if limit is not None else _SHOWN, widest=screen.longest(_WIDEST))
         said = f"the first {amount(count, 'row')}; more with --limit or -o FILE" if more else amount(count, "row")
         if not screen.quiet:
             screen.say(said)
@@ -116,8 +117,6 @@ def explain(screen: Screen, sql: SqlArgument, at: AtOption = None, namespace: Na
 
 
 def _explain(screen: Screen, tables: "tuple[Explained, ...]") -> None:
-    from rich.markup import escape
-
     from lakebed.query.explain import REASONS
 
     def text() -> None:
@@ -125,7 +124,7 @@ def _explain(screen: Screen, tables: "tuple[Explained, ...]") -> None:
             screen.say("The query reads no table of the lake.")
         for table in tables:
             at = f" at snapshot {table.snapshot}" if table.snapshot is not None else ""
-            screen.say(f"[bold]{escape(table.table)}[/bold]{at}")
+            screen.say(bold(table.table), at)
             if table.how not in ("metadata", "spark"):
                 size = f"{sized(table.bytes)} of {sized(table.total_bytes)}"
                 read = f"{counted(table.files)} of {counted(table.total_files)} files, {size}"
@@ -134,8 +133,8 @@ def _explain(screen: Screen, tables: "tuple[Explained, ...]") -> None:
             if table.how == "iceberg":
                 screen.say("  read through DuckDB's Iceberg reader: rows were deleted, or nested fields have changed")
             if table.condition:
-                screen.say(f"  files judged by: {escape(table.condition)}")
+                screen.say(f"  files judged by: {table.condition}")
             if table.columns:
-                screen.say(f"  columns: {escape(', '.join(table.columns))}")
+                screen.say(f"  columns: {', '.join(table.columns)}")
 
     screen.show(list(tables), text)

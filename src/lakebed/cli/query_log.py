@@ -8,6 +8,9 @@ import typer
 
 from lakebed.cli.command import command
 from lakebed.cli.screen import Screen
+from lakebed.cli.wording import shortened
+
+_LONGEST = 80  # characters of a query, on a terminal
 
 
 def add_to(app: typer.Typer) -> None:
@@ -34,15 +37,17 @@ def query_log(
 
     def text() -> None:
         rows = [
-            [f"{one.ts:%Y-%m-%d %H:%M:%S}", one.status, str(one.rows), f"{one.ms:.0f}", one.route, one.principal, _line(one.sql)]
+            (
+                f"{one.ts:%Y-%m-%d %H:%M:%S}",
+                one.status,
+                str(one.rows),
+                f"{one.ms:.0f}",
+                one.route,
+                one.principal,
+                shortened(" ".join(one.sql.split()), screen.longest(_LONGEST)),
+            )
             for one in found
         ]
         screen.table(["when (UTC)", "status", "rows", "ms", "route", "who", "query"], rows, right=("rows", "ms"))
 
     screen.show([asdict(entry) for entry in found], text)
-
-
-def _line(sql: str) -> str:
-    """The query in one line."""
-    words = " ".join(sql.split())
-    return words if len(words) <= 80 else words[:79] + "…"

@@ -8,6 +8,7 @@ import typer
 from lakebed.cli import drafts
 from lakebed.cli.command import command
 from lakebed.cli.drafts import PipelineArgument
+from lakebed.cli.marks import Marked, bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.selection import VarsOption, variables
 from lakebed.cli.wording import timed
@@ -45,15 +46,13 @@ def release(screen: Screen, name: PipelineArgument, message: MessageOption = "",
 
 def _show_made(screen: Screen, made: "Made") -> None:
     def text() -> None:
-        from rich.markup import escape
-
         table, version = made.release.table, made.release.version
         if not made.new:
-            screen.say(f"[bold]{table}[/bold] is release {version} already: nothing was made")
+            screen.say(bold(table), f" is release {version} already: nothing was made")
             return
-        screen.say(f"[bold]{table}[/bold] release {version} ({made.changes.summary})")
+        screen.say(bold(table), f" release {version} ({made.changes.summary})")
         for line in _in_short(made.changes):
-            screen.say(escape(f"  {line}"))
+            screen.say(f"  {line}")
         if made.dropped:
             screen.say(f"  dropped beyond max_versions: {', '.join(map(str, sorted(made.dropped)))}")
 
@@ -117,20 +116,17 @@ def diff(
     found = screen.lake().pipelines.releases.diff(name, one, other)
 
     def text() -> None:
-        from rich.markup import escape
-
         for line in found.changes.text.splitlines():
-            screen.say(_coloured(line, escape(line)))
+            screen.say(_coloured(line))
         screen.say(f"from {found.names[0]} to {found.names[1]}: {found.changes.summary}")
 
     told = {"table": str(found.table), "from": found.names[0], "to": found.names[1]}
     screen.show(told | changes_facts(found.changes), text)
 
 
-def _coloured(line: str, escaped: str) -> str:
+def _coloured(line: str) -> Marked:
     colours = {"+": "green", "-": "red", "@": "cyan"}
-    colour = None if line.startswith(("+++", "---")) else colours.get(line[:1])
-    return f"[{colour}]{escaped}[/{colour}]" if colour else escaped
+    return Marked(line, "" if line.startswith(("+++", "---")) else colours.get(line[:1], ""))
 
 
 _ROLLBACK = """

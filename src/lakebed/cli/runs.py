@@ -7,6 +7,7 @@ from typer.core import TyperGroup
 
 from lakebed.cli.building import bad_rows, details, facts, label, ran, seconds
 from lakebed.cli.command import command
+from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.selection import known_runs
 from lakebed.cli.wording import counted, timed
@@ -103,11 +104,9 @@ def show(
     log = lake.pipelines.log(record.run_id) if logs else None
 
     def text() -> None:
-        from rich.markup import escape
-
-        screen.say(f"[bold]{record.table}[/bold] {escape(f'{label(record)} [{details(record)}]')}")
+        screen.say(bold(record.table), f" {label(record)} [{details(record)}]")
         for line in (*_told(record), *_error(record), *_gates(record), *(log or "").splitlines()):
-            screen.say(f"  {escape(line)}")
+            screen.say(f"  {line}")
 
     screen.show(facts(record) | ({} if log is None else {"log": log}), text)
 

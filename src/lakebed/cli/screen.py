@@ -9,14 +9,13 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakebed.cli.marks import Marked, description, plain, shown
 from lakebed.errors import LakebedError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from lakebed.app import Lake
-
-_WIDE = 200  # a pipe has no width of its own; nothing should be cut or wrapped there
 
 
 @dataclass(frozen=True)
@@ -45,13 +44,13 @@ class Screen:
     def progress(self, line: str) -> None:
         """Say what takes long, beside the result."""
         if not self.quiet and not self.as_json:
-            self.errors.print(f"[dim]{_plain(line)}[/dim]", highlight=False)
+            _print(self.errors, Marked(line, "dim"))
 
     @contextmanager
     def waiting(self, doing: str) -> Iterator[None]:
         """A spinner while something takes its time; on a terminal only."""
         if self.errors.is_terminal and not self.quiet and not self.as_json:
-            with self.errors.status(doing):
+            with self.errors.status(shown(doing)):
                 yield
         else:
             yield
@@ -59,11 +58,12 @@ class Screen:
     @contextmanager
     def bar(self, doing: str) -> Iterator[Callable[[int, int], None]]:
         """A bar to be told how many of how many tasks are done; on a terminal only."""
-        from rich.progress import Progress
+        from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
         hidden = not self.errors.is_terminal or self.quiet or self.as_json
-        with Progress(console=self.errors, transient=True, disable=hidden) as progress:
-            task = progress.add_task(doing, total=None)
+        columns = (description(), BarColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self.errors, transient=True, disable=hidden) as progress:
+            task = progress.add_task(plain(doing), total=None)
             yield lambda done, total: progress.update(task, completed=done, total=total)
 
     def show(self, data: Any, text: Callable[[], None]) -> None:
@@ -73,22 +73,20 @@ class Screen:
         elif not self.quiet:
             text()
 
-    def say(self, line: str) -> None:
-        self.console.print(line, highlight=False, soft_wrap=True)
+    def say(self, *parts: str | Marked) -> None:
+        """A line: its parts one after the other, letter for letter; only what is `Marked` has a colour."""
+        _print(self.console, *parts)
 
-    def table(
-        self, headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = (), marked: Sequence[str] = ()
-    ) -> None:
-        """Rows under headings; columns in `right` are numbers, those in `marked` hold our own colours."""
-        from rich import box
-        from rich.table import Table
+    def longest(self, limit: int) -> int | None:
+        """How much of a long text is printed: all of it into a pipe, a part of it on a terminal."""
+        return limit if self.console.is_terminal else None
 
-        shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-        for heading in headings:
-            shown.add_column(heading, justify="right" if heading in right else "left", no_wrap=not self.console.is_terminal)
-        for row in rows:
-            shown.add_row(*(cell if name in marked else _plain(cell) for name, cell in zip(headings, row, strict=True)))
-        self.console.print(shown)
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str | Marked]], *, right: Sequence[str] = ()) -> None:
+        """Rows under headings; columns in `right` are numbers. Into a pipe every cell goes whole."""
+        from lakebed.cli import grid
+
+        aligned = frozenset(number for number, heading in enumerate(headings) if heading in right)
+        grid.show(self.console, headings, rows, right=aligned)
 
     def refuse(self, error: LakebedError) -> None:
         """The one place that turns an error into output."""
@@ -102,23 +100,25 @@ class Screen:
             }
             sys.stderr.write(json.dumps({"error": facts | {"retryable": error.retryable}}, ensure_ascii=False) + "\n")
             return
-        where = f"{_plain(error.where)}: " if error.where else ""
-        self.errors.print(f"[bold red]error:[/bold red] {where}{_plain(error.what)}", highlight=False, soft_wrap=True)
+        where = f"{error.where}: " if error.where else ""
+        _print(self.errors, Marked("error:", "bold red"), f" {where}{error.what}")
         for line in (error.safe, error.next):
             if line:
-                self.errors.print(f"  {_plain(line)}", highlight=False, soft_wrap=True)
+                _print(self.errors, f"  {line}")
 
 
 def _console(stream: Any) -> "Console":
+    """The one place that makes a console: it obeys nothing that a text says, be it markup, emoji names or links."""
     from rich.console import Console
 
-    return Console(file=stream) if stream.isatty() else Console(file=stream, width=_WIDE, no_color=True)
+    return Console(file=stream, markup=False, emoji=False, highlight=False)
 
 
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+def _print(console: "Console", *parts: str | Marked) -> None:
+    if console.is_terminal:
+        console.print(shown(*parts), soft_wrap=True)
+    else:
+        console.file.write("".join(map(plain, parts)) + "\n")  # as it is: a console would turn tabs to spaces
 
 
 def _as_json(value: Any) -> Any:

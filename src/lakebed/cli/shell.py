@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
 from lakebed.cli.answers import show
+from lakebed.cli.marks import Marked
 from lakebed.cli.screen import Screen
 from lakebed.cli.shell_words import DOTS, MODES, cut
 from lakebed.errors import LakebedError, UnknownName, UsageError
@@ -45,7 +44,7 @@ class Shell:
         with self.lake.query(sql, at=self.at, namespace=self.namespace, route="shell") as answer:
             shown = show(self.screen, answer, self.mode)
         if shown:
-            self.screen.say(f"[dim]{shown}{f' in {time.perf_counter() - began:.3f} s' if self.timer else ''}[/dim]")
+            self.screen.say(Marked(f"{shown}{f' in {time.perf_counter() - began:.3f} s' if self.timer else ''}", "dim"))
 
     # -- dot commands
 
@@ -85,7 +84,7 @@ class Shell:
 
     def _at(self, point: str) -> None:
         self.at = None if point in ("", "now") else point
-        self.screen.say(f"Tables are read as of {escape(self.at)}." if self.at else "Tables are read as they are now.")
+        self.screen.say(f"Tables are read as of {self.at}." if self.at else "Tables are read as they are now.")
 
     def _mode(self, mode: str) -> None:
         if mode not in MODES:
@@ -127,7 +126,7 @@ def talk(shell: Shell, lines: Iterable[str]) -> None:
         except LakebedError as error:
             shell.screen.refuse(error)
         except KeyboardInterrupt:
-            shell.screen.say("[dim]cancelled[/dim]")
+            shell.screen.say(Marked("cancelled", "dim"))
 
 
 def recite(shell: Shell, lines: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.marks import Marked
 from lakebed.cli.screen import Screen
 
 
@@ -40,5 +41,5 @@ def sql(
         from lakebed.cli.shell_prompt import typed
         from lakebed.settings import cache_folder
 
-        screen.say("[dim]DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.[/dim]")
+        screen.say(Marked("DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.", "dim"))
         talk(shell, typed(shell, cache_folder(os.environ) / "sql_history"))

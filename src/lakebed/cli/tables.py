@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized, timed
 
@@ -71,7 +72,7 @@ def describe(screen: Screen, name: NameArgument) -> None:
     }
 
     def text() -> None:
-        screen.say(f"[bold]{table}[/bold]")
+        screen.say(bold(table))
         screen.say(f"  rows {counted(facts['rows'])} · files {counted(facts['files'])} · {sized(facts['bytes'])}")
         screen.say(f"  updated {timed(metadata.updated_at)} UTC · {metadata.location}")
         for label, parts in (("partitioned by", metadata.partition_by), ("sorted by", metadata.sort_by)):

@@ -21,3 +21,8 @@ def sized(number: int | None) -> str:
 def timed(moment: datetime | None) -> str:
     """`2026-11-15 09:30:12`, in UTC."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
+
+
+def shortened(text: str, longest: int | None) -> str:
+    """As much of a text as there is room for; all of it where `longest` is None."""
+    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"

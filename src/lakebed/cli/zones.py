@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized, timed
 
@@ -97,7 +98,7 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
         found = zones.look(zones.find(zone), watch=True)
 
     def text() -> None:
-        screen.say(f"[bold]{found.zone}[/bold] read by {', '.join(_readers(found)) or 'no pipeline'}")
+        screen.say(bold(found.zone), f" read by {', '.join(_readers(found)) or 'no pipeline'}")
         rows = [(file.path, file.state, sized(file.size), timed(file.modified), _said(file)) for file in found.files]
         if rows:
             screen.table(("file", "state", "size", "modified (UTC)", ""), rows, right=("size",))
@@ -144,9 +145,7 @@ def put(
         done = zones.put(zones.find(zone, new=True), files, replace=replace, sample=sample)
 
     def text() -> None:
-        from rich.markup import escape
-
         for file in done:
-            screen.say(escape(f"put {file.path} ({sized(file.size)})"))
+            screen.say(f"put {file.path} ({sized(file.size)})")
 
     screen.show(done, text)
