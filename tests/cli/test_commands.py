@@ -2,14 +2,20 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from lakebed.app import open_lake
 from lakebed.cli.main import app
+from lakebed.names import TableName
+from lakebed.ports import InputPin, RunRecord
 from tests.contracts.benches import RealBench, sqlite_bench
 
 
@@ -31,6 +37,21 @@ def lake(tmp_path: Path) -> Path:
     bench.write(customers, [1])
     bench.close()
     return folder
+
+
+def write_record(folder: Path) -> None:
+    """The pipeline silver.orders, and a run of it that read and wrote snapshots with long ids."""
+    pipeline = folder / "ecommerce" / "pipelines" / "silver" / "orders" / "pipeline.sql"
+    pipeline.parent.mkdir(parents=True, exist_ok=True)
+    pipeline.write_text("SELECT id FROM {{ ref('silver.customers') }}")
+    orders, customers = (TableName("ecommerce", "silver", name) for name in ("orders", "customers"))
+    pins = (InputPin(customers, 2**62 + 1),)
+    at = datetime(2026, 11, 15, tzinfo=UTC)
+    with open_lake(folder) as opened:
+        record = RunRecord(
+            "a" * 32, "b" * 32, orders, "success", at, ended_at=at, inputs=pins, base=2**62 + 3, snapshot=2**62 + 5
+        )
+        opened.stores.records.write(record)
 
 
 def test_init_makes_a_lake_and_says_what_it_made(tmp_path: Path) -> None:
@@ -112,6 +133,54 @@ def test_history_goes_from_new_to_old(lake: Path) -> None:
     assert [row["rows"] for row in branch] == [4, 3, 2]
     limited = lakebed("table", "history", "orders", "--limit", "1", "--lake", str(lake)).stdout
     assert "1 older" in limited
+
+
+def test_one_row_of_a_history_is_the_current_one(lake: Path) -> None:
+    def told() -> list[tuple[str, bool, bool]]:
+        rows = json.loads(lakebed("table", "history", "orders", "--json", "--lake", str(lake)).stdout)
+        return [(row["what"], row["current"], row["undone"]) for row in rows]
+
+    assert told() == [("append", True, False), ("append", False, False)]
+    first = json.loads(lakebed("table", "history", "orders", "--json", "--lake", str(lake)).stdout)[1]["snapshot"]
+    assert lakebed("table", "rollback", "orders", "--to", first, "--lake", str(lake)).exit_code == 0
+    assert told() == [("rolled_back", False, False), ("append", False, True), ("append", True, False)]
+    assert "append (undone)" in lakebed("table", "history", "orders", "--lake", str(lake)).stdout
+
+
+JSON_COMMANDS = """
+ls
+table describe orders
+table history orders
+table tag orders v1
+table rollback orders --to v1 --dry-run
+table clone orders --branch tried
+lineage
+lineage silver.orders --columns
+plan silver.orders
+explain 'SELECT * FROM orders'
+runs
+runs show last
+care --dry-run
+care --settings
+fsck
+table drop customers
+table dropped
+"""
+
+
+def test_no_id_is_a_number_that_javascript_would_round(lake: Path) -> None:
+    write_record(lake)
+    for command in JSON_COMMANDS.strip().splitlines():
+        done = lakebed(*shlex.split(command), "--json", "--lake", str(lake))
+        json.loads(done.stdout)
+        assert not re.search(r"[:\[,] ?-?\d{16,}[,}\]]", done.stdout), command
+
+
+def test_care_without_a_table_says_how_every_table_is_cared_for(lake: Path) -> None:
+    told = json.loads(lakebed("care", "--settings", "--json", "--lake", str(lake)).stdout)
+    assert [one["table"] for one in told] == ["ecommerce.silver.customers", "ecommerce.silver.orders"]
+    (one,) = json.loads(lakebed("care", "--settings", "orders", "--json", "--lake", str(lake)).stdout)
+    assert one["effective"]["snapshot_max_age_days"] == one["system"]["snapshot_max_age_days"]
 
 
 def test_doctor_finds_everything_well(lake: Path) -> None:

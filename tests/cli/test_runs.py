@@ -144,7 +144,7 @@ def test_a_run_as_json_has_all_facts(lake: Path) -> None:
     assert (run["table"], run["seconds"], run["inputs"][0]) == (
         "shop.silver.orders",
         4.06,
-        {"table": "shop.bronze.orders", "snapshot": 77},
+        {"table": "shop.bronze.orders", "snapshot": "77"},
     )
     assert told("runs", "show", "last")["run_id"] == SKIPPED.run_id
 

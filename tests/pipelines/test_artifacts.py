@@ -60,8 +60,8 @@ def test_a_run_is_a_model_and_each_of_its_gates_a_test() -> None:
         {"name": "execute", "started_at": "2026-11-15T09:30:00+00:00", "completed_at": "2026-11-15T09:30:01.500000+00:00"}
     ]
     response = run["adapter_response"]
-    assert (response["rows_affected"], response["snapshot"]) == (12, 8)
-    assert response["inputs"] == {"shop.bronze.orders": 7}
+    assert (response["rows_affected"], response["snapshot"]) == (12, "8")
+    assert response["inputs"] == {"shop.bronze.orders": "7"}
     assert (gate["unique_id"], gate["status"], gate["failures"]) == ("test.shop.silver.orders.no_nulls", "pass", 0)
 
 

@@ -41,7 +41,8 @@ class Change:
     what: str
     snapshot: Snapshot | None = None
     noted: Noted | None = None
-    current: bool = False  # readers of the ref see it
+    current: bool = False  # it is what readers of the ref see now
+    undone: bool = False  # it is no part of that
 
 
 class Tables:
@@ -249,10 +250,12 @@ class Tables:
         if ref not in metadata.refs and ref != MAIN:
             raise UnknownName(f"ref of {table}", ref, metadata.refs)
         head = metadata.head(ref)
-        current = {step.id for step in metadata.ancestry(head.id if head else None)}
-        seen = current | stood_at(metadata) if ref == MAIN else current
+        kept = {step.id for step in metadata.ancestry(head.id if head else None)}
+        seen = kept | stood_at(metadata) if ref == MAIN else kept
         snapshots = [
-            Change(one.at, one.operation, one, current=one.id in current) for one in metadata.snapshots.values() if one.id in seen
+            Change(one.at, one.operation, one, current=one == head, undone=one.id not in kept)
+            for one in metadata.snapshots.values()
+            if one.id in seen
         ]
         other = [
             Change(noted.at, noted.event.kind, noted=noted)

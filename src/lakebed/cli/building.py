@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from lakebed.cli.marks import Marked, description
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, shortened
+from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from lakebed.app.pipelines import Onlooker
     from lakebed.names import TableName
-    from lakebed.ports import RunRecord, Verdict
+    from lakebed.ports import InputPin, RunRecord, Verdict
 
 _COLOURS = {
     "OK": "green",
@@ -105,8 +106,13 @@ def bad_rows(verdict: "Verdict", *, limit: int = _ROWS, longest: int | None = No
 
 def facts(record: "RunRecord") -> dict[str, Any]:
     """A record as JSON shows it: tables by their names."""
-    inputs = [{"table": str(pin.table), "snapshot": pin.snapshot} for pin in record.inputs]
-    return asdict(record) | {"table": str(record.table), "inputs": inputs, "seconds": round(seconds(record), 3)}
+    told = {"table": str(record.table), "inputs": list(map(pin_facts, record.inputs)), "seconds": round(seconds(record), 3)}
+    return asdict(record) | told | {"base": id_text(record.base), "snapshot": id_text(record.snapshot)}
+
+
+def pin_facts(pin: "InputPin") -> dict[str, Any]:
+    """What was read, as JSON shows it."""
+    return {"table": str(pin.table), "snapshot": id_text(pin.snapshot)}
 
 
 def summary(labels: Sequence[str], took: float) -> str:

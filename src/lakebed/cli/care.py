@@ -17,6 +17,7 @@ from lakebed.cli.wording import counted, sized, timed
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+    from lakebed.app.care import CareView
     from lakebed.care import CareOnlooker, Step
     from lakebed.ports import CareEntry
 
@@ -48,14 +49,12 @@ def care(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is due, and do nothing.")] = False,
     only: Annotated[list[str] | None, typer.Option("--only", metavar="ACTION", help="Only this action; repeatable.")] = None,
     orphans: Annotated[bool, typer.Option("--orphans", help="Remove orphans, too; otherwise they are reported.")] = False,
-    settings: Annotated[
-        str | None, typer.Option("--settings", metavar="TABLE", help="How a table is cared for, and who says so.")
-    ] = None,
+    settings: Annotated[bool, typer.Option("--settings", help="How these tables are cared for, and who says so.")] = False,
     history: Annotated[bool, typer.Option("--history", help="What care did before.")] = False,
 ) -> None:
     """Keep the lake small and healthy: expire, rewrite, remove and purge what is due."""
     if settings:
-        _show_settings(screen, settings)
+        _show_settings(screen, tables or [])
     elif history:
         _show_history(screen)
     else:
@@ -83,21 +82,25 @@ def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[s
         raise typer.Exit(result.exit_code)
 
 
-def _show_settings(screen: Screen, name: str) -> None:
+def _show_settings(screen: Screen, names: list[str]) -> None:
     with screen.lake() as lake:
-        view = lake.caring.settings_of(name)
+        views = [lake.caring.settings_of(name) for name in names or map(str, lake.tables())]
 
     def text() -> None:
-        screen.say(bold(view.table))
-        said = {key: (level, value) for level, own in view.overrides.items() for key, value in own.items()}
-        rows = [
-            (key, str(value), str(view.system[key]), f"{said[key][0]}" if key in said else "")
-            for key, value in view.effective.items()
-        ]
-        screen.table(("setting", "effective", "default", "set by"), rows)
+        for view in views:
+            _show_view(screen, view)
 
-    facts = {"table": str(view.table), "system": view.system, "overrides": view.overrides, "effective": view.effective}
-    screen.show(facts, text)
+    screen.show([asdict(view) | {"table": str(view.table)} for view in views], text)
+
+
+def _show_view(screen: Screen, view: "CareView") -> None:
+    screen.say(bold(view.table))
+    said = {key: (level, value) for level, own in view.overrides.items() for key, value in own.items()}
+    rows = [
+        (key, str(value), str(view.system[key]), f"{said[key][0]}" if key in said else "")
+        for key, value in view.effective.items()
+    ]
+    screen.table(("setting", "effective", "default", "set by"), rows)
 
 
 def _show_history(screen: Screen) -> None:

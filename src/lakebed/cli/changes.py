@@ -8,6 +8,7 @@ from lakebed.cli.command import command
 from lakebed.cli.screen import Screen
 from lakebed.cli.tables import NameArgument
 from lakebed.cli.wording import timed
+from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from lakebed.tables import Rollback
@@ -61,8 +62,8 @@ def rollback(
 def _facts(plan: "Rollback", *, done: bool) -> dict[str, Any]:
     return {
         "table": str(plan.table),
-        "from": plan.base,
-        "to": plan.to.id,
+        "from": id_text(plan.base),
+        "to": id_text(plan.to.id),
         "of": plan.to.at,
         "undone": plan.undone,
         "redone": plan.redone,
@@ -101,7 +102,7 @@ def tag(
 ) -> None:
     """Give a state of a table a name; what has a name does not expire."""
     snapshot = screen.lake().tag(name, tag, at=at, replace=replace)
-    screen.show({"tag": tag, "snapshot": snapshot.id}, lambda: screen.say(f"{tag} is snapshot {snapshot.id}"))
+    screen.show({"tag": tag, "snapshot": id_text(snapshot.id)}, lambda: screen.say(f"{tag} is snapshot {snapshot.id}"))
 
 
 _UNTAG = """

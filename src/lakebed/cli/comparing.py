@@ -1,13 +1,15 @@
 """The command that compares two states of a table."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lakebed.cli.answers import cell
 from lakebed.cli.command import command
 from lakebed.cli.screen import Screen
 from lakebed.cli.tables import NameArgument
 from lakebed.cli.wording import counted, timed
+from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from lakebed.tables import ColumnFigures, Example
@@ -52,7 +54,7 @@ def diff(
             for row in rows:
                 screen.say(f"  {kind}: {_example(row)}")
 
-    facts = {"before": found.before.id, "after": found.after.id, "keys": found.keys, "columns": found.columns}
+    facts = {"before": id_text(found.before.id), "after": id_text(found.after.id), "keys": found.keys, "columns": found.columns}
     screen.show(facts | {"rows": found.rows, "figures": found.figures, "examples": found.examples}, text)
 
 
@@ -64,7 +66,12 @@ def _figures(one: "ColumnFigures") -> list[tuple[str, str, str, str]]:
 def _example(row: "Example") -> str:
     before, after = row.before, row.after
     if before is None or after is None:
-        return " ".join(f"{name}={value!r}" for name, value in (before or after or {}).items())
+        return " ".join(f"{name}={_value(value)}" for name, value in (before or after or {}).items())
     return " ".join(
-        f"{name}={value!r}" if before[name] == value else f"{name}={before[name]!r}→{value!r}" for name, value in after.items()
+        f"{name}={_value(value)}" if before[name] == value else f"{name}={_value(before[name])}→{_value(value)}"
+        for name, value in after.items()
     )
+
+
+def _value(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else cell(value)

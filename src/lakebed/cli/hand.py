@@ -8,6 +8,7 @@ import typer
 from lakebed.cli.command import command
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted
+from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from lakebed.ports import RunRecord
@@ -67,7 +68,7 @@ def write(
 
 
 def _told(screen: Screen, record: "RunRecord") -> None:
-    facts = {"table": str(record.table), "run": record.run_id, "snapshot": record.snapshot, "rows": dict(record.rows)}
+    facts = {"table": str(record.table), "run": record.run_id, "snapshot": id_text(record.snapshot), "rows": dict(record.rows)}
 
     def text() -> None:
         counts = " · ".join(f"{name} {counted(count)}" for name, count in record.rows.items())

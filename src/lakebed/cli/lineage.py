@@ -1,7 +1,7 @@
 """The command that says where tables and columns come from: lineage."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,7 @@ from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.selection import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, requested
 from lakebed.errors import UnknownName, UsageError
+from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from lakebed.pipelines.lineage import ColumnLineage, Edge, Lineage
@@ -48,10 +49,22 @@ def lineage(
     pipelines, request = screen.lake().pipelines, requested(selectors, select, exclude, vars=vars)
     if columns:
         traced = pipelines.columns(request)
-        shown.show([asdict(one) | {"table": str(one.table)} for one in traced], lambda: _print_columns(shown, traced))
+        shown.show([_traced_facts(one) for one in traced], lambda: _print_columns(shown, traced))
         return
     found = pipelines.lineage(request)
-    shown.show(asdict(found), lambda: _print(shown, found, drawn=format == "mermaid"))
+    shown.show(_facts(found), lambda: _print(shown, found, drawn=format == "mermaid"))
+
+
+def _facts(found: "Lineage") -> dict[str, Any]:
+    return {
+        "nodes": [asdict(node) | {"snapshot": id_text(node.snapshot)} for node in found.nodes],
+        "edges": [asdict(edge) | {"snapshot": id_text(edge.snapshot)} for edge in found.edges],
+    }
+
+
+def _traced_facts(one: "ColumnLineage") -> dict[str, Any]:
+    inputs = None if one.inputs is None else {table: id_text(snapshot) for table, snapshot in one.inputs.items()}
+    return asdict(one) | {"table": str(one.table), "snapshot": id_text(one.snapshot), "inputs": inputs}
 
 
 def _print(screen: Screen, found: "Lineage", *, drawn: bool) -> None:

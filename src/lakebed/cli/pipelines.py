@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.building import Showing, facts, label, summary
+from lakebed.cli.building import Showing, facts, label, pin_facts, summary
 from lakebed.cli.command import command
 from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
@@ -151,7 +151,7 @@ def _plan_facts(plan: "Plan") -> dict[str, Any]:
         "table": str(plan.table),
         "strategy": strategy_of(plan),
         "reason": plan.reason,
-        "inputs": [{"table": str(pin.table), "snapshot": pin.snapshot} for pin in inputs_of(plan)],
+        "inputs": list(map(pin_facts, inputs_of(plan))),
         "files": [{"zone": str(step.zone), "pattern": step.pattern, "files": list(step.files)} for step in zones],
         "steps": [{"step": type(step).__name__, "does": in_words(step)} for step in plan.steps],
     }

@@ -1,6 +1,7 @@
 """Commands that read: query, explain."""
 
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -12,6 +13,7 @@ from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized
 from lakebed.errors import UsageError
+from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from lakebed.query.explain import Explained
@@ -137,4 +139,4 @@ def _explain(screen: Screen, tables: "tuple[Explained, ...]") -> None:
             if table.columns:
                 screen.say(f"  columns: {', '.join(table.columns)}")
 
-    screen.show(list(tables), text)
+    screen.show([asdict(table) | {"snapshot": id_text(table.snapshot)} for table in tables], text)

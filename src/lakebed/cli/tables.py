@@ -8,6 +8,7 @@ from lakebed.cli.command import command
 from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized, timed
+from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from lakebed.app.tables import Change
@@ -67,7 +68,7 @@ def describe(screen: Screen, name: NameArgument) -> None:
         "partition_by": metadata.partition_by,
         "sort_by": metadata.sort_by,
         "columns": metadata.columns,
-        "refs": list(metadata.refs.values()),
+        "refs": [{"name": ref.name, "snapshot": id_text(ref.snapshot), "kind": ref.kind} for ref in metadata.refs.values()],
         "properties": metadata.properties,
     }
 
@@ -110,9 +111,9 @@ def history(
         numbers = ("added", "deleted", "rows")
         shown = [
             (
-                "" if row["snapshot"] is None else str(row["snapshot"]),
+                row["snapshot"] or "",
                 timed(row["at"]),
-                row["what"] + ("" if row["current"] else " (undone)"),
+                row["what"] + (" (undone)" if row["undone"] else ""),
                 *("" if row[key] is None else counted(row[key]) for key in numbers),
                 (row["run"] or "")[:16] or row["detail"],
             )
@@ -128,10 +129,11 @@ def history(
 def _change(change: "Change") -> dict[str, Any]:
     one, noted = change.snapshot, change.noted
     return {
-        "snapshot": one.id if one else noted.event.snapshot if noted else None,
+        "snapshot": id_text(one.id if one else noted.event.snapshot if noted else None),
         "at": change.at,
         "what": change.what,
-        "current": change.current or one is None,
+        "current": change.current,
+        "undone": change.undone,
         "added": (one.count("added-records") or 0) if one else None,
         "deleted": (one.count("deleted-records") or 0) if one else None,
         "rows": one.count("total-records") if one else None,

@@ -7,7 +7,7 @@ from typing import Any
 
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.spec import PipelineSpec
-from lakebed.ports import RunRecord, Verdict
+from lakebed.ports import RunRecord, Verdict, id_text
 from lakebed.quality import Gate
 
 FOLDER = ".data/artifacts"
@@ -83,8 +83,8 @@ def _ran(record: RunRecord) -> dict[str, Any]:
             "version": record.version,
             "rows_affected": record.rows.get("result", 0),
             "rows": dict(record.rows),
-            "snapshot": record.snapshot,
-            "inputs": {str(pin.table): pin.snapshot for pin in record.inputs},
+            "snapshot": id_text(record.snapshot),
+            "inputs": {str(pin.table): id_text(pin.snapshot) for pin in record.inputs},
             "files": dict(record.files),
             "phases": [asdict(phase) for phase in record.phases],
         },

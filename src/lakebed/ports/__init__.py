@@ -38,6 +38,7 @@ from lakebed.ports.tables import (
     Snapshot,
     SnapshotRef,
     TableMetadata,
+    id_text,
 )
 
 __all__ = [
@@ -114,4 +115,5 @@ __all__ = [
     "Undoing",
     "Unreadable",
     "Verdict",
+    "id_text",
 ]

@@ -63,6 +63,11 @@ class SnapshotRef:
     kind: Literal["branch", "tag"]
 
 
+def id_text(snapshot: int | None) -> str | None:
+    """A snapshot's id as JSON has it: text, since programs whose numbers are floats (JavaScript, jq) would round it."""
+    return None if snapshot is None else str(snapshot)
+
+
 @dataclass(frozen=True)
 class Pointer:
     """Where the catalog says a table's present metadata is."""

@@ -1,6 +1,5 @@
 """Comparing two states of a table: asks the engine what `diff` has put into words."""
 
-import json
 from collections.abc import Sequence
 
 from lakebed.errors import UnknownName
@@ -16,6 +15,7 @@ from lakebed.tables.diff import (
     examples_query,
     figures_query,
     read_figures,
+    read_row,
     row_counts_query,
     under_one_name,
 )
@@ -45,16 +45,18 @@ def compare(
             raise UnknownName(f"column that both states of {table} have", key, [field.name for field in both])
     (counts,) = compute.rows(row_counts_query(old, new, both, keys), limit=1)
     sampled = {
-        kind: _examples(compute, examples_query(old, new, both, keys, kind), limit=examples) for kind in _KINDS if counts[kind]
+        kind: _examples(compute, examples_query(old, new, both, keys, kind), both, limit=examples)
+        for kind in _KINDS
+        if counts[kind]
     }
     figures, rows = _figures(compute, old, new, both)
     rows |= {kind: int(count) for kind, count in counts.items()}
     return TableDiff(before, after, column_changes(*columns), tuple(keys), rows, figures, sampled)
 
 
-def _examples(compute: Compute, query: str, *, limit: int) -> tuple[Example, ...]:
+def _examples(compute: Compute, query: str, columns: Sequence[Field], *, limit: int) -> tuple[Example, ...]:
     found = compute.rows(query, limit=limit) if limit else []
-    return tuple(Example(*(json.loads(row[side]) if row[side] else None for side in ("before", "after"))) for row in found)
+    return tuple(Example(*(read_row(row[side], columns) if row[side] else None for side in ("before", "after"))) for row in found)
 
 
 def _figures(compute: Compute, old: str, new: str, both: Sequence[Field]) -> tuple[tuple[ColumnFigures, ...], dict[str, int]]:

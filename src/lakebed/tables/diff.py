@@ -1,7 +1,9 @@
 """How two states of a table differ: columns by their identity, rows by key, and each column in figures. Pure."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from lakebed.names import spark_identifier
@@ -98,6 +100,13 @@ def examples_query(before: str, after: str, columns: Sequence[Field], keys: Sequ
     """Rows that came, went or changed, as JSON; of a changed one both states, under `before` and `after`."""
     both = ", ".join(f"to_json({side}, map('ignoreNullFields', 'false')) AS {side}" for side in ("before", "after"))
     return f"SELECT {both} FROM ({_joined(before, after, columns, keys)}) WHERE kind = {text(kind)}"
+
+
+def read_row(text: str, columns: Iterable[Field]) -> dict[str, Any]:
+    """A row out of JSON; decimals keep every digit."""
+    row: dict[str, Any] = json.loads(text)
+    digits = json.loads(text, parse_float=Decimal)
+    return row | {column.name: digits[column.name] for column in columns if "decimal" in column.type}
 
 
 def _joined(before: str, after: str, columns: Sequence[Field], keys: Sequence[str]) -> str:
