@@ -42,7 +42,7 @@ def test_a_plan_tells_steps_inputs_and_files_in_the_order_of_the_graph(lake: Pat
 
 def test_a_plan_as_json_has_the_facts(lake: Path) -> None:
     (plan,) = told("plan", "bronze.orders")
-    assert (plan["strategy"], plan["reason"]) == ("append_only", "")
+    assert (plan["strategy"], plan["reason"]) == ("append_only", "2 new files in shop.orders")
     assert [file["path"] for file in plan["files"][0]["files"]] == [
         "shop/landing/orders/day1.csv",
         "shop/landing/orders/torn.json",

@@ -9,7 +9,7 @@ import pytest
 from lakebed.names import TableName
 from lakebed.pipelines.compile import Setting
 from lakebed.pipelines.config import PipelineConfig, strategy_of
-from lakebed.pipelines.plan import Pins, Target
+from lakebed.pipelines.pins import Pins, Target
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.watermark import Watermark
 from lakebed.ports import MAIN, Snapshot, SnapshotRef, TableMetadata

@@ -133,7 +133,7 @@ def _show_plans(screen: Screen, plans: "tuple[Plan, ...]") -> None:
 
     def text() -> None:
         for plan in plans:
-            screen.say(bold(plan.table), f" {plan.reason or strategy_of(plan)}")
+            screen.say(bold(plan.table), f" {': '.join(filter(None, (strategy_of(plan), plan.reason)))}")
             for number, step in enumerate(plan.steps, start=1):
                 screen.say(f"  {number:>2}. {in_words(step)}")
         if not plans:

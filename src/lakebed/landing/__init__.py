@@ -2,7 +2,7 @@
 
 from lakebed.landing.archive import archive, processed, samples
 from lakebed.landing.links import links
-from lakebed.landing.plan import Move, archivable, fits_pattern, fresh, waiting
+from lakebed.landing.plan import Move, archivable, fits_pattern, fits_zone_pattern, fresh, locate, waiting
 from lakebed.landing.put import checked_name, put, put_path
 from lakebed.landing.reader import Reader
 from lakebed.landing.requeue import requeue
@@ -20,10 +20,12 @@ __all__ = [
     "archive",
     "checked_name",
     "fits_pattern",
+    "fits_zone_pattern",
     "freeze",
     "fresh",
     "links",
     "load_zone",
+    "locate",
     "open_zone",
     "processed",
     "put",

@@ -7,7 +7,8 @@ from lakebed.pipelines.hand import Manner, alter_by_hand, change_by_hand, keys_g
 from lakebed.pipelines.heal import read_log
 from lakebed.pipelines.load import load_pipelines, read_pipeline
 from lakebed.pipelines.look import Preview, compiled, judged, preview
-from lakebed.pipelines.pin import Built, pin, read_zone, refuse_unknown_refs
+from lakebed.pipelines.pin import Built, pin, refuse_unknown_refs
+from lakebed.pipelines.pin_zones import read_zone
 from lakebed.pipelines.plan import Plan, Step, plan_run
 from lakebed.pipelines.select import select
 from lakebed.pipelines.spec import PipelineSpec

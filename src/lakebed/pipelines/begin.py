@@ -11,7 +11,8 @@ from lakebed.names import TableName
 from lakebed.pipelines.compile import Setting
 from lakebed.pipelines.heal import heal, set_back
 from lakebed.pipelines.pin import Built, Specs, pin
-from lakebed.pipelines.plan import Pins, Plan, Target, plan_by_hand, plan_run
+from lakebed.pipelines.pins import Pins, Target
+from lakebed.pipelines.plan import Plan, plan_by_hand, plan_run
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Order, Tools
 from lakebed.pipelines.watermark import Watermark, watermark_of
@@ -50,7 +51,7 @@ def begin(
     tools.records.pin(run_id, tuple(pins.inputs.values()))
     mark = watermark(spec, pins, target, tools)
     setting = Setting(spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars)
-    record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref))
+    record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref), given=pins.given)
     return Work(tools, order, setting, _plan(spec, pins, target, order), held, record, logger_of(run_id, tools.log(run_id)))
 
 

@@ -10,7 +10,7 @@ from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.code import wants_duckdb
 from lakebed.pipelines.compile import Compiled, compile_query, relation, zone_view
 from lakebed.pipelines.load import ref_table
-from lakebed.pipelines.pin import read_zone
+from lakebed.pipelines.pin_zones import read_zone
 from lakebed.pipelines.plan import OpenZone
 from lakebed.pipelines.python import Answer, Context, run_code
 from lakebed.pipelines.tools import Workbench

@@ -8,7 +8,7 @@ from zlib import crc32
 
 from lakebed.names import TableName, ZoneName, spark_identifier
 from lakebed.pipelines.pin import Built, Specs
-from lakebed.pipelines.plan import Pins, Target
+from lakebed.pipelines.pins import Pins, Target
 from lakebed.pipelines.spec import PipelineSpec, Ref
 from lakebed.pipelines.watermark import Watermark
 from lakebed.quality import Gate

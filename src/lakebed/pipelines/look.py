@@ -11,7 +11,8 @@ from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines import calculate
 from lakebed.pipelines.begin import closing, logger_of, watermark
 from lakebed.pipelines.compile import Compiled, Setting, compile_gate, compile_query
-from lakebed.pipelines.pin import Built, Specs, pin, read_zone
+from lakebed.pipelines.pin import Built, Specs, pin
+from lakebed.pipelines.pin_zones import read_zone
 from lakebed.pipelines.plan import OpenZone, Plan
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Order, Tools

@@ -1,13 +1,15 @@
 """Pinning: one look at the catalog and one at each zone decide everything a run reads."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
-from lakebed.errors import BadPipeline, FileMissing, near, suggestion
-from lakebed.landing import ZONE_FILE, ZoneSpec, freeze, fresh, load_zone, processed
-from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.plan import Pins, Target, ZonePin
-from lakebed.pipelines.spec import PipelineSpec, Ref, ZoneRef
+from lakebed.errors import BadPipeline, near, suggestion
+from lakebed.names import TableName
+from lakebed.pipelines.pin_zones import pin_zones, read_zone
+from lakebed.pipelines.pins import Pins, Target
+from lakebed.pipelines.spec import PipelineSpec, Ref
 from lakebed.pipelines.tools import Order, Tools
 from lakebed.ports import InputPin, Shown, TableMetadata
 from lakebed.tables import Renames, renamed, renames_due
@@ -37,15 +39,17 @@ def pin(
     target = _target(spec, found.get(spec.table), tools)
     shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
     shown[spec.table] = _own_shown(target, order.ref)
-    landing = {(ref.zone, ref.pattern): _zone(ref, spec, tools, order) for ref in spec.zones}
-    return Pins(run_id, inputs, landing, full_refresh=order.full_refresh, ref=order.ref, shown=shown), target
+    landing = pin_zones(spec, tools, full_refresh=order.full_refresh, absent=target.absent)
+    given = _given(spec, tools, order)
+    return Pins(run_id, inputs, landing, full_refresh=order.full_refresh, ref=order.ref, shown=shown, given=given), target
 
 
 def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: Tools) -> Target:
     due: Renames = ()
     if metadata and not spec.is_view:
         due = renames_due([column.name for column in metadata.columns], spec.config.renames, where=spec.file)
-    return Target(spec.table, metadata, _last_release(spec, tools), due)
+    last = tools.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
+    return Target(spec.table, metadata, last[0] if last else None, due)
 
 
 def _shown(pin: InputPin, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, Built]) -> tuple[Shown, ...]:
@@ -101,33 +105,9 @@ def refuse_unknown_refs(tables: Iterable[TableName], specs: Specs, tools: Tools)
     _refuse_unknown(refs, {*specs, *tools.ground.catalog.pointers(wanted)} if wanted else set(specs), specs, tools)
 
 
-def _last_release(spec: PipelineSpec, tools: Tools) -> str:
-    last = tools.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
-    return last[0].release if last else ""
-
-
-def _zone(ref: ZoneRef, spec: PipelineSpec, tools: Tools, order: Order) -> ZonePin:
-    """A full refresh reads all files there are, save held ones; every other strategy those its table does not have yet."""
-    files = tools.ground.files
-    zone_spec = read_zone(ref.zone, tools)
-    taken = tools.records.consumed(ref.zone, table=spec.table)
-    frozen = freeze(files, ref.zone, zone_spec, pattern=ref.pattern)
-    held = {file.etag for file in taken if file.state == "held"}
-    present = tuple(file for file in frozen.files if file.etag not in held)
-    new = fresh(present, taken)
-    changing = tuple(file.path for file in frozen.waiting)
-    if order.full_refresh:
-        archived = tuple(file for file in processed(files, ref.zone, zone_spec, pattern=ref.pattern) if file.etag not in held)
-        return ZonePin((*archived, *present), len(archived) + len(present), changing)
-    whole = spec.strategy.strategy == "full_refresh"
-    return ZonePin(present if whole else new, len(new), changing)
-
-
-def read_zone(zone: ZoneName, tools: Tools) -> ZoneSpec:
-    """The settings of a zone, from its zone.yaml if it has one."""
-    where = f"{zone.folder}/{ZONE_FILE}"
-    try:
-        text = tools.ground.files.read(where).decode()
-    except FileMissing:
-        text = None
-    return load_zone(text, where=where)
+def _given(spec: PipelineSpec, tools: Tools, order: Order) -> str:
+    """A digest of the variables, and of how the zones are to be read."""
+    if not spec.zones:
+        return ""
+    zones = {str(zone): read_zone(zone, tools).model_dump(mode="json") for zone in spec.zone_names}
+    return sha256(json.dumps([order.vars, zones], sort_keys=True, default=str).encode()).hexdigest()

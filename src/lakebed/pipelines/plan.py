@@ -1,11 +1,12 @@
 """What a run will do. Pure: reads nothing, writes nothing. `lakebed plan` prints it, the runner executes it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.due import due
+from lakebed.pipelines.pins import Pins, Target
 from lakebed.pipelines.spec import PipelineSpec
-from lakebed.ports import MAIN, FileInfo, InputPin, Shown, TableMetadata
+from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
 from lakebed.sql import Change
 from lakebed.tables import LayoutChange, Policy, Renames, Strategy, backwards, layout_of, plan_layout
@@ -134,55 +135,8 @@ Step = (
 
 
 @dataclass(frozen=True)
-class ZonePin:
-    """The files of a zone that a run reads, as they were at its start; `new` of them its table does not have yet."""
-
-    files: tuple[FileInfo, ...] = ()
-    new: int = 0
-    changing: tuple[str, ...] = ()  # still being written: they wait for the next run
-
-
-@dataclass(frozen=True)
-class Pins:
-    """What a run reads, decided in one moment."""
-
-    run_id: str
-    inputs: Mapping[TableName, InputPin]
-    landing: Mapping[tuple[ZoneName, str | None], ZonePin]
-    full_refresh: bool = False
-    ref: str = MAIN
-    shown: Mapping[TableName, tuple[Shown, ...]] = field(default_factory=dict)  # tables whose snapshots have other columns
-
-    @property
-    def branch(self) -> str:
-        return f"run_{self.run_id}"
-
-
-@dataclass(frozen=True)
-class Target:
-    """The table as it is before the run; `metadata` is None while there is none."""
-
-    table: TableName
-    metadata: TableMetadata | None = None
-    consumed_release: str = ""  # of the last run that succeeded
-    renames: Renames = ()  # of its columns, that the run will do
-
-    @property
-    def absent(self) -> bool:
-        return self.metadata is None
-
-    def base(self, ref: str) -> int | None:
-        head = self.metadata.head(ref) if self.metadata else None
-        return head.id if head else None
-
-    def rows(self, ref: str) -> int:
-        head = self.metadata.head(ref) if self.metadata else None
-        return (head.count("total-records") or 0) if head else 0
-
-
-@dataclass(frozen=True)
 class Plan:
-    """The steps of one run; none, with the reason, where there is nothing to do."""
+    """The steps of one run; none where there is nothing to do. The reason is why it runs, or why it does not."""
 
     table: TableName
     run_id: str
@@ -202,10 +156,11 @@ def staged_table(table: TableName, run_id: str) -> TableName:
 
 def plan_run(spec: PipelineSpec, pins: Pins, target: Target) -> Plan:
     """Everything one run will do, in order."""
-    if reason := nothing_new(spec, pins, target):
-        return Plan(spec.table, pins.run_id, (), reason)
+    found = due(spec, pins, target)
+    if not found:
+        return Plan(spec.table, pins.run_id, (), found.reason)
     steps = _view_steps(spec, pins) if spec.is_view else _table_steps(spec, pins, target, staged=is_staged(spec.strategy))
-    return Plan(spec.table, pins.run_id, steps)
+    return Plan(spec.table, pins.run_id, steps, found.reason)
 
 
 def plan_by_hand(spec: PipelineSpec, pins: Pins, target: Target, *, statement: Change | None) -> Plan:
@@ -214,19 +169,6 @@ def plan_by_hand(spec: PipelineSpec, pins: Pins, target: Target, *, statement: C
         return Plan(spec.table, pins.run_id, _table_steps(spec, pins, target, staged=True))
     branch: tuple[Step, ...] = (OpenBranch(spec.table, pins.branch, target.base(pins.ref)), Execute(spec.table, statement))
     return Plan(spec.table, pins.run_id, (*branch, *(Judge(gate) for gate in spec.gates), Publish(spec.table, pins.ref)))
-
-
-def nothing_new(spec: PipelineSpec, pins: Pins, target: Target) -> str:
-    """Why there is nothing to do: a pipeline that reads only zones waits for files. Empty: there is something."""
-    if not spec.zones or spec.inputs:
-        return ""
-    if any(pin.new for pin in pins.landing.values()):
-        return ""
-    listed = ", ".join(sorted(str(zone) for zone, _ in pins.landing))
-    if not any(pin.files for pin in pins.landing.values()):
-        return f"no file is waiting in {listed}"
-    edited = spec.release != target.consumed_release or pins.full_refresh
-    return "" if edited else f"no new file in {listed}"
 
 
 def _table_steps(spec: PipelineSpec, pins: Pins, target: Target, *, staged: bool) -> tuple[Step, ...]:

@@ -71,15 +71,24 @@ def publishing(works: Sequence[Work]) -> Iterator[None]:
 
 def finish(work: Work) -> None:
     """The steps after publishing; each can be repeated, and the next run does what a crash or a failure left undone."""
-    message = work.plan.reason or work.record.message
+    message = work.record.message if work.plan.steps else work.plan.reason
     try:
         _archive(work)
     except LakebedError as error:  # the rows are published: the run has not failed, and must not be tried again
         work.log.warning("not archived: %s", error)
         message = f"not archived: {error.what}"
-    work.record = replace(work.record, state="success", ended_at=work.tools.now(), message=message)
+    work.record = replace(work.record, state="success", ended_at=work.tools.now(), message=message, left_schema=_schema(work))
     work.tools.records.write(work.record)
     work.tools.records.unpin([work.run_id])
+
+
+def _schema(work: Work) -> int | None:
+    """The table's schema, where the next run asks whether anybody changed it."""
+    if not work.spec.zones or work.spec.is_view:
+        return None
+    catalog = work.tools.ground.catalog
+    found = catalog.metadata(catalog.pointers([work.table]).values()).get(work.table)
+    return found.schema if found else None
 
 
 def _archive(work: Work) -> None:

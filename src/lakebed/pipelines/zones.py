@@ -1,6 +1,7 @@
 """Zones as runs use them: which files were taken, and which have been taken by everyone."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from lakebed.errors import LakebedError, UsageError
 from lakebed.landing import archivable, archive
@@ -15,13 +16,15 @@ from lakebed.ports import ConsumedFile
 
 def taken(work: Work) -> tuple[ConsumedFile, ...]:
     """The files whose rows the run brings into its table; of a file read under two patterns, one."""
-    files = {
-        (file.path, file.etag): ConsumedFile(work.table, zone, file.path, file.etag, file.size, work.run_id)
+    known = {path: file for pin in work.setting.pins.landing.values() for path, file in pin.known.items()}
+    whole = work.spec.strategy.strategy == "full_refresh"  # what the last run read is asked for; else, who read it first
+    files = [
+        known.get(file.path) or ConsumedFile(work.table, zone, file.path, file.etag, file.size, work.run_id)
         for (zone, _), landed in work.landed.items()
         for file in landed.files
-        if "/_processed/" not in file.path
-    }
-    return tuple(files.values())
+        if (whole if file.path in known else "/_processed/" not in file.path)
+    ]
+    return tuple({(file.path, file.etag): replace(file, run_id=work.run_id) for file in files}.values())
 
 
 def readers(specs: Specs, tools: Tools) -> tuple[PipelineSpec, ...]:

@@ -107,6 +107,8 @@ class RunRecord:
     base: int | None = None  # the snapshot the table stood at before
     schema: int | None = None  # and its schema, to be set back should the run fail
     snapshot: int | None = None  # what was published; None: nothing changed
+    given: str = ""  # digest of its variables and of how its zones were to be read
+    left_schema: int | None = None  # the table's schema when the run had ended
     message: str = ""
     error: Mapping[str, str] = field(default_factory=dict)
 
@@ -165,7 +167,7 @@ class Records(Protocol):
         ...
 
     def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
-        """The files that published runs of a table took, whatever became of them since."""
+        """The files that published runs of a table took, in the order of the runs, whatever became of them since."""
         ...
 
     def forget_runs(self, run_ids: Collection[str]) -> int:

@@ -72,7 +72,7 @@ class DatabaseRecords:
 
     def _files(self, query: Select[Any]) -> tuple[ConsumedFile, ...]:
         with self._database.reading() as connection:
-            return tuple(_file(row) for row in connection.execute(query.order_by(ledger.c.path, publications.c.at)))
+            return tuple(_file(row) for row in connection.execute(query.order_by(publications.c.at, ledger.c.path)))
 
     def forget_runs(self, run_ids: Collection[str]) -> int:
         ended = (runs.c.run_id.in_(run_ids), runs.c.state != RUNNING)

@@ -8,7 +8,7 @@ from typing import Any
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.pipelines.graph import Node, build_graph
 from lakebed.pipelines.lineage import Schemas, logical_names, unpinned
-from lakebed.pipelines.pin import read_zone
+from lakebed.pipelines.pin_zones import read_zone
 from lakebed.pipelines.releases.load import draft_tables, load_released
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Tools

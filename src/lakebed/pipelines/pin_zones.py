@@ -1,0 +1,121 @@
+"""Which files of its zones a run reads."""
+
+from collections.abc import Mapping, Sequence
+
+from lakebed.errors import BadFiles, FileMissing
+from lakebed.landing import ZONE_FILE, ZoneSpec, fits_zone_pattern, freeze, fresh, load_zone, locate, processed
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.pins import ZonePin
+from lakebed.pipelines.spec import PipelineSpec, ZoneRef
+from lakebed.pipelines.tools import Tools
+from lakebed.ports import ConsumedFile, FileInfo
+
+_SHOWN = 3
+
+
+def pin_zones(
+    spec: PipelineSpec, tools: Tools, *, full_refresh: bool, absent: bool
+) -> Mapping[tuple[ZoneName, str | None], ZonePin]:
+    """The files that a run reads, by zone and pattern; those of a `full_refresh`, or of a table that is `absent`, too."""
+    ledger = tools.records.ledger(spec.table) if spec.zones else ()
+    whole = spec.strategy.strategy == "full_refresh"
+    pinned = {}
+    for ref in spec.zones:
+        taken = _taken(ref, ledger, last=whole)
+        zone = _Zone(ref, read_zone(ref.zone, tools), tools)
+        if whole:
+            pinned[ref.zone, ref.pattern] = zone.as_last(taken, spec.table, archived_too=full_refresh)
+        elif full_refresh or (absent and taken):
+            pinned[ref.zone, ref.pattern] = zone.all(taken, spec.table)
+        else:
+            pinned[ref.zone, ref.pattern] = zone.waiting(spec.table, absent=absent)
+    gone = [path for pin in pinned.values() for path in pin.gone]
+    if gone and not whole and not (full_refresh and absent):
+        raise _refusal(spec.table, gone, absent=absent)
+    return pinned
+
+
+def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple[ConsumedFile, ...]:
+    """What the table has of a zone, each file as it was first taken; or what the `last` run took."""
+    rows = [file for file in ledger if file.zone == ref.zone and file.state == "taken" and fits_zone_pattern(file, ref.pattern)]
+    if last:
+        return tuple(file for file in rows if file.run_id == rows[-1].run_id)
+    return tuple({(file.path, file.etag): file for file in reversed(rows)}.values())[::-1]
+
+
+class _Zone:
+    """A zone's files at one moment: those in it, and on demand those that were archived."""
+
+    def __init__(self, ref: ZoneRef, spec: ZoneSpec, tools: Tools) -> None:
+        self.ref, self.spec, self.tools = ref, spec, tools
+        frozen = freeze(tools.ground.files, ref.zone, spec, pattern=ref.pattern)
+        self.files, self.changing = frozen.files, tuple(file.path for file in frozen.waiting)
+
+    def waiting(self, table: TableName, *, absent: bool) -> ZonePin:
+        """The files that the table does not have yet."""
+        new = fresh(self.files, self._known(table))
+        archived = len(self._archived(table)) if absent and not new else 0
+        return ZonePin(new, len(new), self.changing, archived=archived)
+
+    def all(self, taken: Sequence[ConsumedFile], table: TableName) -> ZonePin:
+        """The files that the table has, those that wait, and archived ones that it never had."""
+        present, archived = self._present(table), self._archived(table)
+        found, gone = locate(taken, (*present, *archived))
+        files = (*archived, *present)
+        return ZonePin(files, len(files), self.changing, known=found, gone=gone)
+
+    def as_last(self, taken: Sequence[ConsumedFile], table: TableName, *, archived_too: bool) -> ZonePin:
+        """All files that are there; while none of them is new, those that the last run read, wherever they are by now."""
+        present = self._present(table)
+        new = fresh(present, self._known(table))
+        found, away = locate(taken, present)
+        if new or not (away or (archived_too and not taken)):
+            return ZonePin(present, len(new), self.changing, known=found)
+        archived = self._archived(table)
+        if not taken:
+            return ZonePin((*archived, *present), len(archived) + len(present), self.changing)
+        found, gone = locate(taken, (*present, *archived))
+        again = (file for file in archived if file.path in found)
+        return ZonePin((*again, *present), 0, self.changing, known=found, gone=gone)
+
+    def _present(self, table: TableName) -> tuple[FileInfo, ...]:
+        return self._unheld(self.files, table)
+
+    def _archived(self, table: TableName) -> tuple[FileInfo, ...]:
+        files = processed(self.tools.ground.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
+        return self._unheld(files, table)
+
+    def _unheld(self, files: Sequence[FileInfo], table: TableName) -> tuple[FileInfo, ...]:
+        held = {file.etag for file in self._known(table) if file.state == "held"}
+        return tuple(file for file in files if file.etag not in held)
+
+    def _known(self, table: TableName) -> tuple[ConsumedFile, ...]:
+        return self.tools.records.consumed(self.ref.zone, table=table)
+
+
+def _refusal(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles:
+    more = f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
+    files = f"{', '.join(gone[:_SHOWN])}{more}"
+    if absent:
+        return BadFiles(
+            f"the table is not there, and files that it was made from are gone: {files}.",
+            where=str(table),
+            safe="Nothing was written.",
+            next="Put them back; or build it from the files that are there: lakebed run --full-refresh",
+        )
+    return BadFiles(
+        f"a full refresh would lose rows, for files that the table was made from are gone: {files}.",
+        where=str(table),
+        safe="The table is as it was.",
+        next="Put them back; or, to build it from the files that are there, drop the table and run --full-refresh.",
+    )
+
+
+def read_zone(zone: ZoneName, tools: Tools) -> ZoneSpec:
+    """The settings of a zone, from its zone.yaml if it has one."""
+    where = f"{zone.folder}/{ZONE_FILE}"
+    try:
+        text = tools.ground.files.read(where).decode()
+    except FileMissing:
+        text = None
+    return load_zone(text, where=where)
