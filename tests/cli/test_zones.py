@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from lakebed.app import open_lake
+from lakebed.names import TableName, ZoneName
+from lakebed.ports import Along, ConsumedFile, Publication
 from tests.cli.shop import lakebed, make_shop, write
 
 
@@ -132,3 +135,30 @@ def test_a_broken_zone_yaml_is_told_with_its_line(lake: Path) -> None:
     assert done.exit_code == 2
     assert "zone.yaml:2" in done.stderr
     assert "delimiter" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["plan", "compile", "run", "run --together", "run --dry-run", "preview bronze.orders"])
+def test_a_misspelt_zone_is_refused_and_no_silent_success(lake: Path, command: str) -> None:
+    write(lake, "pipelines/bronze/orders/pipeline.sql", "SELECT 1 AS a\n\nFROM {{ landing_zone('ordres') }}\n")
+    done = lakebed(*command.split())
+    assert done.exit_code == 2
+    assert "bronze/orders/pipeline.sql:3: there is no landing zone 'ordres'." in done.output
+    assert "Did you mean orders?" in done.output
+    assert "lakebed zone put shop.ordres FILE" in done.output
+    assert lakebed("runs").stdout == "nothing has run yet\n"
+
+
+def test_a_zone_that_is_still_empty_or_whose_files_were_all_taken_is_known(lake: Path, file: Path) -> None:
+    calls = "-- @merge_strategy: append_only\nSELECT * FROM {{ landing_zone('calls') }}"
+    write(lake, "pipelines/bronze/calls/pipeline.sql", calls)
+    assert lakebed("plan", "calls").exit_code == 2
+    taken = ConsumedFile(TableName("shop", "bronze", "other"), ZoneName("shop", "calls"), "shop/landing/calls/a.csv", "e", 1, "r")
+    with open_lake(lake) as opened:
+        opened.stores.catalog.swap(Publication("r", ()), seen={}, along=Along(consumed=(taken,)))
+    assert lakebed("plan", "calls").exit_code == 0
+    write(lake, "pipelines/bronze/calls/pipeline.sql", calls.replace("calls", "empty"))
+    (lake / "shop" / "landing" / "empty").mkdir()
+    assert "no file is waiting in shop.empty" in lakebed("plan", "calls").stdout
+    write(lake, "pipelines/bronze/calls/pipeline.sql", calls.replace("calls", "put"))
+    assert lakebed("zone", "put", "shop.put", str(file)).exit_code == 0
+    assert "Write" in str(told("plan", "calls"))

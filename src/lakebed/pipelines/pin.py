@@ -1,7 +1,7 @@
 """Pinning: one look at the catalog and one at each zone decide everything a run reads."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -11,6 +11,7 @@ from lakebed.pipelines.pin_zones import pin_zones, read_zone
 from lakebed.pipelines.pins import Pins, Target
 from lakebed.pipelines.spec import PipelineSpec, Ref
 from lakebed.pipelines.tools import Order, Tools
+from lakebed.pipelines.unknown_zones import refuse_unknown_zones
 from lakebed.ports import InputPin, Shown, TableMetadata
 from lakebed.tables import Renames, renamed, renames_due
 
@@ -40,6 +41,7 @@ def pin(
     shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
     shown[spec.table] = _own_shown(target, order.ref)
     landing = pin_zones(spec, tools, full_refresh=order.full_refresh, absent=target.absent)
+    refuse_unknown_zones([ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], tools)
     given = _given(spec, tools, order)
     return Pins(run_id, inputs, landing, full_refresh=order.full_refresh, ref=order.ref, shown=shown, given=given), target
 
@@ -98,8 +100,9 @@ def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, to
         raise BadPipeline(what, where=ref.where, line=ref.line, next=advice)
 
 
-def refuse_unknown_refs(tables: Iterable[TableName], specs: Specs, tools: Tools) -> None:
-    """Before anything runs: every table that these pipelines read is there, or some pipeline makes it."""
+def refuse_unknown_refs(tables: Sequence[TableName], specs: Specs, tools: Tools) -> None:
+    """Before anything runs: every zone that these pipelines read is there; so is every table, or some pipeline makes it."""
+    refuse_unknown_zones([ref for table in tables for ref in specs[table].zones], tools)
     refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
     wanted = {ref.table for ref in refs} - specs.keys()
     _refuse_unknown(refs, {*specs, *tools.ground.catalog.pointers(wanted)} if wanted else set(specs), specs, tools)

@@ -19,6 +19,10 @@ class ZonePin:
     gone: tuple[str, ...] = ()  # that the table has, and that are neither in the zone nor archived
     archived: int = 0  # that lie in `_processed/` and are not read
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.files and not self.changing
+
 
 @dataclass(frozen=True)
 class Pins:

@@ -12,7 +12,7 @@ from lakebed.pipelines.pin_zones import read_zone
 from lakebed.pipelines.releases.load import draft_tables, load_released
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Tools
-from lakebed.ports import Files
+from lakebed.pipelines.unknown_zones import refuse_unknown_zones
 from lakebed.settings import Document
 from lakebed.sql import check_query, column_lineage, refuse_bare_count
 from lakebed.templates import TemplateValues, read_annotations, render
@@ -26,7 +26,7 @@ Texts = Mapping[str, str]
 def check_release(spec: PipelineSpec, texts: Texts, tools: Tools, *, vars: Mapping[str, Any]) -> None:
     """Refuse, at its line, what a run would stumble over: as far as that can be told without running it."""
     _refuse_unknown_refs(spec, tools)
-    _refuse_unknown_zones(spec, tools.ground.files)
+    refuse_unknown_zones(spec.zones, tools)
     refuse_circle(spec, tools)
     schemas = known_columns([spec], tools)
     for values in _ways(spec, vars):
@@ -59,16 +59,6 @@ def _refuse_unknown_refs(spec: PipelineSpec, tools: Tools) -> None:
         if ref.table not in known:
             advice = suggestion(near(str(ref.table), names) or near(ref.text, names))
             raise BadPipeline(f"there is no table {ref.text!r} to ref.", where=ref.where, line=ref.line, next=advice)
-
-
-def _refuse_unknown_zones(spec: PipelineSpec, files: Files) -> None:
-    for ref in spec.zones:
-        known = files.folders(f"{ref.zone.namespace}/landing")
-        if ref.zone.name not in known:
-            advice = (
-                suggestion(near(ref.zone.name, known)) or f"Make it by putting a file there: lakebed zone put {ref.zone} FILE"
-            )
-            raise BadPipeline(f"there is no landing zone {ref.text!r}.", where=ref.where, line=ref.line, next=advice)
 
 
 def _ways(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValues]:
