@@ -78,6 +78,14 @@ uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7
 ALLOWED = frozenset(" ".join((_AGGREGATES, _WINDOWS, _NUMBERS, _TEXT, _TIMES, _LISTS, _NESTED, _OTHERS)).split())
 # Those that may stand in place of a table; whatever else can be called there reads something.
 TABLE_FUNCTIONS = frozenset({"range", "generate_series", "unnest", "repeat", "json_each", "json_tree", "regexp_split_to_table"})
+# Those that change something, or run a text that nobody judged: with what to do instead. They are in nobody's query.
+WRITING = {
+    **dict.fromkeys(("checkpoint", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling"), ""),
+    **dict.fromkeys(("force_checkpoint", "iceberg_to_ducklake", "truncate_duckdb_logs", "write_log"), ""),
+    **dict.fromkeys(("remove_iceberg_schema_properties", "remove_iceberg_table_properties"), ""),
+    **dict.fromkeys(("set_iceberg_schema_properties", "set_iceberg_table_properties"), ""),
+    **dict.fromkeys(("json_execute_serialized_sql", "query"), "Write what it would run as a subquery."),
+}
 # How DuckDB's parser calls the operators.
 OPERATORS = frozenset(
     {

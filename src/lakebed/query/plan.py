@@ -15,6 +15,7 @@ from lakebed.query.literals import literal_of
 from lakebed.query.parts import Json, Read
 from lakebed.query.spec import About
 from lakebed.query.text import Piece, at_clause, characters, name_end, replaced
+from lakebed.query.tree import calls_readers
 
 _TAKEN = {"main", "memory", "system", "temp"}  # names of databases that DuckDB keeps for itself
 
@@ -65,13 +66,17 @@ class View:
 
 @dataclass(frozen=True)
 class Plan:
-    """What runs: the text, with the names of `views` in place of tables."""
+    """What runs: the text, with the names of `views` in place of tables.
+
+    `more` says that it may read something else too, such as files that are named in it; unlike those of tables, they change.
+    """
 
     sql: str
     text: str
     views: tuple[View, ...]
     pieces: tuple[Piece, ...] = ()
     tree: Json | None = field(default=None, compare=False, repr=False)
+    more: bool = False
 
     @property
     def pinned(self) -> dict[TableName, int | None]:
@@ -113,7 +118,8 @@ def plan(
             if key not in views:
                 views[key] = View(_name(target, list(views.values())), target, predicate)
             pieces += _pieces(sql, read, views[key])
-    return Plan(sql, replaced(sql, pieces), tuple(views.values()), tuple(pieces), tree)
+    more = any(read.byte not in targets or isinstance(targets[read.byte].what, Own) for read in reads)
+    return Plan(sql, replaced(sql, pieces), tuple(views.values()), tuple(pieces), tree, more or calls_readers(tree))
 
 
 def _identity(target: Target) -> tuple[object, ...]:

@@ -63,7 +63,10 @@ class Session(Protocol):
     """An engine's connection, for one query."""
 
     def parse(self, sql: str) -> Json | None:
-        """The one statement as the engine reads it; None if it reads only and has no tree. `BadQuery` for all else."""
+        """The one statement as the engine reads it, or what it explains; None if it only reads and has no tree.
+
+        `BadQuery` for all else.
+        """
         ...
 
     def run(self, plan: Plan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False) -> Rows:
@@ -179,7 +182,7 @@ def _folded(read: Read) -> tuple[str, ...]:
 
 
 def _without_tree(sql: str, ask: Ask, ground: Ground) -> Plan:
-    """A statement of which the engine gives no tree (PIVOT, EXPLAIN): tables by their whole names, read whole."""
+    """A statement of which the engine gives no tree (PIVOT): tables by their whole names, read whole."""
     pointers = ground.catalog.pointers()
     tables = names_whole(sql, pointers)
     metadata = ground.metadata({pointers[table] for table in tables})
@@ -188,4 +191,4 @@ def _without_tree(sql: str, ask: Ask, ground: Ground) -> Plan:
         point, columns = state_of(table, metadata[table], ask.at, ground.timezone)
         pinned = Pinned(pointers[table], metadata[table], point, columns)
         views.append(View(table.parts, Target(pinned)))
-    return Plan(sql, sql, tuple(views))
+    return Plan(sql, sql, tuple(views), more=True)

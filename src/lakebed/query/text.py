@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from lakebed.names import TableName, duckdb_identifier
 
-_BLANK = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)*", re.DOTALL)
+BLANK = r"(?:\s|--[^\n]*+|/\*.*?\*/)*+"  # never given back, or a long row of blanks would be tried in every way
+_BLANK = re.compile(BLANK, re.DOTALL)
 _PART = re.compile(r'"(?:[^"]|"")*"|[^\W\d][\w$]*')
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[\w$.]+|.", re.DOTALL)
 _SKIPPED = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$"

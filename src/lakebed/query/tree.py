@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lakebed.query.functions import TABLE_FUNCTIONS
 from lakebed.query.inside import inside
 from lakebed.query.parts import Beside, Condition, Json, Read, conjuncts, dicts, qualifiers, table_parts
 
@@ -75,6 +76,12 @@ def shortened_inside(statement: Json) -> bool:
 def _shortens(item: Json) -> bool:
     kind = item.get("type")
     return kind in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER") or bool(item.get("distinct_on_targets"))
+
+
+def calls_readers(statement: Json | None) -> bool:
+    """Whether a function stands in place of a table that may read something: `read_parquet('x.parquet')`."""
+    called = (item["function"].get("function_name", "") for item in dicts(statement) if item.get("type") == "TABLE_FUNCTION")
+    return any(name.casefold() not in TABLE_FUNCTIONS for name in called)
 
 
 def _anywhere(tree: Any, ctes: _Ctes) -> Iterator[Read]:

@@ -1,14 +1,18 @@
 """Queries of a process share a DuckDB and what it remembers of files; each sees its own state of a table all the same."""
 
+import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lakebed.app import Lake
 from lakebed.engines.duckdb.instances import Instances
 from lakebed.names import TableName
+from lakebed.query.spec import Ask
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
 
@@ -22,6 +26,13 @@ def lake_of_many_files(folder: Path, **values: object) -> tuple[Lake, TableName]
     table = add_table(bench, "many", [ids(range(first, first + 5)) for first in range(FILES)], schema=SCHEMA)
     bench.close()
     return lake, table
+
+
+@pytest.fixture(scope="module")
+def lake_and_table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Lake, TableName]]:
+    lake, table = lake_of_many_files(tmp_path_factory.mktemp("instances"))
+    with lake:
+        yield lake, table
 
 
 def shared(lake: Lake) -> Instances:
@@ -46,6 +57,56 @@ def test_a_footer_is_read_once(tmp_path: Path) -> None:
         assert list(lake.query(asked).rows()) == first
         assert list(lake.query(f"SELECT max(id) FROM {table} WHERE id > 3").rows()) == [(FILES + 3,)]
         assert lake.table(table).arrow().num_rows == FILES * 5
+
+
+FILE_QUERIES = [
+    "SELECT sum(n) FROM '{file}'",
+    "SELECT sum(n) FROM read_parquet('{file}')",
+    "SELECT sum(n) FROM parquet_scan(['{file}'])",
+    "SELECT sum(n) FROM '{folder}/*.parquet'",
+    "SELECT sum(n) FROM {table}, '{file}' WHERE id = 0",
+    "SELECT sum(n) FROM (SELECT n FROM '{file}' LIMIT 1000)",
+    "WITH x AS (SELECT n FROM '{file}') SELECT (SELECT sum(n) FROM x)",
+    "SELECT sum(n) FROM query_table('{file}')",
+    "SELECT decode(value)::INT FROM parquet_kv_metadata('{file}') WHERE key = 'n'",
+    "PIVOT '{file}' ON n USING sum(n)",
+]
+
+
+def write_ones(file: Path, count: int) -> None:
+    pq.write_table(pa.table({"n": [1] * count}).replace_schema_metadata({"n": str(count)}), file)
+    os.utime(file, ns=(10**18, 10**18))  # not even the time tells that it is another
+
+
+@pytest.mark.parametrize("asked", FILE_QUERIES)
+def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path, lake_and_table: tuple[Lake, TableName], asked: str) -> None:
+    lake, table = lake_and_table
+    file = tmp_path / "x.parquet"
+    sql = asked.format(file=file, folder=tmp_path, table=table)
+    for number in (41, 42):
+        write_ones(file, number)
+        assert list(lake.query(sql).rows()) == [(number,)]
+
+
+def test_a_relation_reads_files_anew(tmp_path: Path, lake_and_table: tuple[Lake, TableName]) -> None:
+    lake, table = lake_and_table
+    file = tmp_path / "x.parquet"
+    relation = lake.table(table).duckdb()
+    for number in (41, 42):
+        write_ones(file, number)
+        assert relation.query("t", f"SELECT sum(n) FROM t, '{file}' WHERE id = 0").fetchall() == [(number,)]
+
+
+def test_what_is_remembered_of_tables_answers_only_queries_that_name_nothing_else(lake_and_table: tuple[Lake, TableName]) -> None:
+    lake, table = lake_and_table
+    plain = [
+        f"SELECT id FROM {table}",
+        f"SELECT id FROM {table}, range(3)",
+        f"EXPLAIN SELECT id FROM {table}",
+        f"FROM {table}$files",
+    ]
+    assert not any(lake.queries.plan(Ask(sql)).more for sql in plain)
+    assert lake.queries.plan(Ask("FROM system.query_log")).more
 
 
 def test_more_is_not_remembered_than_may_be(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """DuckDB sessions for queries: no table is kept in one, files are read where they lie."""
 
-import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,14 +13,13 @@ from lakebed.engines.duckdb.extensions import load
 from lakebed.engines.duckdb.instances import Instances, Seat
 from lakebed.engines.duckdb.rows import DuckRows, failing
 from lakebed.engines.duckdb.spill import spilling
+from lakebed.engines.duckdb.statements import reading
 from lakebed.engines.duckdb.types import text
 from lakebed.engines.duckdb.views import COPIED, Part, parts
-from lakebed.errors import BadQuery
 from lakebed.query.parts import Json
 from lakebed.query.plan import Pinned, Plan
 from lakebed.query.tree import shortened_inside
 
-_ONE = "Write one SELECT."
 OPENING: dict[str, Any] = {
     "allow_community_extensions": "false",
     "allow_persistent_secrets": "false",
@@ -32,6 +30,9 @@ OPENING: dict[str, Any] = {
 _LOSSLESS = "SET GLOBAL arrow_lossless_conversion = true"  # UUIDs as such, not as texts
 # DuckDB 1.5 filters the rows below a LIMIT by what they are joined with, so other rows are taken (its issue 22924).
 CAREFUL = "SET GLOBAL disabled_optimizers = 'join_filter_pushdown'"
+# Files of tables never change, so what was read of them is trusted; files that a query names may have been written anew.
+_TRUSTING = ("SET GLOBAL parquet_metadata_cache = true", "SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'")
+_FRESH = ("SET GLOBAL parquet_metadata_cache = false", "SET GLOBAL enable_external_file_cache = false")
 _SHORTENS = re.compile(r"\b(limit|offset|fetch|distinct)\b", re.IGNORECASE)
 Inspect = Callable[[Pinned, str], Any]  # a metadata table as Arrow
 
@@ -73,21 +74,19 @@ class DuckSessions:
     def take_alone(self, *, memory: str | None = None) -> "DuckSession":
         """A lossless session in a DuckDB of its own, so that it may be handed on, or bounded by itself."""
         bound = [f"SET GLOBAL memory_limit = {text(memory)}"] if memory else []
-        alone = Instances(lambda: self._connected(_LOSSLESS, CAREFUL, *bound), most=0)
+        alone = Instances(lambda: self._connected(_LOSSLESS, CAREFUL, *_FRESH, *bound), most=0)
         return DuckSession(lambda _: alone, self._inspect, on_close=alone.close)
 
     def _connected(self, *more: str) -> Any:
         connection = duckdb.connect(":memory:", config=OPENING)
         connection.execute(f"SET GLOBAL TimeZone = {text(self._timezone)}")
         connection.execute("SET GLOBAL errors_as_json = true")
-        connection.execute("SET GLOBAL parquet_metadata_cache = true")
-        connection.execute("SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'")  # files of tables never change
         connection.execute(spilling(self._spill))
         if self._memory:
             connection.execute(f"SET GLOBAL memory_limit = '{self._memory}B'")
         if self._reaching:
             load(connection, "httpfs")
-        for statement in (*self._reaching, *more):
+        for statement in (*self._reaching, *_TRUSTING, *more):
             connection.execute(statement)
         return connection
 
@@ -102,7 +101,7 @@ def needed_by(plan: Plan | None) -> tuple[str, ...]:
     if plan is None:
         return ()
     shortens = bool(_SHORTENS.search(plan.sql)) and (plan.tree is None or shortened_inside(plan.tree))
-    return (CAREFUL,) if shortens else ()
+    return (*((CAREFUL,) if shortens else ()), *(_FRESH if plan.more else ()))
 
 
 class DuckSession:
@@ -132,20 +131,10 @@ class DuckSession:
         connection.unregister(COPIED)
 
     def parse(self, sql: str) -> Json | None:
-        """The statement's tree as DuckDB reads it; None for PIVOT and EXPLAIN, of which it gives none."""
+        """The statement's tree as DuckDB reads it; None for a PIVOT of which it gives none."""
         connection = self.connection()
         with failing(sql):
-            kinds = [statement.type for statement in connection.extract_statements(sql)]
-        select, create = duckdb.StatementType.SELECT, duckdb.StatementType.CREATE
-        pivot = kinds[-1:] == [select] and set(kinds[:-1]) == {create} and "pivot" in sql.lower()  # it makes types first
-        if not pivot and len(kinds) != 1:
-            raise BadQuery(f"there are {len(kinds)} statements." if kinds else "there is no statement.", next=_ONE)
-        if not pivot and kinds[0] not in (select, duckdb.StatementType.EXPLAIN):
-            raise BadQuery(
-                f"{kinds[0].name} is no query: a query only reads.",
-                next="Tables are written by pipelines (lakebed run) and by hand (lakebed table write).",
-            )
-        return _tree(connection, sql)
+            return reading(connection, sql)
 
     def run(
         self,
@@ -185,14 +174,3 @@ class DuckSession:
         self._leave()
         if self._on_close:
             self._on_close()
-
-
-def _tree(connection: Any, sql: str) -> Json | None:
-    with failing(sql):
-        # The text is no parameter: binding one loads pandas, which takes longer than all else.
-        found = connection.execute(f"SELECT json_serialize_sql({text(sql)})").fetchone()
-    tree = json.loads(found[0])
-    if not tree["error"]:
-        statement: Json = tree["statements"][0]
-        return statement
-    return None
