@@ -105,12 +105,34 @@ def test_memory_ends_what_grows_and_grows(place: Place, sql: str) -> None:
         answer(place, sql, Limits(seconds=60, memory=256 << 20))
 
 
-def test_an_answer_of_too_many_bytes_is_cut(place: Place) -> None:
+WIDE = [
+    ("SELECT repeat('x', 1000) AS x FROM range(1000000)", 1000),
+    ("SELECT id, repeat('x', 50000) AS x FROM orders", 50_000),  # one batch is larger than all that may come
+    ("SELECT id, repeat('x', CASE WHEN id = 3 THEN 3000000 ELSE 10 END) AS x FROM orders", 3_000_000),
+    ("SELECT [{'a': repeat('x', 20000)}, NULL] AS x, range(500) AS y FROM orders", 25_000),
+    ("SELECT repeat('x', 3000000) AS x", 3_000_000),  # not even one row fits
+]
+
+
+@pytest.mark.parametrize(("sql", "widest"), WIDE)
+def test_an_answer_never_has_more_bytes_than_a_stranger_may_get(place: Place, sql: str, widest: int) -> None:
     limits = Limits(rows=10**9, bytes=2_000_000, seconds=20)
-    with ConfinedQuery("SELECT repeat('x', 1000) AS x FROM range(1000000)", place.ground, limits) as running:
-        size = sum(batch.nbytes for batch in running.batches())
+    with ConfinedQuery(sql, place.ground, limits) as running:
+        batches = list(running.batches())
         assert running.truncated
-    assert size < 20_000_000
+    assert sum(batch.nbytes for batch in batches) <= limits.bytes
+    assert sum(batch.nbytes for batch in batches) > limits.bytes - 2 * widest  # and not many fewer
+
+
+def test_an_answer_that_just_fits_is_whole(place: Place) -> None:
+    sql = "SELECT id, repeat('x', 50000) AS x FROM orders WHERE id < 30 ORDER BY id"
+    with ConfinedQuery(sql, place.ground, Limits(rows=30)) as running:
+        size = sum(batch.nbytes for batch in running.batches())
+        assert not running.truncated
+    for most, rows, truncated in ((size + 1000, 30, False), (size - 1000, 29, True)):
+        with ConfinedQuery(sql, place.ground, Limits(rows=30, bytes=most)) as running:
+            assert running.reader().read_all()["id"].to_pylist() == list(range(rows))
+            assert running.truncated == truncated
 
 
 def test_a_query_can_be_cancelled_from_another_thread(place: Place) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import sys
+from bisect import bisect_right
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -66,15 +67,30 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     reading = connection.execute(f"SELECT json_serialize_sql({text(job['sql'])})").fetchone()
     look_again(json.loads(reading[0] if reading else "{}"), [tuple(parts) for parts in job["tables"]])
     batches = connection.execute(job["sql"]).to_arrow_reader(BATCH)
-    left, sent = job["rows"], 0
     with pa.ipc.new_stream(sys.stdout.buffer, batches.schema) as out:
-        for batch in batches:
-            out.write_batch(batch.slice(0, left))
-            left, sent = left - batch.num_rows, sent + batch.nbytes
+        return {"truncated": _sent(batches, out, rows=job["rows"], size=job["bytes"])}
+
+
+def _sent(batches: Any, out: Any, *, rows: int, size: int) -> bool:
+    """Send what may be sent; whether something was left out. A batch is measured first: it may be larger than all that may go."""
+    for batch in batches:
+        count = fitting(batch, rows=rows, size=size)
+        part = batch.slice(0, count)
+        if count:
+            out.write_batch(part)
             sys.stdout.buffer.flush()
-            if left < 0 or sent > job["bytes"]:
-                return {"truncated": True}
-    return {"truncated": False}
+        if count < batch.num_rows:
+            return True
+        rows, size = rows - count, size - part.nbytes
+    return False
+
+
+def fitting(batch: Any, *, rows: int, size: int) -> int:
+    """How many of a batch's first rows are within so many rows and bytes."""
+    most: int = min(rows, batch.num_rows)
+    if batch.slice(0, most).nbytes <= size:
+        return most
+    return bisect_right(range(most), size, key=lambda count: batch.slice(0, count + 1).nbytes)
 
 
 def locked(job: dict[str, Any]) -> "duckdb.DuckDBPyConnection":

@@ -14,8 +14,6 @@ from lakebed.query.run import Operator
 from lakebed.query.stopping import Stop
 from lakebed.settings import one_spelling
 
-_BATCH = 8192
-
 
 def confined(
     plan: Plan,
