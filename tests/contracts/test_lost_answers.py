@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lakebed.settings import PostgresCatalog, Root, Settings
-from lakebed.tables import Ask, publish
+from lakebed.tables import Ask, hold, publish
 from tests.contracts.benches import RealBench
 from tests.servers.lossy import lossy_way
 from tests.servers.postgres import Database
@@ -50,4 +50,29 @@ def test_a_publication_whose_answer_is_lost_happens_exactly_once(database: Datab
     assert [direct.rows(table) for table in tables] == [[0, 1], [0, 1]]
     metadata = direct.catalog.metadata(direct.catalog.pointers(tables).values())
     assert [len(metadata[table].snapshots) for table in tables] == [2, 2]
+    direct.close()
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_what_was_done_under_a_lease_has_not_failed_because_giving_it_back_gets_no_answer(
+    database: Database, tmp_path: Path, times: int
+) -> None:
+    direct = bench_at(database.port, database, tmp_path)
+    direct.stores.database.prepare()
+    losses = 0
+
+    def loses_giving_back(sent: bytes) -> bool:
+        nonlocal losses
+        loses = losses < times and b"UPDATE lakebed_leases SET holder=" in sent and b"RETURNING" not in sent
+        losses += loses
+        return loses
+
+    with lossy_way(database.port, loses=loses_giving_back) as port:
+        far = bench_at(port, database, tmp_path)
+        with hold(far.leases, "orders", holder="me", limit=60):
+            pass
+        far.close()
+    assert losses == (1 if times == 1 else 3)
+    left = direct.leases.holder("orders")
+    assert (left is None) == (times == 1), "asked again, it is given back; otherwise it lapses by itself"
     direct.close()

@@ -27,6 +27,7 @@ from lakebed.pipelines import (
 from lakebed.pipelines.lineage import ColumnLineage, Lineage
 from lakebed.pipelines.releases import save_drafts
 from lakebed.ports import RunRecord, RunState
+from lakebed.tables import settle_divided
 
 if TYPE_CHECKING:
     from lakebed.app.releases import PipelineReleases
@@ -144,12 +145,13 @@ class Pipelines:
 
     def retry(self, *, threads: int = 1, onlooker: Onlooker | None = None) -> Result:
         """Run again what failed or was skipped in the last build, as it was asked for then."""
+        settle_divided(self.tools.ground.catalog)  # what a crash left half published may have happened after all
         last = self.tools.records.runs(limit=1)
         if not last:
             raise UsageError("nothing has run yet, so there is nothing to try again.", next="Run something: lakebed run")
         runs = self.tools.records.runs(invocation=last[0].invocation, limit=10_000)
-        newest = {record.table: record for record in reversed(runs)}
-        wanted = [table for table, record in newest.items() if record.state != "success"]  # a dead run's record says running
+        done = {record.table for record in runs if record.state == "success"}  # whatever the clock says of its attempts
+        wanted = sorted({record.table for record in runs} - done)  # a dead run's record says running
         if not wanted:
             raise UsageError("everything in the last build succeeded.")
         asked = args_of(self.tools.ground.files, last[0].invocation)

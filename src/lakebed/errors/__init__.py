@@ -38,6 +38,7 @@
     │   └── FilesChanged        they changed while they were read (a retry helps)
     ├── GateFailed              a quality gate found bad rows; the table is as it was
     ├── NotPublished            another run of the same build failed, and all are published together
+    ├── OutcomeUnknown          nobody can say whether a run was published; it is not repeated by itself
     ├── QueryEnded              a query was ended: its time, memory or rows were spent, or somebody cancelled it
     ├── RunFailed               a pipeline's code, or the engine on its behalf, failed
     └── SparkFailed             Spark could not be started or died
@@ -58,6 +59,7 @@ from lakebed.errors.runs import (
     FilesChanged,
     GateFailed,
     NotPublished,
+    OutcomeUnknown,
     QueryEnded,
     RunFailed,
     SparkFailed,
@@ -136,6 +138,7 @@ __all__ = [
     "NewerLake",
     "NoLake",
     "NotPublished",
+    "OutcomeUnknown",
     "PointerMoved",
     "QueryEnded",
     "RunFailed",

@@ -36,6 +36,17 @@ class NotPublished(LakebedError):
         super().__init__(what, safe="The table is as it was.")
 
 
+class OutcomeUnknown(LakebedError):
+    """Whether a run was published is not known, because the catalog gave no answer: the run is not repeated by itself."""
+
+    def __init__(self, run: str, why: str) -> None:
+        super().__init__(
+            f"it is not known whether it was published: {why}",
+            safe="Its rows are in the table once, or not at all.",
+            next=f"When the catalog answers again, look: lakebed runs show {run}. lakebed retry repeats it if it was not.",
+        )
+
+
 class QueryEnded(LakebedError):
     """A query was ended before its answer was complete: its time, memory or rows were spent, or somebody cancelled it."""
 

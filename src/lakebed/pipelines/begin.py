@@ -85,25 +85,30 @@ def logger_of(run_id: str, file: Path | None) -> logging.Logger:
 
 @contextmanager
 def closing(work: Work) -> Iterator[None]:
-    """Whatever happens inside, the run gives back what it held."""
+    """Whatever happens inside, the run gives back what it held; what cannot be given back changes nothing about the run."""
     try:
         yield
     finally:
-        work.resources.close()
+        try:
+            work.resources.close()
+        except Exception as error:  # an engine that died: what is published is published
+            work.log.warning("not closed: %s", error)
         for handler in list(work.log.handlers):
             handler.close()
             work.log.removeHandler(handler)
 
 
 def fail(work: Work, error: LakebedError) -> RunRecord:
-    """Undo what readers could see, and write down what happened."""
+    """Undo what readers could see, and write down what happened; what cannot be undone now, the next run of the table undoes."""
     work.log.error("%s", error)
-    lease = work.held.lease
-    set_back(work.record, work.tools, lease=lease)
     ended, verdicts = work.tools.now(), tuple(work.verdicts)
     work.record = replace(work.record, state="failed", snapshot=None, ended_at=ended, error=told(error), verdicts=verdicts)
-    work.tools.records.write(work.record)
-    work.tools.records.unpin([work.run_id])
+    try:
+        set_back(work.record, work.tools, lease=work.held.lease)
+        work.tools.records.write(work.record)
+        work.tools.records.unpin([work.run_id])
+    except LakebedError as trouble:  # in the books it is still running, and healed like one that died
+        work.log.warning("not set back: %s", trouble)
     return work.record
 
 

@@ -1,23 +1,24 @@
 """Runs of several pipelines, in the order of the graph: each published as it passes, or all together."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
+from typing import Literal
 
 from lakebed.errors import (
     Conflict,
     Diverged,
     FilesChanged,
     LakebedError,
-    NotPublished,
     PointerMoved,
     RunFailed,
     SparkFailed,
     Unavailable,
 )
 from lakebed.names import TableName, new_run_id, short_id
-from lakebed.pipelines.begin import begin, closing, fail, told
+from lakebed.pipelines.begin import begin, closing, told
+from lakebed.pipelines.doubts import failing
 from lakebed.pipelines.pin import Specs
 from lakebed.pipelines.publishing import along, ask
 from lakebed.pipelines.run import finish, prepare, publish_view, publishing
@@ -119,11 +120,13 @@ def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
 
 def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
     run_id = new_run_id()
-    try:
-        with held_table(build, spec.table, run_id) as held:
-            return _under_lease(build, spec, held, run_id=run_id, attempt=attempt)
-    except LakebedError as error:  # no lease, or the books themselves cannot be written
-        return Outcome(not_begun(build, spec, error, run_id=run_id, attempt=attempt), error)
+    with ExitStack() as stack:
+        try:
+            held = stack.enter_context(held_table(build, spec.table, run_id))
+            work = begin(spec, build.specs, build.tools, build.order, held=held, run_id=run_id, attempt=attempt, built={})
+        except LakebedError as error:  # no lease, or the books themselves cannot be written
+            return Outcome(not_begun(build, spec, error, run_id=run_id, attempt=attempt), error)
+        return _carry_out(work)
 
 
 def held_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[Held]:
@@ -155,12 +158,12 @@ def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: 
     return record
 
 
-def _under_lease(build: Build, spec: PipelineSpec, held: Held, *, run_id: str, attempt: int) -> Outcome:
-    work = begin(spec, build.specs, build.tools, build.order, held=held, run_id=run_id, attempt=attempt, built={})
-    with closing(work), failing([work], publication=run_id) as trouble:
+def _carry_out(work: Work) -> Outcome:
+    """From the first step to the last; whatever goes wrong is in the outcome."""
+    with closing(work), failing([work], publication=work.run_id) as trouble:
         prepare(work)
         if work.plan.steps:
-            publish_all([work], publication=run_id)
+            publish_all([work], publication=work.run_id)
         finish(work)
     return Outcome(work.record, trouble.error)
 
@@ -176,52 +179,11 @@ def publish_all(works: Sequence[Work], *, publication: str) -> None:
     )
     leases = [work.held.still() for work in works]
     with publishing(works):
+        _mark(works, "tried")
         publish(works[0].tools.ground.catalog, asked, run_id=publication, leases=leases, along=together)
+        _mark(works, "done")
 
 
-NONE_OF_THEM: Mapping[TableName, LakebedError] = {}
-
-
-@dataclass
-class Trouble:
-    """What went wrong, if anything did."""
-
-    error: LakebedError | None = None
-
-
-@contextmanager
-def failing(
-    works: Sequence[Work], *, publication: str, own: Mapping[TableName, LakebedError] = NONE_OF_THEM
-) -> Iterator[Trouble]:
-    """An error inside makes every one of these runs a failed one, unless they turn out to be published after all.
-
-    A run whose table has its `own` error fails with that; others because of it.
-    """
-    trouble = Trouble()
-    try:
-        yield trouble
-    except BaseException as raised:
-        error = as_error(raised)
-        if works and works[0].tools.ground.catalog.published(publication):
-            for work in works:
-                finish(work)
-        else:
-            trouble.error = error
-            for work in works:
-                fail(work, own.get(work.table) or (_drawn_in(own) if own else error))
-        if not isinstance(raised, Exception):
-            raise
-
-
-def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:
-    culprits = ", ".join(str(table) for table in sorted(own))
-    return NotPublished(f"it was not published, because {culprits} failed and all are published together or none.")
-
-
-def as_error(raised: BaseException) -> LakebedError:
-    """A surprise is an error like others: the run fails, the table stays."""
-    if isinstance(raised, LakebedError):
-        return raised
-    if isinstance(raised, KeyboardInterrupt):
-        return RunFailed("it was interrupted.")
-    return RunFailed(f"Lakebed itself failed: {type(raised).__name__}: {raised}", next="Run it again with --debug and report it.")
+def _mark(works: Sequence[Work], how_far: Literal["tried", "done"]) -> None:
+    for work in works:
+        work.publishing = how_far

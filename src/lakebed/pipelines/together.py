@@ -7,7 +7,8 @@ from dataclasses import replace
 from lakebed.errors import Diverged, LakebedError, PointerMoved
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.begin import begin, closing
-from lakebed.pipelines.build import REBUILDS, Build, depends, failing, held_table, not_begun, publish_all, skipped
+from lakebed.pipelines.build import REBUILDS, Build, depends, held_table, not_begun, publish_all, skipped
+from lakebed.pipelines.doubts import failing
 from lakebed.pipelines.judging import refuse_blocked
 from lakebed.pipelines.pin import Built
 from lakebed.pipelines.run import finish, prepare

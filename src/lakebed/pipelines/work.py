@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from lakebed.landing import Landed
 from lakebed.names import TableName, ZoneName
@@ -39,6 +39,7 @@ class Work:
     shown: tuple[Shown, ...] = ()  # the branch's columns as they will be called; none said: as they are
     skip_write: bool = False
     unchanged: bool = False
+    publishing: Literal["", "tried", "done"] = ""  # how far it came; tried: perhaps it happened
     verdicts: list[Verdict] = field(default_factory=list)
 
     @property

@@ -2,12 +2,14 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from lakebed.errors import LeaseLost, Unavailable
+from lakebed.errors import LakebedError, LeaseLost, Unavailable
 from lakebed.ports import Lease, Leases
+from lakebed.tables.run import persistently
 
 BEATS_PER_LIMIT = 4
+_GIVEN_BACK = 3  # times: an answer that is lost once is got by asking again
 
 
 class Held:
@@ -39,7 +41,13 @@ def hold(leases: Leases, name: str, *, holder: str, limit: float) -> Iterator[He
     finally:
         done.set()
         heart.join()
-        leases.release(held.lease)
+        _give_back(leases, held.lease)
+
+
+def _give_back(leases: Leases, lease: Lease) -> None:
+    """What was done under a lease is done: that it cannot be given back is no error, for it lapses by itself."""
+    with suppress(LakebedError):
+        persistently(lambda: leases.release(lease), (Unavailable,), _GIVEN_BACK)
 
 
 def _beat(leases: Leases, held: Held, done: threading.Event, pause: float) -> None:
