@@ -74,12 +74,12 @@ def test_files_are_in_the_state_their_place_says(lake: Path, file: Path) -> None
         "torn.json": "waiting",
         "sub/day3.csv": "waiting",
         "half.csv.part": "writing",
-        "empty.csv": "writing",
+        "empty.csv": "waiting",
         "day0.csv": "processed",
         "bad.csv": "quarantined",
         file.name: "sample",
     }
-    assert "it is torn (run r2)" in lakebed("zone", "show", "orders").stdout
+    assert "it is torn; run r2" in lakebed("zone", "show", "orders").stdout
 
 
 def test_what_does_not_fit_the_zones_pattern_is_ignored(lake: Path) -> None:
@@ -162,3 +162,16 @@ def test_a_zone_that_is_still_empty_or_whose_files_were_all_taken_is_known(lake:
     write(lake, "pipelines/bronze/calls/pipeline.sql", calls.replace("calls", "put"))
     assert lakebed("zone", "put", "shop.put", str(file)).exit_code == 0
     assert "Write" in str(told("plan", "calls"))
+
+
+def test_a_file_without_a_byte_is_shown_with_what_becomes_of_it(lake: Path) -> None:
+    write(lake, "landing/orders/quiet.csv", "")
+    write(lake, "landing/orders/sent.csv.part", "id")
+    assert (states("orders")["quiet.csv"], states("orders")["sent.csv.part"]) == ("waiting", "writing")
+    shown = lakebed("zone", "show", "orders").stdout
+    assert "it has 0 bytes: a run will read no rows" in shown
+    assert "its name says that it is unfinished" in shown
+    (files,) = (zone["files"] for zone in told("plan", "bronze.orders")[0]["files"])
+    assert "shop/landing/orders/quiet.csv" in {file["path"] for file in files}
+    write(lake, "landing/orders/zone.yaml", "empty_file: bad\n")
+    assert "it has 0 bytes: a run will set it aside" in lakebed("zone", "show", "orders").stdout

@@ -213,3 +213,15 @@ def test_columns_that_are_not_the_expected_ones_are_drift(member: Alike, said: s
 
 def test_a_csv_file_cannot_hold_a_nested_column() -> None:
     assert "a CSV file cannot hold" in drift(alike("csv", n="string"), ZoneSpec(expected_schema={"n": "array<int>"}))
+
+
+def test_a_file_without_a_byte_has_no_rows_and_is_processed_or_is_bad_as_the_zone_says() -> None:
+    files, chosen = landed(1)
+    empty = files.write(f"{ZONE.folder}/quiet.csv", b"")
+    taken = open_zone(Scripted(), files, ZONE, [*chosen, empty], ZoneSpec(), address=str, run_id="r")
+    assert (taken.frame, taken.rows_by_file) == ([chosen[0].path], {chosen[0].path: 1, empty.path: 0})
+    assert (taken.files, taken.set_aside) == ((*chosen, empty), ())
+    alone = open_zone(Scripted(), files, ZONE, [empty], ZoneSpec(), address=str, run_id="r")
+    assert (alone.frame, alone.files) == (None, (empty,))
+    refused = open_zone(Scripted(), files, ZONE, [*chosen, empty], ZoneSpec(empty_file="bad"), address=str, run_id="r")
+    assert (refused.files, [aside.reason for aside in refused.set_aside]) == (tuple(chosen), ["it has 0 bytes"])

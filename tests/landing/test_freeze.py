@@ -83,11 +83,15 @@ def test_a_file_that_changes_or_goes_meanwhile_waits_for_the_next_run() -> None:
     assert names(found.waiting) == ["going.csv", "growing.csv"]
 
 
-def test_an_empty_file_waits() -> None:
+def test_an_empty_file_waits_only_until_it_has_settled() -> None:
     files = Clocked()
     files.land("empty.csv", b"", age=3600)
+    files.land("2026", b"", age=3600)  # how some programs mark a folder of a bucket
     found, slept = frozen(files)
-    assert (found.files, names(found.waiting), slept) == ((), ["empty.csv"], [])
+    assert (names(found.files), found.waiting, slept) == (["empty.csv"], (), [])
+    files.land("begun.csv", b"", age=0.1)
+    found, _ = frozen(files, meanwhile=lambda: files.land("begun.csv", b"x", age=0))
+    assert (names(found.files), names(found.waiting)) == (["empty.csv"], ["begun.csv"])
 
 
 def test_files_that_the_table_has_are_neither_read_nor_watched() -> None:

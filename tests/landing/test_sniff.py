@@ -81,7 +81,7 @@ def test_the_header_of_a_csv_file(
         ("a.csv", "id,name\n1,a\n" + "\0" * 4096, {}, "NUL characters"),
         ("a.csv", zipped("id\n1\n"), {}, "its name must end in .gz"),
         ("a.csv.gz", "id\n1\n", {}, "gzip data is damaged"),
-        ("a.csv.gz", b"", {}, "only blank lines"),
+        ("a.csv.gz", b"", {}, "it has 0 bytes"),
         ("a.csv.gz", zipped("id,name\n1,a\n")[:15], {}, "ends too early"),
         ("a.csv", 'id,name\n1,a\n2,"b cut of', {}, "ends inside quotes"),
         ("a.csv", "1,2,3\n", {"header": False, "expected_schema": {"id": "int"}}, "has 3 fields, and expected_schema 1"),

@@ -29,6 +29,7 @@ def test_every_setting_can_be_given() -> None:
         multiline: true
         infer_types: false
         on_bad_file: fail
+        empty_file: bad
         settle_seconds: 5
         auto_purge: true
         processed_max_age_days: 7

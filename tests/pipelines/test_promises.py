@@ -163,6 +163,9 @@ def test_archived_files_are_not_read_again_until_a_full_refresh(shop: TestLake) 
     assert second.message == "no file is waiting in shop.orders"
     shop.land("orders", "2.csv", csv((2, 20)))
     shop.run_one("bronze.orders")
+    shop.land("orders", "quiet.csv", "")
+    quiet = shop.run_one("bronze.orders")
+    assert (shop.folder / f"shop/landing/orders/_processed/{quiet.run_id}/quiet.csv").exists()
     assert ids(shop, "bronze.orders") == [1, 2]
     shop.run_one("bronze.orders", full_refresh=True)
     assert ids(shop, "bronze.orders") == [1, 2]
@@ -194,6 +197,7 @@ def test_a_zone_without_a_waiting_file_has_its_columns_and_no_row_for_a_pipeline
     both = f"{ORDERS} UNION ALL SELECT id, amount FROM {{{{ ref('bronze.more') }}}}"
     shop.pipeline("silver.both", both, f"{APPEND}\narchive_landing_zones: true")
     shop.run_one("bronze.more")
+    (shop.folder / "shop/landing/orders").mkdir(parents=True)
     assert shop.run("silver.both")["silver.both"].error["kind"] == "BadFiles"
     shop.land("orders", "1.csv", csv((1, 10)))
     shop.run_one("silver.both")

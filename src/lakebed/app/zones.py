@@ -153,14 +153,23 @@ class _Look:
         has = tuple(row.table for row in rows)
         wants = {table for table, pattern in self.readers if pattern is None or fits_pattern(below, pattern)}
         waits = tuple(sorted(wants - set(has)))
+        state = "held" if any(row.state == "held" for row in rows) else self._state(file, below, waits, has)
         return ZoneFile(
             below,
-            "held" if any(row.state == "held" for row in rows) else self._state(file, below, waits, has),
+            state,
             file.size,
             file.modified,
             taken_by=tuple(map(str, has)),
             waits_for=tuple(map(str, waits)),
+            reason=self._why(file, below, state),
         )
+
+    def _why(self, file: FileInfo, below: str, state: State) -> str:
+        if state == "writing":
+            return "it changed while it was watched" if is_data(below) else "its name says that it is unfinished"
+        if state == "waiting" and not file.size:
+            return "it has 0 bytes: a run will " + ("read no rows" if self.spec.empty_file == "no_rows" else "set it aside")
+        return ""
 
     def _state(self, file: FileInfo, below: str, waits: tuple[TableName, ...], has: tuple[TableName, ...]) -> State:
         if not is_data(below) or file.path in self.changing:

@@ -116,7 +116,8 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
 
 def _said(file: "ZoneFile") -> str:
     parts = [
-        f"{file.reason} (run {file.run[:16]})" if file.reason else f"run {file.run[:16]}" if file.run else "",
+        file.reason,
+        f"run {file.run[:16]}" if file.run else "",
         f"taken by {', '.join(file.taken_by)}" if file.taken_by else "",
         f"waits for {', '.join(file.waits_for)}" if file.waits_for else "",
     ]

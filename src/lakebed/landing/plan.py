@@ -31,8 +31,16 @@ def waiting(
     return tuple(
         file
         for file in files
-        if (below := below_zone(file.path, zone)) and is_data(below) and all(fits_pattern(below, glob) for glob in patterns)
+        if (below := below_zone(file.path, zone))
+        and is_data(below)
+        and not _is_folder(file)
+        and all(fits_pattern(below, glob) for glob in patterns)
     )
+
+
+def _is_folder(file: FileInfo) -> bool:
+    """Whether it is no file but how some programs mark a folder of a bucket."""
+    return not file.size and "." not in file.path.rpartition("/")[2]
 
 
 def fresh(files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]) -> tuple[FileInfo, ...]:

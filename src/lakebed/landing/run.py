@@ -24,7 +24,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class Frozen:
-    """The files of a zone at one moment: those a run may read, and those that must wait (empty, or still being written)."""
+    """The files of a zone at one moment: those a run may read, and those that must wait, for they are still being written."""
 
     zone: ZoneName
     files: tuple[FileInfo, ...]
@@ -60,13 +60,13 @@ def freeze(
     taken = tuple(consumed)
     seen = fresh(listed(), taken)
     settled = now() - timedelta(seconds=spec.settle_seconds)
-    young = [file for file in seen if file.size and file.modified > settled]
+    young = [file for file in seen if file.modified > settled]
     if young:
         oldest = min(spec.settle_seconds, max((file.modified - settled).total_seconds() for file in young))
         sleep(oldest)
         later = {(file.path, file.etag, file.size) for file in listed()}
     changing = {file.path for file in young if (file.path, file.etag, file.size) not in later}
-    held = tuple(file for file in seen if file.path in changing or not file.size)
+    held = tuple(file for file in seen if file.path in changing)
     return Frozen(zone, tuple(file for file in seen if file not in held), held)
 
 
@@ -84,22 +84,25 @@ def open_zone(
 ) -> Landed:
     """The rows of the chosen files. Every file is read once to see that it can be; one bad row makes its file bad.
 
+    A file of 0 bytes has no rows, unless the zone calls it bad.
+
     Bad files go to `_quarantine/{run_id}/` with their reasons, or fail the run with `BadFiles` if the zone says so; with
     `keep` they always do, and nothing is moved.
     """
     chosen = tuple(dict.fromkeys(chosen))
-    sniffed = _sniffed(files, zone, chosen, spec)
+    empty = {file.path: 0 for file in chosen if not file.size and spec.empty_file == "no_rows"}
+    sniffed = _sniffed(files, zone, [file for file in chosen if file.path not in empty], spec)
     good = [one for one in sniffed if isinstance(one, Sniffed)]
     checked = check(reader, files, good, spec, address=address)
     bad = (*(one for one in sniffed if isinstance(one, Bad)), *_counted(checked.bad, good))
     if bad and (keep or spec.on_bad_file == "fail"):
         raise _refusal(bad, zone, spec)
     aside = set_aside(files, bad, zone, run_id=run_id, at=now())
-    names = set(checked.rows)
+    rows = empty | dict(checked.rows)
     return Landed(
         _frame(reader, checked, spec, address),
-        tuple(file for file in chosen if file.path in names),
-        checked.rows,
+        tuple(file for file in chosen if file.path in rows),
+        rows,
         aside,
         {one.file.path: one.rows for one in bad},
     )

@@ -25,6 +25,8 @@ def sniff(files: Files, file: FileInfo, spec: ZoneSpec) -> Sniffed | Bad:
     kind = kind_of(file.path.rpartition("/")[2], spec)
     if isinstance(kind, str):
         return Bad(file, kind)
+    if not file.size:
+        return Bad(file, "it has 0 bytes", rows=0)
     try:
         return _LOOKS[kind.format](files, file, kind, spec)
     except Damaged as damage:

@@ -83,6 +83,9 @@ class ZoneSpec(BaseModel):
     on_bad_file: Literal["quarantine", "fail"] = Field(
         default="quarantine", description="move a file that cannot be read to `_quarantine/`, or fail the run"
     )
+    empty_file: Literal["no_rows", "bad"] = Field(
+        default="no_rows", description="a file of 0 bytes is read as a day without rows, or is bad"
+    )
     settle_seconds: float = Field(
         default=1.0, ge=0, le=600, description="a younger file is watched for so long before it is read"
     )

@@ -36,7 +36,7 @@ def _without_rows(work: Work, step: OpenZone) -> Frame:
     """A zone in which no file waits has the columns of the newest file that it ever had, and no row."""
     files, spec = work.tools.ground.files, read_zone(step.zone, work.tools)
     present = freeze(files, step.zone, spec, pattern=step.pattern).files
-    known = (*processed(files, step.zone, spec, pattern=step.pattern), *present)
+    known = [file for file in (*processed(files, step.zone, spec, pattern=step.pattern), *present) if file.size]
     if not known:
         raise BadFiles(
             "no file is waiting, and nothing says which columns the zone has.",
