@@ -211,17 +211,53 @@ def test_help_has_examples_for_every_command() -> None:
         assert "$ lakebed" in shown, command
 
 
-def test_completion_knows_the_tables(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = Path(sys.executable).with_name("lakebed")
-    environment = os.environ | {
-        "LAKEBED_LAKE": str(lake),
-        "_LAKEBED_COMPLETE": "complete_bash",
-        "COMP_WORDS": "lakebed table describe ecommerce.silver.o",
-        "COMP_CWORD": "3",
-    }
-    environment["_TYPER_COMPLETE_ARGS"] = environment["COMP_WORDS"]
-    done = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "ecommerce.silver.orders"
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("table describe ecommerce.silver.o", ["ecommerce.silver.orders"]),
+        ("table describe ord", ["orders"]),
+        ("table history --ref x silver.c", ["silver.customers"]),
+        ("ls cust", ["customers"]),
+        ("care ecommerce.silver.cu", ["ecommerce.silver.customers"]),
+        ("runs ls --table silver.o", ["silver.orders"]),
+        ("table restore g", ["gone"]),
+        ("run gold", ["gold.revenue"]),
+        ("run --exclude ecommerce.gold", ["ecommerce.gold.revenue"]),
+        ("plan +gold", ["+gold.revenue"]),
+        ("preview clean", ["clean_orders"]),
+        ("pipeline release ecommerce.gold.", ["ecommerce.gold.revenue"]),
+        ("zone show ecommerce.p", ["ecommerce.products"]),
+        ("zone put cust", ["customers"]),
+        ("runs show aaaa", ["a" * 32]),
+        ("runs show b", []),
+    ],
+)
+def test_completion_knows_tables_pipelines_zones_and_runs(completed: Path, typed: str, offered: list[str]) -> None:
+    words = f"lakebed --lake {completed} {typed}"
+    environment = {"_LAKEBED_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    done = CliRunner().invoke(app, [], prog_name="lakebed", env=environment | {"_TYPER_COMPLETE_ARGS": words})
+    assert done.stdout.split() == offered
+
+
+@pytest.fixture(scope="module")
+def completed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake with tables, one of them dropped, pipelines, zones and a run."""
+    folder = tmp_path_factory.mktemp("completed") / "lake"
+    assert lakebed("init", str(folder), "--template", "shop").exit_code == 0
+    bench = sqlite_bench(folder)
+    bench = RealBench(bench.settings, bench.root, "ecommerce")
+    for name in ("orders", "customers", "gone"):
+        bench.table(name)
+    bench.close()
+    assert lakebed("table", "drop", "gone", "--lake", str(folder)).exit_code == 0
+    write_record(folder)
+    return folder
+
+
+def test_completion_is_silent_where_there_is_no_lake(tmp_path: Path) -> None:
+    words = f"lakebed --lake {tmp_path} run x"
+    environment = {"_LAKEBED_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "4"}
+    assert CliRunner().invoke(app, [], prog_name="lakebed", env=environment).output.strip() == ""
 
 
 HEAVY = {"pyspark", "pyiceberg", "duckdb", "pandas", "pyarrow", "py4j"}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.completing import known_tables
 from lakebed.cli.marks import Marked, bold, description, plain
 from lakebed.cli.screen import Screen
-from lakebed.cli.tables import known_tables
 from lakebed.cli.wording import counted, sized, timed
 
 if TYPE_CHECKING:

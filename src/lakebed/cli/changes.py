@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.completing import dropped_tables
 from lakebed.cli.screen import Screen
 from lakebed.cli.tables import NameArgument
 from lakebed.cli.wording import timed
@@ -197,7 +198,9 @@ lakebed table restore orders --to shop.silver.orders_again
 
 def restore(
     screen: Screen,
-    name: Annotated[str, typer.Argument(help="The dropped table's name, the end of it, or its uuid.")],
+    name: Annotated[
+        str, typer.Argument(help="The dropped table's name, the end of it, or its uuid.", autocompletion=dropped_tables)
+    ],
     to: Annotated[str | None, typer.Option("--to", metavar="TABLE", help="Another name: namespace.layer.name.")] = None,
 ) -> None:
     """Bring a dropped table back with all its rows and history."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.completing import kept_pipelines
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import timed
 
@@ -14,20 +15,8 @@ if TYPE_CHECKING:
     from lakebed.ports import Draft
 
 
-def known_names(incomplete: str) -> list[str]:
-    """Names for shell completion, of drafts that cannot be read and of deleted pipelines too; silent where there is no lake."""
-    from lakebed.app import open_lake
-    from lakebed.errors import LakebedError
-
-    try:
-        with open_lake() as lake:
-            return [name for name in map(str, lake.pipelines.releases.known()) if name.startswith(incomplete)]
-    except LakebedError:
-        return []
-
-
 PipelineArgument = Annotated[
-    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the end of it.", autocompletion=known_names)
+    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the end of it.", autocompletion=kept_pipelines)
 ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.completing import known_tables
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted
 from lakebed.ports import id_text
@@ -48,7 +49,12 @@ lakebed table write orders corrections.parquet --mode merge --key order_id
 
 def write(
     screen: Screen,
-    name: Annotated[str, typer.Argument(metavar="TABLE", help="namespace.layer.name, or the end of one that is there.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE", help="namespace.layer.name, or the end of one that is there.", autocompletion=known_tables
+        ),
+    ],
     file: Annotated[Path, typer.Argument(help="A Parquet, CSV or JSON-lines file on this machine.")],
     mode: Annotated[str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")] = "append",
     key: Annotated[list[str] | None, typer.Option("--key", help="Column that names a row; repeatable.")] = None,

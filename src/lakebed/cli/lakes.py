@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.completing import known_tables
 from lakebed.cli.marks import Marked
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized, timed
@@ -94,7 +95,9 @@ lakebed ls 'ecommerce.*.clean_*' --json
 
 def ls(
     screen: Screen,
-    pattern: Annotated[str | None, typer.Argument(help="A name, a part of one, or a pattern with * and ?.")] = None,
+    pattern: Annotated[
+        str | None, typer.Argument(help="A name, a part of one, or a pattern with * and ?.", autocompletion=known_tables)
+    ] = None,
 ) -> None:
     """List tables."""
     lake = screen.lake()

@@ -10,6 +10,7 @@ import typer
 from lakebed.cli.answers import cell
 from lakebed.cli.building import Showing, amount, bad_rows, summary
 from lakebed.cli.command import command
+from lakebed.cli.completing import known_pipelines
 from lakebed.cli.marks import Marked
 from lakebed.cli.screen import Screen
 from lakebed.cli.selection import (
@@ -19,7 +20,6 @@ from lakebed.cli.selection import (
     SelectOption,
     SelectorsArgument,
     VarsOption,
-    known_pipelines,
     requested,
 )
 

@@ -7,9 +7,9 @@ from typer.core import TyperGroup
 
 from lakebed.cli.building import bad_rows, details, facts, label, ran, seconds
 from lakebed.cli.command import command
+from lakebed.cli.completing import known_runs, known_tables
 from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
-from lakebed.cli.selection import known_runs
 from lakebed.cli.wording import counted, timed
 from lakebed.errors import UnknownName
 
@@ -47,7 +47,10 @@ lakebed runs --table silver.orders --json
 
 def ls(
     screen: Screen,
-    table: Annotated[str | None, typer.Option("--table", metavar="TABLE", help="Only runs of this table.")] = None,
+    table: Annotated[
+        str | None,
+        typer.Option("--table", metavar="TABLE", help="Only runs of this table.", autocompletion=known_tables),
+    ] = None,
     state: Annotated[str | None, typer.Option("--state", help=f"Only those in this state: {', '.join(_STATES)}.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many.")] = 50,
 ) -> None:

@@ -6,36 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lakebed.cli.completing import known_pipelines
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
     from lakebed.app.pipelines import Request
 
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-
-
-def known_pipelines(incomplete: str) -> list[str]:
-    """Names for shell completion; silent where there is no lake, or a pipeline cannot be read."""
-    from lakebed.app import open_lake
-    from lakebed.errors import LakebedError
-
-    try:
-        with open_lake() as lake:
-            return [name for name in map(str, lake.pipelines.load().specs) if name.startswith(incomplete)]
-    except LakebedError:
-        return []
-
-
-def known_runs(incomplete: str) -> list[str]:
-    """Ids for shell completion; silent where there is no lake."""
-    from lakebed.app import open_lake
-    from lakebed.errors import LakebedError
-
-    try:
-        with open_lake() as lake:
-            return [record.run_id for record in lake.pipelines.runs() if record.run_id.startswith(incomplete)]
-    except LakebedError:
-        return []
 
 
 _HELP = "silver.orders, +a, a+, 2+a, @a, tag:x, path:x, state:modified, patterns with *; all unless given."

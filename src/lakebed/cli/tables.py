@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.completing import known_tables
 from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized, timed
@@ -12,18 +13,6 @@ from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from lakebed.app.tables import Change
-
-
-def known_tables(incomplete: str) -> list[str]:
-    """Names for shell completion; silent where there is no lake."""
-    from lakebed.app import open_lake
-    from lakebed.errors import LakebedError
-
-    try:
-        with open_lake() as lake:
-            return [name for name in map(str, lake.stores.catalog.pointers()) if name.startswith(incomplete)]
-    except LakebedError:
-        return []
 
 
 NameArgument = Annotated[

@@ -7,25 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakebed.cli.command import command
+from lakebed.cli.completing import known_zones
 from lakebed.cli.marks import bold
 from lakebed.cli.screen import Screen
 from lakebed.cli.wording import counted, sized, timed
 
 if TYPE_CHECKING:
     from lakebed.app.zones import Zone, ZoneFile, Zones
-
-
-def known_zones(incomplete: str) -> list[str]:
-    """Names for shell completion; silent where there is no lake."""
-    from lakebed.app import open_lake
-    from lakebed.app.zones import Zones
-    from lakebed.errors import LakebedError
-
-    try:
-        with open_lake() as lake:
-            return [name for name in map(str, Zones(lake.pipelines).names()) if name.startswith(incomplete)]
-    except LakebedError:
-        return []
 
 
 ZoneArgument = Annotated[

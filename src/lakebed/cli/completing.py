@@ -1,0 +1,67 @@
+"""What the user's shell offers when Tab is pressed: names of tables, pipelines, zones and runs."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from lakebed.app import Lake
+
+_BEFORE = re.compile(r"(\d*\+|@)?(.*)", re.DOTALL)  # what may stand before a selector's name
+
+
+def offers(names: "Callable[[Lake], Iterable[Any]]") -> Callable[[typer.Context, str], list[str]]:
+    """A completion that asks the lake meant by --lake, LAKEBED_LAKE or the folder; without one it is silent."""
+
+    def offered(context: typer.Context, incomplete: str) -> list[str]:
+        from lakebed.app import open_lake
+
+        try:
+            with open_lake(_lake_path(context)) as lake:
+                return fitting(map(str, names(lake)), incomplete)
+        except Exception:  # whatever is wrong, a traceback in the middle of somebody's line helps nobody
+            return []
+
+    return offered
+
+
+def _lake_path(context: Any) -> str | None:
+    while context is not None:
+        if path := context.params.get("lake"):
+            return str(path)
+        context = context.parent
+    return None
+
+
+def fitting(names: Iterable[str], incomplete: str) -> list[str]:
+    """Names that begin so; else the ends of names that begin so and that only one name has."""
+    found = _BEFORE.fullmatch(incomplete)
+    before, begun = (found[1] or "", found[2]) if found else ("", incomplete)
+    known = sorted(set(names))
+    ends = Counter(end for name in known for end in _ends(name))
+    whole = [name for name in known if name.startswith(begun)]
+    return [before + name for name in whole or sorted(end for end, count in ends.items() if count == 1 and end.startswith(begun))]
+
+
+def _ends(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[at:]) for at in range(1, len(parts))]
+
+
+known_tables = offers(lambda lake: (table for table in lake.stores.catalog.pointers() if not table.hidden))
+dropped_tables = offers(lambda lake: (one.table for one in lake.table_work.dropped()))
+known_pipelines = offers(lambda lake: lake.pipelines.load().specs)
+kept_pipelines = offers(lambda lake: lake.pipelines.releases.known())  # drafts that cannot be read and deleted ones, too
+known_runs = offers(lambda lake: (record.run_id for record in lake.pipelines.runs(limit=1000)))
+
+
+def _zones(lake: "Lake") -> Iterable[Any]:
+    from lakebed.app.zones import Zones
+
+    return Zones(lake.pipelines).names()
+
+
+known_zones = offers(_zones)
