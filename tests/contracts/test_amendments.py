@@ -5,6 +5,7 @@ import pytest
 from lakebed.errors import LeaseLost, PointerMoved, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import RemoveRef, RemoveSnapshots, SetProperties, SetRef, TableMetadata
+from lakebed.tables import find_point
 from tests.contracts.benches import Bench, RealBench
 
 
@@ -54,6 +55,22 @@ def test_a_snapshot_that_is_removed_is_known_no_more_and_the_rest_reads_as_befor
     bench.catalog.amend(table, [RemoveSnapshots((gone, 12345))])
     assert gone not in metadata(bench, table).snapshots
     assert bench.rows(table) == [1, 2]
+
+
+@pytest.mark.parametrize("by", ["Lakebed", "PyIceberg"])
+def test_a_moment_whose_state_has_expired_is_not_answered_with_the_state_before_it(real_bench: RealBench, by: str) -> None:
+    table = filled(real_bench, [1], [2], [3])
+    first, second, third = sorted(metadata(real_bench, table).snapshots.values(), key=lambda one: one.sequence)
+    real_bench.catalog.amend(table, [SetRef("v1", first.id, "tag")])
+    if by == "Lakebed":
+        real_bench.catalog.amend(table, [RemoveSnapshots((second.id,))])
+    else:
+        real_bench.iceberg.load_table(table.parts).maintenance.expire_snapshots().by_id(second.id).commit()
+    left = metadata(real_bench, table)
+    with pytest.raises(UsageError, match=r"expired|nothing is known"):
+        find_point(table, left, second.at.isoformat())
+    assert find_point(table, left, third.at.isoformat()).id == third.id
+    assert find_point(table, left, "v1").id == first.id
 
 
 def test_properties_are_set_and_taken_away(bench: Bench) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from lakebed.errors import LeaseHeld, LeaseLost
 from lakebed.tables import hold
-from tests.contracts.benches import Bench
+from tests.contracts.benches import Bench, RealBench
 
 
 def test_a_free_lease_is_taken_and_told(bench: Bench) -> None:
@@ -61,3 +61,13 @@ def test_a_holder_that_fell_silent_learns_of_it(bench: Bench) -> None:
         time.sleep(0.8)
         with pytest.raises(LeaseLost):
             held.still()
+
+
+def test_a_dead_holders_lease_lapses_though_the_clock_was_set_back(real_bench: RealBench) -> None:
+    real_bench.leases.acquire("orders", holder="me", limit=0.2)
+    with real_bench.stores.database.writing() as connection:  # what the clock said before
+        connection.exec_driver_sql("UPDATE lakebed_leases SET heartbeat = heartbeat + 3600")
+    with pytest.raises(LeaseHeld):
+        real_bench.leases.acquire("orders", holder="you", limit=60)
+    time.sleep(0.4)
+    assert real_bench.leases.acquire("orders", holder="you", limit=60).holder == "you"

@@ -71,6 +71,44 @@ def test_what_has_expired_is_refused_and_the_oldest_possible_is_told(text: str) 
     assert "snapshot 2, of 2026-11-01T14:00:00.000+00:00" in refused.value.next
 
 
+def gapped(log: list[tuple[int, int]], parents: dict[int, int | None]) -> TableMetadata:
+    """`log` is (hour, snapshot); the sequence number of a snapshot is its own."""
+    snapshots = {n: Snapshot(n, parent, NOON, "append", {}, sequence=n) for n, parent in parents.items()}
+    times = tuple((NOON + timedelta(hours=hour), n) for hour, n in log)
+    heads = {MAIN: SnapshotRef(MAIN, log[-1][1], "branch")}
+    return TableMetadata("u", "l", 2, NOON, (), (), (), {}, snapshots, heads, log=times)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        gapped([(1, 1), (2, 2), (3, 3)], {1: None, 3: 2}),  # a log that still names what has expired
+        gapped([(1, 1), (3, 3)], {1: None, 3: None}),  # as PyIceberg leaves it: the state, and nothing else, is gone
+        gapped([(1, 1), (3, 1)], {1: None}),  # the same after a rollback from the state that has expired
+        gapped([(3, 3)], {1: None, 3: 2}),  # as Iceberg leaves it: what was before is told no more
+    ],
+)
+def test_a_moment_whose_state_has_expired_is_refused_instead_of_answered_with_another_state(table: TableMetadata) -> None:
+    head = table.refs[MAIN].snapshot
+    with pytest.raises(UsageError, match=r"expired|nothing is known") as refused:
+        find_point(ORDERS, table, "2026-11-01T14:30")
+    assert f"snapshot {head}, of 2026-11-01T15:00:00.000+00:00" in refused.value.next
+    assert find_point(ORDERS, table, "2026-11-01T15:30").id == head
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        gapped([(1, 1), (3, 3)], {1: None, 3: 2}),  # 2 was never published: its child was
+        gapped([(1, 1), (3, 2)], {1: None, 2: None}),  # CREATE OR REPLACE TABLE
+        gapped([(1, 1), (2, 2), (3, 1)], {1: None, 2: 1}),
+    ],
+)
+def test_a_state_that_was_followed_by_the_next_one_stood_until_then(table: TableMetadata) -> None:
+    expected = 2 if len(table.log) == 3 else 1
+    assert find_point(ORDERS, table, "2026-11-01T14:30").id == expected
+
+
 def test_an_unknown_word_suggests_near_ones() -> None:
     with pytest.raises(UnknownName, match="v_1") as refused:
         find_point(ORDERS, a_table(log=[1], refs={"v1": 1}), "v_1")
@@ -108,6 +146,6 @@ def test_of_runs_whose_snapshots_have_expired_the_time_decides() -> None:
 
 def test_a_state_that_was_never_published_is_refused_unless_it_is_tagged() -> None:
     table = a_table(log=[1, 2], refs={"failed": 3})
-    with pytest.raises(UsageError, match="never stood"):
+    with pytest.raises(UsageError, match="not known to have stood"):
         plan_rollback(ORDERS, table, table.snapshots[3], [], files=None)
     assert plan_rollback(ORDERS, table, table.snapshots[3], [], files=None, by_tag=True).to.id == 3

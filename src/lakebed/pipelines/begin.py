@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from lakebed.errors import LakebedError
@@ -18,7 +19,7 @@ from lakebed.pipelines.tools import Order, Tools
 from lakebed.pipelines.watermark import Watermark, watermark_of
 from lakebed.pipelines.work import Work
 from lakebed.ports import RunRecord
-from lakebed.tables import Held, backwards, renamed
+from lakebed.tables import Held, Scd2, backwards, renamed
 
 
 def begin(
@@ -52,7 +53,21 @@ def begin(
     mark = watermark(spec, pins, target, tools)
     setting = Setting(spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars)
     record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref), given=pins.given)
-    return Work(tools, order, setting, _plan(spec, pins, target, order), held, record, logger_of(run_id, tools.log(run_id)))
+    plan, moment = _plan(spec, pins, target, order), _moment(record.started_at, setting, tools)
+    return Work(tools, order, setting, plan, held, record, moment, logger_of(run_id, tools.log(run_id)))
+
+
+def _moment(now: datetime, setting: Setting, tools: Tools) -> datetime:
+    """The time that the run writes: later than all that a history has, for clocks step back and its periods must not."""
+    strategy, target, base = setting.spec.strategy, setting.target, setting.target.base(setting.pins.ref)
+    if not isinstance(strategy, Scd2) or target.metadata is None or base is None:
+        return now
+    (since,) = renamed((strategy.scd_valid_from,), backwards(target.renames))
+    known = [target.metadata.updated_at]
+    if since in {column.name for column in target.metadata.columns}:
+        newest = tools.ground.catalog.newest_value(target.table, snapshot=base, column=since)
+        known += [newest] if isinstance(newest, datetime) and newest.tzinfo else []
+    return max(now, max(known) + timedelta(microseconds=1))
 
 
 def _plan(spec: PipelineSpec, pins: Pins, target: Target, order: Order) -> Plan:

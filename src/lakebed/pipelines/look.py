@@ -84,6 +84,6 @@ def _looking(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> It
     setting = setting_of(spec, specs, tools, order, run_id=run_id, built={})
     record = RunRecord(run_id, order.invocation, spec.table, "running", tools.now())
     nobody = Held(Lease(str(spec.table), "nobody", 0))
-    work = Work(tools, order, setting, Plan(spec.table, run_id, ()), nobody, record, logger_of(run_id, None))
+    work = Work(tools, order, setting, Plan(spec.table, run_id, ()), nobody, record, record.started_at, logger_of(run_id, None))
     with closing(work):
         yield work

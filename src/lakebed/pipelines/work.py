@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ class Work:
     plan: Plan
     held: Held
     record: RunRecord
+    moment: datetime  # the run's one time, in what it writes
     log: logging.Logger
     resources: ExitStack = field(default_factory=ExitStack)
     landed: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)
@@ -88,7 +90,7 @@ class Work:
     @property
     def now(self) -> str:
         """The run's one moment, as a literal."""
-        return f"TIMESTAMP '{self.record.started_at.isoformat(' ')}'"
+        return f"TIMESTAMP '{self.moment.isoformat(' ')}'"
 
     @cached_property
     def compute(self) -> Compute:

@@ -43,6 +43,7 @@ class Snapshot:
     operation: str
     summary: Mapping[str, str]
     schema: int | None = None  # the id of the one it was written with
+    sequence: int = 0  # later commits to the table have larger ones
 
     @property
     def run_id(self) -> str | None:

@@ -1,8 +1,8 @@
 """Which state of a table somebody means: a snapshot, a tag or branch, a time, or a run."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import accumulate
 from zoneinfo import ZoneInfo
 
 from lakebed.errors import UnknownName, UsageError
@@ -29,8 +29,8 @@ def find_point(table: TableName, metadata: TableMetadata, text: str, *, timezone
 
 
 def stood_at(metadata: TableMetadata) -> set[int]:
-    """The snapshots that readers of `main` have seen, as far as they are kept."""
-    return {snapshot for _, snapshot in _log(metadata)}
+    """The snapshots that readers of `main` are known to have seen, as far as they are kept."""
+    return {snapshot for _, snapshot in _moves(metadata)} & metadata.snapshots.keys()
 
 
 def _of_run(metadata: TableMetadata, text: str) -> Snapshot | None:
@@ -52,27 +52,60 @@ def _time(text: str, timezone: str) -> datetime | None:
 
 
 def _at(table: TableName, metadata: TableMetadata, at: datetime) -> Snapshot:
-    """Where `main` stood then."""
-    known = [(since, snapshot) for since, snapshot in _log(metadata) if since <= at]
-    if not known:
+    """Where `main` stood then; a state that has expired is refused, for its neighbours are not what readers saw."""
+    moves = _moves(metadata)
+    place = sum(since <= at for since, _ in moves) - 1
+    if place < 0:
         raise _gone(table, metadata, f"nothing is known of {table} as it was at {at.isoformat()}.")
-    snapshot = known[-1][1]
+    (since, snapshot), later = moves[place], moves[place + 1 :]
+    if snapshot not in metadata.snapshots or (later and at > since and _is_gap(metadata, snapshot, later[0][1])):
+        raise _expired(table, metadata, at, later)
     return metadata.snapshots[snapshot]
 
 
-def _log(metadata: TableMetadata) -> Iterator[tuple[datetime, int]]:
-    """Since when `main` stood at which snapshot that is kept."""
+def _moves(metadata: TableMetadata) -> list[tuple[datetime, int]]:
+    """Since when `main` stood at which snapshot, kept or not; in order, though clocks may have disagreed."""
     if metadata.log:
-        yield from ((at, snapshot) for at, snapshot in metadata.log if snapshot in metadata.snapshots)
-    elif head := metadata.head(MAIN):
-        yield from ((one.at, one.id) for one in reversed(tuple(metadata.ancestry(head.id))))
+        times = accumulate((at for at, _ in metadata.log), max)
+        return [(at, snapshot) for at, (_, snapshot) in zip(times, metadata.log, strict=True)]
+    head = metadata.head(MAIN)
+    return [(one.at, one.id) for one in reversed(tuple(metadata.ancestry(head.id)))] if head else []
+
+
+def _is_gap(metadata: TableMetadata, before: int, after: int) -> bool:
+    """Whether `main` stood somewhere else between two states that follow each other in the log.
+
+    Iceberg forgets all that was before an expired state. PyIceberg leaves out the expired state alone, and takes its
+    child's parent away: then one state seems to follow itself, or another that has nothing to do with it.
+    """
+    if before == after:
+        return True
+    was, line = metadata.snapshots.get(before), tuple(metadata.ancestry(after))
+    if was is None or not line or {one.id for one in metadata.ancestry(before)} & {one.id for one in line}:
+        return False
+    first = line[-1]
+    return first.parent is None and first.sequence != was.sequence + 1  # the very next: somebody replaced the table
+
+
+def _kept(metadata: TableMetadata) -> list[tuple[datetime, int]]:
+    return [(at, snapshot) for at, snapshot in _moves(metadata) if snapshot in metadata.snapshots]
 
 
 def _gone(table: TableName, metadata: TableMetadata, what: str) -> UsageError:
-    oldest = next(_log(metadata), None)
-    if oldest is None:
+    kept = _kept(metadata)
+    if not kept:
         return UsageError(what, next=f"{table} has no snapshot yet.")
-    at, snapshot = oldest
-    return UsageError(
-        what, next=f"The oldest state that is kept is snapshot {snapshot}, of {at.isoformat(timespec='milliseconds')}."
-    )
+    at, snapshot = kept[0]
+    return UsageError(what, next=f"The oldest state that is kept is snapshot {snapshot}, of {_told(at)}.")
+
+
+def _expired(table: TableName, metadata: TableMetadata, at: datetime, later: list[tuple[datetime, int]]) -> UsageError:
+    what = f"the state of {table} at {at.isoformat()} has expired."
+    known = next(((since, snapshot) for since, snapshot in later if snapshot in metadata.snapshots), None)
+    if known is None:
+        return UsageError(what, next="Choose another: lakebed table history")
+    return UsageError(what, next=f"The next state that is kept is snapshot {known[1]}, of {_told(known[0])}.")
+
+
+def _told(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")

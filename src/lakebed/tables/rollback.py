@@ -47,8 +47,8 @@ def plan_rollback(
     head = metadata.head()
     if to.id not in stood_at(metadata) and not by_tag:
         raise UsageError(
-            f"{table} never stood at snapshot {to.id}: it is of a run that was not published.",
-            next="Choose one that was: lakebed table history",
+            f"{table} is not known to have stood at snapshot {to.id}: it was not published, or what came after it has expired.",
+            next="Choose one that was published: lakebed table history. If you are sure of it, tag it, and name the tag.",
         )
     undone, redone = _sort_out(metadata, to, ledger)
     taken = tuple(file for file in ledger if file.run_id in undone)

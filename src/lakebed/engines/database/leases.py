@@ -18,13 +18,16 @@ class DatabaseLeases:
     def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
         while True:
             try:
-                if lease := self._take(name, holder, limit):
-                    return lease
+                taken = self._take(name, holder, limit)
             except IntegrityError:
                 continue  # somebody made the row first: now it can be asked for
+            if isinstance(taken, LeaseHeld):
+                raise taken
+            if taken:
+                return taken
 
-    def _take(self, name: str, holder: str, limit: float) -> Lease | None:
-        """The lease, or None when it came free between two looks; `LeaseHeld` if it is not to be had."""
+    def _take(self, name: str, holder: str, limit: float) -> Lease | LeaseHeld | None:
+        """The lease, who has it, or None when it came free between two looks."""
         now = self._database.now()
         values = {"holder": holder, "limit_seconds": limit, "heartbeat": now}
         free = or_(leases.c.holder.is_(None), leases.c.heartbeat + leases.c.limit_seconds < now)
@@ -32,17 +35,14 @@ class DatabaseLeases:
         with self._database.writing() as connection:
             if token := connection.execute(taking.returning(leases.c.token)).scalar():
                 return Lease(name, holder, token)
-            if self._is_known(connection, name):
-                return None
-            connection.execute(insert(leases).values(**values, name=name, token=1))
-            return Lease(name, holder, 1)
-
-    def _is_known(self, connection: Connection, name: str) -> bool:
-        silent = (self._database.now() - leases.c.heartbeat).label("silent")
-        row = connection.execute(select(leases.c.holder, leases.c.limit_seconds, silent).where(leases.c.name == name)).first()
-        if row and row.holder is not None:
-            raise LeaseHeld(name, row.holder, max(row.silent, 0.0), row.limit_seconds)
-        return row is not None
+            silent = (now - leases.c.heartbeat).label("silent")
+            row = connection.execute(select(leases.c.holder, leases.c.limit_seconds, silent).where(leases.c.name == name)).first()
+            if row is None:
+                connection.execute(insert(leases).values(**values, name=name, token=1))
+                return Lease(name, holder, 1)
+            if row.silent < 0:  # the clock was set back: from now on the silence counts
+                connection.execute(update(leases).where(leases.c.name == name).values(heartbeat=now))
+            return LeaseHeld(name, row.holder, max(row.silent, 0.0), row.limit_seconds) if row.holder is not None else None
 
     def renew(self, lease: Lease) -> None:
         with self._database.writing() as connection:

@@ -93,6 +93,7 @@ def _snapshot(snapshot: Json) -> Snapshot:
         operation=summary.pop("operation", "unknown"),
         summary=summary,
         schema=snapshot.get("schema-id"),
+        sequence=snapshot.get("sequence-number") or 0,
     )
 
 

@@ -25,6 +25,7 @@ from pyiceberg.table.update import (
 )
 from pyiceberg.types import NestedField
 
+from lakebed.engines.iceberg.snapshot_log import told_in_order
 from lakebed.ports import (
     NAME,
     UNPUBLISHED,
@@ -42,7 +43,8 @@ def moves_forward(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate,
     """The ref goes to the branch's head, the branch goes away, and the columns become what they are to be."""
     refs: tuple[TableUpdate, ...] = ()
     if move.branch != move.ref:
-        refs = (_placed(move.ref, move.to, present), RemoveSnapshotRefUpdate(ref_name=move.branch))
+        placed = (_placed(move.ref, move.to, present),) if move.to != move.base else ()
+        refs = (*placed, RemoveSnapshotRefUpdate(ref_name=move.branch))
     named: dict[str, str | None] = {NAME: str(move.becomes), UNPUBLISHED: None} if move.becomes else {}
     return (*refs, *_reshaped(move, present), *_with_properties(named, present))
 
@@ -165,8 +167,8 @@ def _stage(
     wanted = updates(present)
     if not wanted:
         return location
-    changed = after(update_table_metadata(present, wanted, metadata_location=location))
-    return write_metadata(io, changed, number=_number(location) + 1)
+    changed = told_in_order(present, update_table_metadata(present, wanted, metadata_location=location))
+    return write_metadata(io, after(changed), number=_number(location) + 1)
 
 
 def write_metadata(io: FileIO, metadata: IcebergMetadata, *, number: int) -> str:
