@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from lakebed.app import Lake
+from lakebed.query.spec import Ask
 from tests.conftest import SCALE
 from tests.query.lakes import add_table, bench_of, make_lake, plain_copy, random_rows
 
@@ -30,6 +31,7 @@ _LITERALS = {
     ],
     "flag": ["true", "false"],
 }
+OLD = 3  # commits of the state that is asked for by AT
 _OPS = ["=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM"]
 _JOINS = ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN", "ASOF JOIN"]
 
@@ -48,6 +50,16 @@ _SHOWN = [
     "id, n, s, row_number() OVER (PARTITION BY s ORDER BY id, n, x, m, day, at, atz, flag) AS m",
     "s, day, n, count(*) AS id, sum(m) AS m",
     "s, n, max(id) AS id",
+    "unnest({{'id': n, 'k': 1}}) AS q, id, n, s",
+    "id, n, unnest([1, n]) AS s",
+    "unnest([id, n]) AS id, s, n",
+    "COLUMNS(['n', 'id']) AS n, id AS n_1, s",
+    "COLUMNS('^(id|n|s)$')",
+    "* REPLACE (n AS id)",
+    "* EXCLUDE (id), n AS id",
+    "* RENAME (n AS id, id AS n)",
+    "{{'id': n}} AS q, id, n",
+    "n AS ID, s AS N, id AS S",
 ]
 _ENDS = [
     "",
@@ -131,6 +143,36 @@ class Writer:
         where = self.condition("l.", *right, depth=1)
         return f"SELECT l.id FROM {{a}} l {kind} ({self.inner()}) q ON {on} WHERE {where}"
 
+    def odd(self) -> str:
+        """Constructs that show other columns than they name, or read what they do not name, or another state."""
+        chance, leaf = self.chance, self.leaf
+        column = chance.choice(["id", "n"])
+        value = chance.choice(_LITERALS[column])
+        match chance.randrange(9):
+            case 0:
+                return f"SELECT * FROM (SELECT unnest({{{{'id': n, 'k': 1}}}}) AS q, id, n FROM {{a}}) WHERE {column} = {value}"
+            case 1:
+                shown = f"COLUMNS(['n', 'id']) AS z, {column} AS z_1"
+                return f"SELECT * FROM (SELECT {shown} FROM {{a}}) WHERE z_1 {chance.choice(_OPS)} {value}"
+            case 2:
+                counts = f"(SELECT count(*) FROM x WHERE {leaf('')}), (SELECT count(*) FROM query_table('x') WHERE {leaf('')})"
+                return f"WITH x AS ({self.inner(1)}) SELECT {counts}"
+            case 3:
+                letter = chance.choice(["Ä", "ä"])
+                return f'SELECT * FROM (SELECT id AS "Ä", n AS "ä" FROM {{a}}) WHERE "{letter}" {chance.choice(_OPS)} {value}'
+            case 4:
+                queries = f'WITH "Ä" AS ({self.inner(0)}), "ä" AS ({self.inner(0)})'
+                return f'{queries} SELECT count(*) FROM "Ä" WHERE {leaf("")} UNION ALL SELECT count(*) FROM "ä" WHERE {leaf("")}'
+            case 5:
+                pivot = "PIVOT {a} ON flag IN (true, false) USING count(id) GROUP BY s, n, day"
+                return f"SELECT * FROM ({pivot}) WHERE {leaf('')}"
+            case 6:
+                return f"PIVOT ({self.inner(1)}) ON n USING count(*) GROUP BY s"
+            case 7:
+                return f"SELECT count(*), min(id), sum(n) FROM {{old}} WHERE {self.condition('')}"
+        then, now = f"SELECT {chance.choice(_SHOWN)} FROM {{old}}", f"SELECT * FROM {{a}} WHERE {leaf('')}"
+        return f"SELECT q.id, q.n, p.id FROM ({then}) q JOIN ({now}) p ON q.id = p.id WHERE {leaf('q.', 'p.')}"
+
     def query(self) -> str:
         match self.chance.randrange(6):
             case 0 | 1:
@@ -165,7 +207,7 @@ def lake_and_plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[L
         for name, rows in parts.items():
             add_table(bench, name, rows)
         bench.close()
-        yield lake, plain_copy(parts)
+        yield lake, plain_copy({**parts, "a_old": parts["a"][:OLD]})
 
 
 def _answers(rows: list[Any]) -> list[str]:
@@ -178,6 +220,14 @@ def test_no_row_is_lost_by_leaving_files_out(lake_and_plain: tuple[Lake, Any], s
     asked, pruned = _compare(*lake_and_plain, [writer.query() for _ in range(int(60 * SCALE))])
     assert asked > 20
     assert pruned > 10
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_row_is_lost_by_odd_constructs(lake_and_plain: tuple[Lake, Any], seed: int) -> None:
+    writer = Writer(seed)
+    asked, pruned = _compare(*lake_and_plain, [writer.odd() for _ in range(int(60 * SCALE))])
+    assert asked > 20
+    assert pruned > 1
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -223,13 +273,17 @@ def test_no_row_is_lost_by_parameters(lake_and_plain: tuple[Lake, Any]) -> None:
 def _compare(lake: Lake, plain: Any, queries: list[str]) -> tuple[int, int]:
     """How many queries had an answer, which is the same without files, and how many tables were not read whole."""
     pruned, asked = 0, 0
+    first = lake.history("shop.silver.a")[-OLD].id
     for query in queries:
         try:
-            expected = plain.execute(query.format(a="a", b="b")).fetchall()
+            expected = plain.execute(query.format(a="a", b="b", old="a_old")).fetchall()
         except Exception:  # not every condition makes sense to DuckDB: '15' of a string, NaN of an integer
             continue
-        with lake.query(query.format(a="shop.silver.a", b="shop.silver.b")) as result:
+        sql = query.format(a="shop.silver.a", b="shop.silver.b", old=f"shop.silver.a AT (VERSION => {first})")
+        with lake.query(sql) as result:
             assert _answers(list(result.rows())) == _answers(expected), query
             pruned += sum(table.reason in ("PRUNED", "ALL_PRUNED") for table in result.explain())
         asked += 1
+        if asked % 10 == 0 and result.plan.tree is not None:
+            assert lake.queries.plan(Ask(f"EXPLAIN {sql}")).views == result.plan.views
     return asked, pruned

@@ -175,6 +175,16 @@ def test_statements_without_a_tree_read_tables_by_their_whole_names(lake: Lake) 
     assert next(lake.query("DESCRIBE orders").rows())[:2] == ("id", "BIGINT")
 
 
+def test_query_table_never_answers_from_what_another_query_read_of_a_table(lake: Lake, tmp_path: Path) -> None:
+    assert one(lake, "SELECT count(*) FROM shop.silver.orders, range(1) WHERE id = 3") == 1
+    for text in ("'shop.silver.orders'", "['shop.silver.orders']", "'orders'", "'or' || 'ders'", "['x', 'orders']"):
+        with pytest.raises(BadQuery, match="query_table"):
+            lake.query(f"WITH x AS (SELECT 1) SELECT * FROM query_table({text})")
+    assert one(lake, "WITH x AS (FROM orders) SELECT count(*) FROM query_table('X')") == 30
+    (tmp_path / "x.csv").write_text("a\n1\n2\n")
+    assert one(lake, f"SELECT sum(a) FROM query_table('{tmp_path / 'x.csv'}')") == 3
+
+
 @pytest.mark.parametrize(
     ("sql", "what", "advice"),
     [

@@ -1,11 +1,12 @@
 """Conditions of a query as predicates that files can be judged by. What cannot be said for certain is left away."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lakebed.ports import And, Column, Comparison, In, IsNull, Or, Predicate, StartsWith
 from lakebed.query.literals import given_for, literal_of, value_for
-from lakebed.query.parts import Condition, Json, Read
+from lakebed.query.parts import Condition, Json, Read, folded
 
 _OPS: Mapping[str, Any] = {
     "COMPARE_EQUAL": "=",
@@ -118,17 +119,23 @@ class _Reading:
 
 def finder(read: Read, columns: Mapping[int, Sequence[Column]]) -> Find:
     """Which column of a read table a name means; `columns` are those of the tables of a query, by where their names stand."""
-    own = {column.name.casefold(): column for column in columns[read.byte]}
+    own = _by_name(columns[read.byte])
 
     def find(names: Sequence[str]) -> Column | None:
-        folded = tuple(name.casefold() for name in names)
-        if len(folded) == 1:
-            return own.get(folded[0]) if _only_here(read, folded[0], columns) else None
-        meant = [beside for beside in read.scope if folded[:-1] in beside.qualifiers]
-        ours = len(meant) == 1 and meant[0].byte == read.byte and folded[0] not in own
-        return own.get(folded[-1]) if ours else None
+        parts = tuple(map(folded, names))
+        if len(parts) == 1:
+            return own.get(parts[0]) if _only_here(read, parts[0], columns) else None
+        meant = [beside for beside in read.scope if parts[:-1] in beside.qualifiers]
+        ours = len(meant) == 1 and meant[0].byte == read.byte and parts[0] not in own
+        return own.get(parts[-1]) if ours else None
 
     return find
+
+
+def _by_name(columns: Sequence[Column]) -> dict[str, Column | None]:
+    """Columns by their names; None for a name that two have, for which one is meant is not certain."""
+    count = Counter(folded(column.name) for column in columns)
+    return {folded(column.name): column if count[folded(column.name)] == 1 else None for column in columns}
 
 
 def _only_here(read: Read, name: str, columns: Mapping[int, Sequence[Column]]) -> bool:
@@ -136,6 +143,6 @@ def _only_here(read: Read, name: str, columns: Mapping[int, Sequence[Column]]) -
     for beside in read.scope:
         if beside.byte != read.byte:
             known = columns.get(beside.byte) if beside.byte is not None else None
-            if known is None or any(column.name.casefold() == name for column in known):
+            if known is None or any(folded(column.name) == name for column in known):
                 return False
     return True

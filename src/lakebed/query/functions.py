@@ -75,9 +75,17 @@ alias cast coalesce columns error exists gen_random_uuid if ifnull iff is_histog
 uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7
 """
 
+_FILE_READERS = """
+glob parquet_file_metadata parquet_full_metadata parquet_kv_metadata parquet_metadata parquet_scan parquet_schema read_avro
+read_blob read_csv read_csv_auto read_json read_json_auto read_json_objects read_json_objects_auto read_ndjson
+read_ndjson_auto read_ndjson_objects read_parquet read_text sniff_csv
+"""
+
 ALLOWED = frozenset(" ".join((_AGGREGATES, _WINDOWS, _NUMBERS, _TEXT, _TIMES, _LISTS, _NESTED, _OTHERS)).split())
 # Those that may stand in place of a table; whatever else can be called there reads something.
 TABLE_FUNCTIONS = frozenset({"range", "generate_series", "unnest", "repeat", "json_each", "json_tree", "regexp_split_to_table"})
+# Those that read the files they are given, and nothing else.
+FILE_READERS = frozenset(_FILE_READERS.split())
 # Those that change something, or run a text that nobody judged: with what to do instead. They are in nobody's query.
 WRITING = {
     **dict.fromkeys(("checkpoint", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling"), ""),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lakebed.errors import BadQuery, near, suggestion
 from lakebed.query.functions import ALLOWED, TABLE_FUNCTIONS
+from lakebed.query.parts import folded
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -153,7 +154,7 @@ def _table(node: "exp.Table", known: KnownTables) -> Iterator[Parts]:
     parts = tuple(part.name for part in node.parts if part is not None)
     if not all(isinstance(part, exp.Identifier) for part in node.parts) or not all(parts):
         raise BadQuery("something stands in place of a table that is none.", next=_WRITE)
-    if len(parts) == 1 and parts[0].casefold() in _ctes(node):
+    if len(parts) == 1 and folded(parts[0]) in _ctes(node):
         return
     known.refuse_unknown(parts)
     yield parts
@@ -163,7 +164,7 @@ def _ctes(node: "exp.Expr | None") -> Iterator[str]:
     """The WITHs in whose reach it stands."""
     while node is not None:
         clause = node.args.get("with_")
-        yield from (cte.alias.casefold() for cte in (clause.expressions if clause else ()))
+        yield from (folded(cte.alias) for cte in (clause.expressions if clause else ()))
         node = node.parent
 
 

@@ -9,12 +9,25 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lakebed.query.parts import Condition, Json, dicts
+from lakebed.query.functions import ALLOWED, OPERATORS
+from lakebed.query.parts import Condition, Json, folded
 
 Find = Callable[[str], Json | None]  # what a column of the subquery is, inside of it
 
 _BEFORE = ("from_table", "cte_map")  # parts of a SELECT that are done before its rows are filtered, grouped and named
 _WORLDS = {"SUBQUERY", "LAMBDA", "WINDOW", "STAR"}  # names in these may mean something else
+# What is known to give one value a row. All else may give several columns or rows, or look at other rows.
+_KNOWN = {
+    "BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION", "LAMBDA",
+    "LAMBDA_REF", "OPERATOR", "PARAMETER", "SUBQUERY",
+}  # fmt: skip
+_KNOWN_OPERATORS = {
+    "ARRAY_CONSTRUCTOR", "ARRAY_EXTRACT", "ARRAY_SLICE", "COMPARE_IN", "COMPARE_NOT_IN", "OPERATOR_COALESCE",
+    "OPERATOR_IS_NOT_NULL", "OPERATOR_IS_NULL", "OPERATOR_NOT", "OPERATOR_NULLIF", "OPERATOR_TRY", "STRUCT_EXTRACT",
+}  # fmt: skip
+_KNOWN_FUNCTIONS = (ALLOWED | OPERATORS | {"count_star"}) - {"columns", "unnest"}
+_JUDGED = ("select_list", "where_clause", "group_expressions", "having")
+_KNOWN_PARTS = {*_BEFORE, *_JUDGED, "type", "modifiers", "group_sets", "aggregate_handling"}
 
 
 def inside(node: Json, known: Sequence[Condition], *, names: Collection[tuple[str, ...]], alone: bool) -> tuple[Condition, ...]:
@@ -27,9 +40,9 @@ def inside(node: Json, known: Sequence[Condition], *, names: Collection[tuple[st
     find = _finder(node)
 
     def meant(parts: Sequence[str]) -> Json | None:
-        folded = tuple(part.casefold() for part in parts)
-        own = folded[:-1] in names if len(folded) > 1 else alone
-        return find(folded[-1]) if own else None
+        *qualifier, name = map(folded, parts)
+        own = tuple(qualifier) in names if qualifier else alone
+        return find(name) if own else None
 
     said = [(_said(condition.expression, meant), condition) for condition in known]
     return tuple(replace(condition, expression=expression) for expression, condition in said if expression)
@@ -37,12 +50,33 @@ def inside(node: Json, known: Sequence[Condition], *, names: Collection[tuple[st
 
 def _lets_through(node: Json) -> bool:
     """Whether rows that are left out before would not have had a part in others: no LIMIT, no window, no totals beside groups."""
-    if node["type"] != "SELECT_NODE" or node.get("sample") or len(node.get("group_sets") or ()) > 1:
+    if node["type"] != "SELECT_NODE" or len(node.get("group_sets") or ()) > 1:
+        return False
+    if any(part for key, part in node.items() if key not in _KNOWN_PARTS):  # QUALIFY, samples, and what a newer DuckDB may have
         return False
     if not all(_is_harmless(modifier) for modifier in node.get("modifiers") or ()):
         return False
-    done = [part for key, part in node.items() if key not in _BEFORE]
-    return not any(item.get("class") == "WINDOW" for item in dicts(done))
+    return all(_is_known(node.get(part)) for part in _JUDGED)
+
+
+def _is_known(tree: Any) -> bool:
+    """Whether everything in it is known to be one value a row, or every column as it is."""
+    if isinstance(tree, list):
+        return all(map(_is_known, tree))
+    if not isinstance(tree, dict):
+        return True
+    if tree.get("class") == "SUBQUERY" or _is_every_column(tree):
+        return True
+    return ("class" not in tree or _is_listed(tree)) and all(map(_is_known, tree.values()))
+
+
+def _is_listed(expression: Json) -> bool:
+    match expression["class"]:
+        case "FUNCTION":
+            return str(expression["function_name"]).casefold() in _KNOWN_FUNCTIONS
+        case "OPERATOR":
+            return expression["type"] in _KNOWN_OPERATORS
+    return expression["class"] in _KNOWN
 
 
 def _is_harmless(modifier: Json) -> bool:
@@ -76,13 +110,13 @@ def _named(items: Sequence[Json]) -> Iterator[tuple[str, Json]]:
 def _name(item: Json) -> str | None:
     """The name that a column is given; None for one that DuckDB makes up."""
     if alias := item.get("alias"):
-        return str(alias).casefold()
-    return str(item["column_names"][-1]).casefold() if item["class"] == "COLUMN_REF" else None
+        return folded(str(alias))
+    return folded(str(item["column_names"][-1])) if item["class"] == "COLUMN_REF" else None
 
 
 def _is_every_column(item: Json) -> bool:
     changed = ("relation_name", "exclude_list", "replace_list", "rename_list", "qualified_exclude_list", "columns", "expr")
-    return item["class"] == "STAR" and not any(item.get(key) for key in changed)
+    return item.get("class") == "STAR" and not any(item.get(key) for key in changed)
 
 
 def _column(name: str) -> Json:

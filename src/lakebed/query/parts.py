@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 Json = Mapping[str, Any]
+_FOLDED = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class Read:
     conditions: tuple[Condition, ...] = ()
     scope: tuple[Beside, ...] = ()
     whole: bool = False  # its rows are sampled, or its columns renamed: conditions do not count
+
+
+def folded(name: str) -> str:
+    """A name as DuckDB compares it: letters from A to Z have no case, all others keep theirs."""
+    return name.translate(_FOLDED)
 
 
 def dicts(tree: Any) -> Iterator[Json]:
@@ -67,6 +74,6 @@ def table_parts(table: Json) -> tuple[str, ...]:
 def qualifiers(source: Json) -> tuple[tuple[str, ...], ...]:
     """What columns of a source may be qualified with."""
     if alias := source.get("alias"):
-        return ((alias.casefold(),),)
-    parts = tuple(part.casefold() for part in table_parts(source))
+        return ((folded(alias),),)
+    parts = tuple(folded(part) for part in table_parts(source))
     return tuple(parts[first:] for first in range(len(parts)))

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from lakebed.errors import BadQuery
 from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Column, Pointer, Predicate, Scan, Snapshot, TableMetadata
+from lakebed.query.calls import calls_readers
 from lakebed.query.conditions import finder, predicate_of
 from lakebed.query.literals import literal_of
 from lakebed.query.parts import Json, Read
 from lakebed.query.spec import About
 from lakebed.query.text import Piece, at_clause, characters, name_end, replaced
-from lakebed.query.tree import calls_readers
 
 _TAKEN = {"main", "memory", "system", "temp"}  # names of databases that DuckDB keeps for itself
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from lakebed.errors import BadQuery, DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Pointer, Scan, Scans, TableMetadata
+from lakebed.query.calls import refuse_hidden_tables
 from lakebed.query.parts import Json, Read
 from lakebed.query.plan import Own, Pinned, Plan, Target, View, moment_of, plan
 from lakebed.query.seen import Seen
@@ -108,6 +109,7 @@ def _planned(ask: Ask, session: Session, ground: Ground) -> Plan:
     if tree is None:
         found = _without_tree(sql, ask, ground)
     else:
+        refuse_hidden_tables(tree)
         reads = reads_of(tree)
         targets = _targets(reads, ask, ground)
         found = plan(sql, reads, targets, timezone=ground.timezone, tree=tree, parameters=ask.given)

@@ -10,6 +10,7 @@ from typing import Any
 from lakebed.errors import BadQuery
 from lakebed.query.functions import ALLOWED, OPERATORS, TABLE_FUNCTIONS
 from lakebed.query.guard import KnownTables, Parts
+from lakebed.query.parts import folded
 
 _WRITE = "Write one SELECT over the lake's tables."
 _TABLES = {"BASE_TABLE", "SUBQUERY", "JOIN", "TABLE_FUNCTION", "EMPTY", "EXPRESSION_LIST", "PIVOT"}
@@ -44,9 +45,9 @@ class _Look:
 
     def _within(self, node: dict[str, Any], ctes: frozenset[str]) -> frozenset[str]:
         entries = (node.get("cte_map") or {}).get("map") or ()
-        own = {str(entry["key"]).casefold() for entry in entries}
+        own = {folded(str(entry["key"])) for entry in entries}
         if node.get("type") in ("RECURSIVE_CTE_NODE", "CTE_NODE"):
-            own.add(str(node.get("cte_name", "")).casefold())
+            own.add(folded(str(node.get("cte_name", ""))))
         return ctes | own
 
     def _node(self, node: dict[str, Any], ctes: frozenset[str], key: str) -> None:
@@ -80,7 +81,7 @@ class _Look:
         if node.get("at_clause"):
             raise BadQuery("AT (…) is not for queries.", next="Ask for another moment with `at`.")
         parts = tuple(str(node[part]) for part in ("catalog_name", "schema_name", "table_name") if node.get(part))
-        if len(parts) != 1 or parts[0].casefold() not in ctes:
+        if len(parts) != 1 or folded(parts[0]) not in ctes:
             self._known.refuse_unknown(parts)
 
 

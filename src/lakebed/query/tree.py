@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lakebed.query.functions import TABLE_FUNCTIONS
+from lakebed.query.calls import hides_reads
 from lakebed.query.inside import inside
-from lakebed.query.parts import Beside, Condition, Json, Read, conjuncts, dicts, qualifiers, table_parts
+from lakebed.query.parts import Beside, Condition, Json, Read, conjuncts, dicts, folded, qualifiers, table_parts
 
 _ORDINARY = {"REGULAR", "CROSS", "NATURAL"}
 _NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
@@ -50,8 +50,12 @@ _Ctes = Mapping[str, _Named]
 
 
 def reads_of(statement: Json) -> tuple[Read, ...]:
-    """Every table that a statement reads, in the order of the text; names of WITH are none."""
-    return tuple(sorted(_anywhere(statement, {}), key=lambda read: read.byte))
+    """Every table that a statement reads, in the order of the text; names of WITH are none.
+
+    Where something may be read that is not named, nothing is known of the rows that matter.
+    """
+    found = sorted(_anywhere(statement, {}), key=lambda read: read.byte)
+    return tuple(replace(read, conditions=()) for read in found) if hides_reads(statement) else tuple(found)
 
 
 def mentioned(statement: Json) -> Mentioned:
@@ -78,12 +82,6 @@ def _shortens(item: Json) -> bool:
     return kind in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER") or bool(item.get("distinct_on_targets"))
 
 
-def calls_readers(statement: Json | None) -> bool:
-    """Whether a function stands in place of a table that may read something: `read_parquet('x.parquet')`."""
-    called = (item["function"].get("function_name", "") for item in dicts(statement) if item.get("type") == "TABLE_FUNCTION")
-    return any(name.casefold() not in TABLE_FUNCTIONS for name in called)
-
-
 def _anywhere(tree: Any, ctes: _Ctes) -> Iterator[Read]:
     """The reads below any part of a tree."""
     if isinstance(tree, list):
@@ -106,7 +104,7 @@ def _node(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]
     for cte in (node.get("cte_map") or {}).get("map") or ():
         named = _named(cte, ctes)
         own.append(named)
-        ctes = {**ctes, cte["key"].casefold(): named}
+        ctes = {**ctes, folded(cte["key"]): named}
     if "from_table" in node:
         yield from _from(node, ctes, known)
     for key, part in node.items():
@@ -148,7 +146,7 @@ def _table(table: Json, ctes: _Ctes, known: tuple[Condition, ...], scope: tuple[
 
 
 def _named(cte: Json, ctes: _Ctes) -> _Named:
-    name, body = cte["key"].casefold(), cte["value"]["query"]
+    name, body = folded(cte["key"]), cte["value"]["query"]
     if any(item.get("type") == "RECURSIVE_CTE_NODE" for item in dicts(body)):
         return _Named(body, {**ctes, name: _Named({}, {})}, [()])
     return _Named(body, ctes, [()] if cte["value"].get("aliases") else [])  # whose columns are called otherwise
@@ -164,7 +162,7 @@ def _known_inside(source: Json, query: Json, known: Sequence[Condition], scope: 
 
 def _cte(table: Json, ctes: _Ctes) -> _Named | None:
     parts = table_parts(table)
-    return ctes.get(parts[0].casefold()) if len(parts) == 1 else None
+    return ctes.get(folded(parts[0])) if len(parts) == 1 else None
 
 
 def _scope(source: Json, ctes: _Ctes) -> Iterator[Beside]:

@@ -8,7 +8,7 @@ from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
 from lakebed.ports import And, Column, Comparison, Not, Or, Predicate
 from lakebed.query.conditions import Find, finder, predicate_of
-from lakebed.query.parts import Condition, Json, dicts
+from lakebed.query.parts import Condition, Json, dicts, folded
 from lakebed.query.tree import Mentioned, mentioned, reads_of
 
 _BEGINNINGS = {"prefix", "starts_with", "^@"}
@@ -52,10 +52,10 @@ def where_of(text: str, table: str, columns: Sequence[Column], *, parse: Callabl
 
 def _with_columns_quoted(text: str, columns: Sequence[Column]) -> str:
     """The names of columns in quotes, for those that are words of SQL too, such as `at`; calls and texts are left as they are."""
-    known = {column.name.casefold(): column.name for column in columns}
+    known = {folded(column.name): column.name for column in columns}
 
     def quoted(found: re.Match[str]) -> str:
-        name = known.get((found["word"] or "").casefold())
+        name = known.get(folded(found["word"] or ""))
         return duckdb_identifier(name) if name else found[0]
 
     return _WORD.sub(quoted, text)
