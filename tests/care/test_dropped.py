@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from lakebed.care import expiry
+from lakebed.care import dropped, expiry
 from lakebed.care.removal import FOLDER
 from lakebed.errors import LakebedError
 from lakebed.tables import USED
@@ -75,17 +75,18 @@ def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: py
     cared.make("silver.orders", [1])
     cared.append("silver.orders", [2])
     cared.lake.drop("silver.orders")
-    real = getattr(expiry, point)
+    module = dropped if point == "write_removal" else expiry
+    real = getattr(module, point)
 
     def dying(*given: object, **options: object) -> None:
         if when == "after":
             real(*given, **options)
         raise Killed
 
-    monkeypatch.setattr(expiry, point, dying)
+    monkeypatch.setattr(module, point, dying)
     with suppress(Killed):
         cared.care(days=31, **PURGE)
-    monkeypatch.setattr(expiry, point, real)
+    monkeypatch.setattr(module, point, real)
     if cared.lake.stores.catalog.dropped():  # it can be restored, so all of it must be there
         cared.lake.restore("silver.orders")
         assert cared.rows("silver.orders") == [1, 2]
@@ -93,3 +94,17 @@ def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: py
     cared.care(days=31, **PURGE)
     assert cared.files() == {f"shop/warehouse/silver/orders/{USED}"}
     assert cared.files(FOLDER) == set()
+
+
+def test_a_dropped_table_stays_while_somebody_holds_a_state_of_it_or_its_files_are_not_its_own(cared: CareLake) -> None:
+    cared.make("silver.orders", [1])
+    cared.make("silver.borrowed", [2], properties={"gc.enabled": "false"})
+    with cared.lake.reading("silver.orders", seconds=10**8):
+        cared.lake.drop("silver.orders")
+        cared.lake.drop("silver.borrowed")
+        before = cared.files()
+        messages = {one.subject: one.message for one in cared.care(days=31, **PURGE).entries}
+        assert "somebody holds" in messages["shop.silver.orders"]
+        assert "gc.enabled" in messages["shop.silver.borrowed"]
+        assert cared.files() == before
+    assert ("done", 1) in {(one.state, one.counts.get("tables")) for one in cared.care(days=31, **PURGE).entries}

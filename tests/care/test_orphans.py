@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.care.orphans import find_orphans, folder_of, lease_names, list_warehouses
+from lakebed.care.orphans import find_orphans, lease_names, list_warehouses
+from lakebed.care.removal import folder_of
 from lakebed.care.stock import Stock
 from lakebed.names import TableName
 from lakebed.ports import FileInfo, RunRecord
@@ -231,7 +232,7 @@ def test_an_emptied_folder_is_never_used_again(cared: CareLake) -> None:
 )
 def test_the_leases_of_a_folder_are_those_of_whoever_may_write_there(folder: str, leases: list[str]) -> None:
     owners = {"0" * 32: TableName("shop", "gold", "sums")}
-    assert list(lease_names(folder, Stock(()), Root.parse("/lake"), owners.get)) == leases
+    assert list(lease_names(folder, Stock(()), owners.get)) == leases
 
 
 def test_a_table_that_lies_in_a_folder_of_another_name_is_asked_too(cared: CareLake) -> None:

@@ -126,7 +126,7 @@ def test_dropped_tables_go_after_their_days() -> None:
 
 
 def test_what_was_begun_is_finished_first_of_all_that_removes() -> None:
-    removal = Removal("x", "expired", str(ORDERS), "u", "u", (1,), {"a/b/c": 5, "a/b/d": 6})
+    removal = Removal("x", "expired", str(ORDERS), "u", (1,), {"a/b/c": 5, "a/b/d": 6})
     old = Dropped("d", ORDERS, "file:///d", ago(days=99))
     steps = plan(seen(Member(old.pointer, None, old), removals=(removal,)))
     assert [step.action for step in steps] == ["finish_removal", "purge_dropped"]

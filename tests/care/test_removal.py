@@ -16,7 +16,7 @@ from lakebed.engines.memory import MemoryFiles
 
 def test_a_removal_survives_its_process() -> None:
     files = MemoryFiles()
-    removal = Removal("x1", "expired", 'shop."a.b".orders', "u", "f", (1, 2), {"a/b/c": 3})
+    removal = Removal("x1", "expired", 'shop."a.b".orders', "u", (1, 2), {"a/b/c": 3})
     write_removal(files, removal)
     assert read_removals(files) == (removal,)
     assert removal.name.layer == "a.b"

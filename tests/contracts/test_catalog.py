@@ -5,8 +5,9 @@ import pytest
 from lakebed.errors import Diverged, LeaseLost, PointerMoved, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Publication
+from lakebed.settings import RestCatalog
 from lakebed.tables import Ask, plan_publication, publish
-from tests.contracts.benches import Bench
+from tests.contracts.benches import Bench, RealBench
 
 
 def test_an_unknown_table_has_no_pointer(bench: Bench) -> None:
@@ -27,6 +28,23 @@ def test_pointers_by_name_are_those_of_tables_that_end_so(bench: Bench) -> None:
     assert {table.name for table in named} == {"orders"}
     assert set(bench.catalog.pointers([orders, customers], named=["customers"])) == {customers}
     assert bench.catalog.pointers(named=[]) == {}
+
+
+def test_a_table_that_no_name_of_ours_fits_is_known_as_somebody_elses(real_bench: RealBench) -> None:
+    """Whoever removes files asks about all tables: one that is left out would lose its own."""
+    ours = real_bench.table("orders")
+    rest = isinstance(real_bench.settings.catalog, RestCatalog)
+    odd = [(ours.namespace, "plain"), *([] if rest else [(ours.namespace, "bronze", "umsätze 2024"), ("A", "b", "c", "d")])]
+    schema = real_bench.iceberg.load_table(ours.parts).schema()
+    for number, parts in enumerate(odd):
+        real_bench.iceberg.create_namespace_if_not_exists(parts[:-1])
+        place = None if rest else real_bench.root.at(f"shop/odd{number}")
+        real_bench.iceberg.create_table(parts, schema, location=place)
+    expected = {".".join(parts): real_bench.iceberg.load_table(parts).metadata_location for parts in odd}
+    found = {one.table: one.location for one in real_bench.catalog.foreign() if one.kind == "table"}
+    assert expected.items() <= found.items()
+    assert not {str(table) for table in real_bench.catalog.pointers()} & found.keys()
+    assert all(list(real_bench.stores.reach.files(one)) for one in real_bench.catalog.foreign() if one.table in expected)
 
 
 def test_a_pointer_moves_with_every_commit(bench: Bench) -> None:

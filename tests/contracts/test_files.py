@@ -357,3 +357,9 @@ def _claimed(files: Files, claim: int) -> bool:
     except FileExists:
         return False
     return True
+
+
+def test_an_address_below_the_root_has_a_path_and_one_elsewhere_has_none(files: Files) -> None:
+    root = files.where.partition(" at ")[0]
+    assert files.path_of(f"{root}/zone/a.csv") == "zone/a.csv"
+    assert [files.path_of(other) for other in (root, f"{root}/", f"{root}-2/zone/a.csv", "s3://other/zone/a.csv")] == [None] * 4

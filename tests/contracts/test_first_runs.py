@@ -1,12 +1,14 @@
 """What every catalog promises to first runs, and to whoever takes up after runs that died."""
 
+from typing import Any
+
 import pytest
 
 from lakebed.errors import Diverged
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import RemoveRef
 from lakebed.tables import Ask, amend, publish
-from tests.contracts.benches import Bench
+from tests.contracts.benches import Bench, RealBench
 
 
 def hidden_table(bench: Bench) -> tuple[TableName, TableName]:
@@ -82,6 +84,42 @@ def test_a_dropped_table_is_gone_and_dropping_it_again_is_no_error(bench: Bench)
     bench.catalog.purge(hidden)
     bench.catalog.purge(hidden)
     assert hidden not in bench.catalog.pointers([hidden])
+
+
+def test_purging_a_first_runs_table_that_is_published_meanwhile_keeps_the_published_rows(
+    atomic_bench: RealBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The COMMIT of a run whose answer was lost lands when whoever takes up after it has just looked."""
+    catalog = atomic_bench.catalog
+    hidden, orders = hidden_table(atomic_bench)
+    look = catalog.pointers
+
+    def published_after_the_look(*given: Any, **options: Any) -> Any:
+        found = look(*given, **options)
+        monkeypatch.setattr(catalog, "pointers", look)
+        publish(catalog, [Ask(hidden, "main", becomes=orders)], run_id=new_run_id())
+        return found
+
+    monkeypatch.setattr(catalog, "pointers", published_after_the_look)
+    catalog.purge(hidden)
+    assert atomic_bench.rows(orders) == [1, 2]
+
+
+def test_purging_a_hidden_table_keeps_tables_that_lie_in_its_folder(atomic_bench: RealBench) -> None:
+    hidden, orders = hidden_table(atomic_bench)
+    folder = atomic_bench.root.at(hidden.folder)
+    schema = atomic_bench.iceberg.load_table(hidden.parts).schema()
+    atomic_bench.iceberg.create_table(orders.parts, schema, location=f"{folder}/inside")
+    atomic_bench.write(orders, [3])
+    dropped = TableName(orders.namespace, orders.layer, f"{orders.name}_dropped")
+    atomic_bench.iceberg.create_table(dropped.parts, schema, location=folder)
+    atomic_bench.write(dropped, [4])
+    gone = atomic_bench.catalog.drop(dropped)
+    atomic_bench.catalog.purge(hidden)
+    assert hidden not in atomic_bench.catalog.pointers()
+    assert gone
+    atomic_bench.catalog.restore(gone, dropped)
+    assert (atomic_bench.rows(orders), atomic_bench.rows(dropped)) == ([3], [4])
 
 
 def test_the_newest_value_of_a_column_is_known_from_a_snapshot(bench: Bench) -> None:

@@ -198,6 +198,7 @@ class Lake(Reads):
 
     def publish(self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[Held] = ()) -> Publication:
         """Move `main` of every table to its branch, all or none. A lease that is not in `held` is taken for the moment."""
+        self._ground.refuse_copied_lake()
         names = sorted(self.find(table) for table in tables)
         with ExitStack() as stack:
             leases = [one.still() for one in held]

@@ -127,6 +127,7 @@ class Pipelines:
         watch: Any = None,
     ) -> Result:
         """Run what is selected; each is published as its gates pass, or all `together`."""
+        self.tools.ground.refuse_copied_lake()
         loaded = self.load(released=request.released)
         tables = loaded.selected(request.select, request.exclude)
         order = look.order_of(request) if watch is None else replace(look.order_of(request), watch=watch)

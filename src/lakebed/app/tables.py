@@ -59,11 +59,16 @@ class Tables:
         compute: Callable[[str], Compute],
     ) -> None:
         self._ground, self._records, self._events = ground, records, events
-        self._find, self._hold, self._compute = find, hold, compute
+        self._find, self._lease, self._compute = find, hold, compute
 
     @property
     def _catalog(self) -> Catalog:
         return self._ground.catalog
+
+    def _hold(self, table: TableName) -> AbstractContextManager[Held]:
+        """The lease under which a table is changed."""
+        self._ground.refuse_copied_lake()
+        return self._lease(table)
 
     def seen(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
         """A table, where the catalog says it is, and what it is."""
@@ -180,6 +185,7 @@ class Tables:
         persistently(attempt, (PointerMoved,))
 
     def _amend(self, table: TableName, pointer: Pointer, amendment: Amendment, event: Event) -> None:
+        self._ground.refuse_copied_lake()
         self._catalog.amend(table, [amendment], seen=pointer, along=Along(events=(event,)))
 
     def clone(self, name: str | TableName, to: str | TableName, *, at: str | int | None = None) -> TableName:

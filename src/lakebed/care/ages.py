@@ -87,7 +87,7 @@ def expirable(
     metadata: TableMetadata, rules: TableCare, *, kept: Iterable[int], released: Mapping[int, datetime], now: datetime
 ) -> tuple[int, ...]:
     """The snapshots that may go now. `kept` are those that runs read or that somebody holds."""
-    if metadata.properties.get("gc.enabled") == "false":  # Iceberg's word for: the files are not this table's to remove
+    if metadata.keeps_files:
         return ()
     limit = now - timedelta(days=max(rules.snapshot_max_age_days, SAFE_DAYS))
     stays = needed(metadata, least=rules.min_snapshots_to_keep) | set(kept)

@@ -1,17 +1,28 @@
-"""Expiring snapshots and purging dropped tables: first they are known no more, then the files go that nobody else reaches."""
+"""Expiring snapshots: first they are known no more, then the files go that nobody else reaches."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Literal
 from uuid import uuid4
 
 from lakebed.care.ages import LETTING_GO, expirable, let_go
 from lakebed.care.outcome import Done
-from lakebed.care.removal import OnProgress, Removal, checksum_of, delete_files, discard_removal, removable, sized, write_removal
-from lakebed.care.steps import ExpireSnapshots, FinishRemoval, PurgeDropped
-from lakebed.care.stock import Member
+from lakebed.care.reachable import unneeded
+from lakebed.care.removal import (
+    OnProgress,
+    Removal,
+    checksum_of,
+    delete_files,
+    discard_removal,
+    removable,
+    sized,
+    write_removal,
+)
+from lakebed.care.steps import ExpireSnapshots, FinishRemoval
+from lakebed.care.stock import Member, Stock
 from lakebed.care.tools import CareTools
-from lakebed.errors import PointerMoved
+from lakebed.errors import DamagedTable, PathUnresolved, PointerMoved
 from lakebed.names import TableName
 from lakebed.ports import Along, Event, Pointer, RemoveSnapshots, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
@@ -29,6 +40,7 @@ def expire(
     step: ExpireSnapshots, rules: TableCare, tools: CareTools, held: Held, *, now: datetime, on_progress: OnProgress
 ) -> Done:
     """Looks again under the lease: what was pinned, tagged or held since the plan stays."""
+    refuse_unresolved(tools.take_stock(), tools)
     for attempt in range(ATTEMPTS):
         pointer = tools.catalog.pointers([step.table]).get(step.table)
         if pointer is None:
@@ -47,11 +59,23 @@ def expire(
             if attempt == ATTEMPTS - 1:
                 raise
             continue
-        return _with(remove(removal, tools, on_progress=on_progress), {"snapshots": len(ids)})
+        return with_counts(remove(removal, tools, on_progress=on_progress), {"snapshots": len(ids)})
     raise AssertionError("unreachable")
 
 
-def _with(done: Done, counts: Mapping[str, int]) -> Done:
+def refuse_unresolved(stock: Stock, tools: CareTools) -> None:
+    """Refuse to let go of anything while a table points out of the lake, or nobody knows where to.
+
+    One that is damaged stops nothing here: files wait until it can be read.
+    """
+    if stock.in_the_way:
+        raise stock.in_the_way
+    with suppress(DamagedTable):
+        tools.reachable.by(stock)
+
+
+def with_counts(done: Done, counts: Mapping[str, int]) -> Done:
+    """What was done, with more to tell of it."""
     return Done({**counts, **done.counts}, done.bytes, done.message)
 
 
@@ -65,11 +89,11 @@ def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], too
     """All that these snapshots reach, and older metadata files; which of it the table still needs is asked at the end."""
     found: dict[str, int | None] = {}
     for file in tools.reach.files(pointer, snapshots=ids):
-        found[tools.root.relative(file.location) or ""] = file.size
+        found[tools.files.path_of(file.location) or ""] = file.size
     for location in metadata.statistics:
-        found[tools.root.relative(location) or ""] = None
-    found |= dict(_metadata_files(tools.root.relative(metadata.location), tools, now=now))
-    return _removal("expired", pointer.table, metadata.uuid, metadata.family, found, tools, snapshots=ids)
+        found[tools.files.path_of(location) or ""] = None
+    found |= dict(_metadata_files(tools.files.path_of(metadata.location), tools, now=now))
+    return removal_of("expired", pointer.table, metadata.uuid, found, tools, snapshots=ids)
 
 
 def _metadata_files(folder: str | None, tools: CareTools, *, now: datetime) -> Iterator[tuple[str, int]]:
@@ -79,11 +103,10 @@ def _metadata_files(folder: str | None, tools: CareTools, *, now: datetime) -> I
             yield file.path, file.size
 
 
-def _removal(
+def removal_of(
     kind: Literal["expired", "dropped"],
     table: TableName,
     uuid: str,
-    family: str,
     found: Mapping[str, int | None],
     tools: CareTools,
     *,
@@ -91,11 +114,11 @@ def _removal(
 ) -> Removal:
     ours = {path: size for path, size in found.items() if removable(path)}
     sizes = sized(tools.files, ours)
-    return Removal(uuid4().hex, kind, str(table), uuid, family, snapshots, sizes)
+    return Removal(uuid4().hex, kind, str(table), uuid, snapshots, sizes)
 
 
 def remove(removal: Removal, tools: CareTools, *, on_progress: OnProgress) -> Done:
-    """Delete what no table of the family reaches now.
+    """Delete what no table of the catalog reaches now, whoever made it: files are shared in more ways than we know of.
 
     While one cannot be read, or somebody holds a snapshot that went, the files wait for the next care: whoever clones a
     snapshot holds it first, looks whether it is there, and gives it back when the clone is.
@@ -103,12 +126,13 @@ def remove(removal: Removal, tools: CareTools, *, on_progress: OnProgress) -> Do
     if not tools.kept().isdisjoint(removal.snapshots):
         return Done({"files": 0}, message="its files are kept for now: somebody holds a snapshot")
     stock = tools.take_stock()
-    if damaged := stock.damaged():
-        return Done({"files": 0}, message=f"its files are kept for now: {damaged}")
-    family = stock.family(removal.family)
-    needed = tools.reachable.by(family)
-    doomed = {path: size for path, size in removal.files.items() if path not in needed}
-    _mark(removal, doomed, family, tools)
+    if why := stock.obstacle():
+        return Done({"files": 0}, message=f"its files are kept for now: {why}")
+    try:
+        doomed = unneeded(removal.files, stock, tools.reachable.by(stock))
+    except (DamagedTable, PathUnresolved) as error:
+        return Done({"files": 0}, message=f"its files are kept for now: {error}")
+    _mark(removal, doomed, stock, tools)
     count = delete_files(tools.files, list(doomed), on_progress=on_progress)
     if not tools.root.is_bucket:
         delete_files(tools.files, [checksum_of(path) for path in doomed], on_progress=on_progress)
@@ -116,44 +140,13 @@ def remove(removal: Removal, tools: CareTools, *, on_progress: OnProgress) -> Do
     return Done({"files": count}, sum(doomed.values()))
 
 
-def _mark(removal: Removal, doomed: Mapping[str, int], family: tuple[Member, ...], tools: CareTools) -> None:
+def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, tools: CareTools) -> None:
     """A dropped table's folder keeps a mark that it was used, or another table might come to lie in it."""
     if removal.kind != "dropped" or removal.name.hidden:
         return
     for folder in {path.rpartition("/metadata/")[0] for path in doomed if ".metadata.json" in path}:
-        if all(tools.root.relative(member.place) != folder for member in family):
+        if folder not in stock.folders:
             tools.files.write(f"{folder}/{USED}", b"")
-
-
-def purge(step: PurgeDropped, tools: CareTools, *, now: datetime, on_progress: OnProgress) -> Done:
-    """The table can no longer be restored; then its files go."""
-    stock = tools.take_stock()
-    member = next((one for one in stock.members if one.dropped == step.dropped), None)
-    if member is None:
-        return Done({}, message="it was restored, or purged by somebody else")
-    if damaged := stock.damaged():
-        return Done({}, message=f"kept for now: {damaged}")
-    removal = _purging(member, step, tools, now=now)
-    write_removal(tools.files, removal)
-    try:
-        tools.catalog.forget_dropped(step.dropped)
-    except PointerMoved:
-        discard_removal(tools.files, removal)
-        return Done({}, message="it was restored, or purged by somebody else")
-    tools.events.note(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
-    return _with(remove(removal, tools, on_progress=on_progress), {"tables": 1})
-
-
-def _purging(member: Member, step: PurgeDropped, tools: CareTools, *, now: datetime) -> Removal:
-    """All that the table reaches, and what else lies in its folder for some time."""
-    found: dict[str, int | None] = {}
-    for file in tools.reach.files(member.pointer):
-        found[tools.root.relative(file.location) or ""] = file.size
-    folder = tools.root.relative(member.place)
-    for info in tools.files.list(folder) if folder else ():
-        if info.modified < now - timedelta(days=SAFE_DAYS) and info.path != f"{folder}/{USED}":
-            found[info.path] = info.size
-    return _removal("dropped", step.table, member.uuid, member.family, found, tools)
 
 
 def finish(step: FinishRemoval, tools: CareTools, *, on_progress: OnProgress) -> Done:

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 
 from lakebed.care.ages import LETTING_GO, let_go
 from lakebed.care.compaction import HeadFiles, judged, promising
-from lakebed.care.orphans import find_orphans, lease_names, list_warehouses, view_folders
+from lakebed.care.orphans import find_orphans, lease_names, list_warehouses
 from lakebed.care.removal import Removal, read_removals
 from lakebed.care.spec import CareRequest
 from lakebed.care.stock import Stock
 from lakebed.care.tools import CareTools, Reaping, ZoneRules
-from lakebed.errors import DamagedTable, LakebedError
+from lakebed.errors import DamagedTable, LakebedError, PathUnresolved
 from lakebed.landing.plan import PROCESSED
 from lakebed.names import TableName
 from lakebed.ports import FileInfo, Files, RunBrief
@@ -141,16 +141,15 @@ def _orphans(
     *,
     now: datetime,
 ) -> OrphanLook:
-    if damaged := stock.damaged():
-        return OrphanLook(refused=damaged)
+    if why := stock.obstacle():
+        return OrphanLook(refused=why)
     try:
-        reached = tools.reachable.by(stock.members)
-    except DamagedTable as damage:
-        return OrphanLook(refused=str(damage))
-    views = view_folders(tools.catalog.views(), tools.root)
-    found = find_orphans(listed, reached, views, days=tools.settings.care.orphan_file_max_age_days, now=now)
+        reached = tools.reachable.by(stock)
+    except (DamagedTable, PathUnresolved) as error:
+        return OrphanLook(refused=str(error))
+    found = find_orphans(listed, reached, stock.views, days=tools.settings.care.orphan_file_max_age_days, now=now)
     owners = {run.run_id: run.table for run in runs}
-    return OrphanLook(found, {folder: lease_names(folder, stock, tools.root, owners.get) for folder in found})
+    return OrphanLook(found, {folder: lease_names(folder, stock, owners.get) for folder in found})
 
 
 def _judged_runs(

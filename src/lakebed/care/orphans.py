@@ -1,22 +1,22 @@
 """Orphans: files in warehouse folders that no table of the lake reaches, whichever ref, clone or dropped table it be."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 
 from lakebed.care.outcome import Done
-from lakebed.care.purges import RemoveOrphans
-from lakebed.care.removal import OnProgress, belongs_to, delete_files
+from lakebed.care.purges import PurgeProcessed, RemoveOrphans
+from lakebed.care.reachable import unneeded
+from lakebed.care.removal import WAREHOUSE, OnProgress, belongs_to, below, delete_files, folder_of
 from lakebed.care.stock import Stock
 from lakebed.care.tools import CareTools
 from lakebed.errors import BadName
 from lakebed.names import TableName, run_of_hidden
 from lakebed.ports import FileInfo, Files
-from lakebed.settings import DATA, SAFE_DAYS, Root
+from lakebed.settings import DATA, SAFE_DAYS
 from lakebed.tables import USED
 
-WAREHOUSE = "warehouse"
 _FRESH = re.compile(r"(.+)-[0-9a-f]{8}")
 _LEAD = re.compile(r"^~([0-9a-f]{2})")
 RunTable = Callable[[str], TableName | None]
@@ -29,14 +29,8 @@ def list_warehouses(files: Files) -> tuple[FileInfo, ...]:
     return tuple(file for file in found if folder_of(file.path) and not file.path.endswith("/"))
 
 
-def folder_of(path: str) -> str:
-    """The table folder `{namespace}/warehouse/{layer}/{name}` that a file lies in; empty for a file that lies in none."""
-    parts = path.split("/")
-    return "/".join(parts[:4]) if len(parts) > 4 and parts[1] == WAREHOUSE else ""
-
-
 def find_orphans(
-    listed: Iterable[FileInfo], reached: Collection[str], protected: Collection[str], *, days: float, now: datetime
+    listed: Iterable[FileInfo], reached: Container[str], protected: Collection[str], *, days: float, now: datetime
 ) -> dict[str, tuple[FileInfo, ...]]:
     """Old files that nobody reaches, by their folder. `protected` are folders of which nothing goes."""
     limit = now - timedelta(days=max(days, SAFE_DAYS))
@@ -44,27 +38,17 @@ def find_orphans(
     for file in listed:
         folder = folder_of(file.path)
         used_mark = file.path == f"{folder}/{USED}"
-        if file.modified < limit and belongs_to(file.path) not in reached and not used_mark and not _below(file.path, protected):
+        if file.modified < limit and belongs_to(file.path) not in reached and not used_mark and not below(file.path, protected):
             found.setdefault(folder, []).append(file)
     return {folder: tuple(files) for folder, files in found.items()}
 
 
-def _below(path: str, folders: Collection[str]) -> bool:
-    return any(path.startswith(f"{folder}/") for folder in folders)
-
-
-def view_folders(views: Mapping[TableName, str], root: Root) -> tuple[str, ...]:
-    """Where the catalog's views have their metadata."""
-    found = (root.relative(location.rpartition("/metadata")[0]) for location in views.values())
-    return tuple(folder for folder in found if folder)
-
-
-def lease_names(folder: str, stock: Stock, root: Root, run_table: RunTable) -> tuple[str, ...]:
+def lease_names(folder: str, stock: Stock, run_table: RunTable) -> tuple[str, ...]:
     """The leases under which somebody may be writing there: of tables that lie there, and of those the folder stands for.
 
     A first run writes at its table's place before the catalog knows the table, a run stages its result under its own name.
     """
-    there = {str(table) for table, member in stock.tables.items() if root.relative(member.place) == folder}
+    there = {str(table) for table, member in stock.tables.items() if member.folder == folder}
     return tuple(sorted(there | {str(table) for table in _stands_for(folder, run_table)}))
 
 
@@ -93,17 +77,25 @@ def remove_orphans(step: RemoveOrphans, tools: CareTools, *, on_progress: OnProg
         for name in step.leases:
             leases.enter_context(tools.holding(name))
         stock = tools.take_stock()
-        if damaged := stock.damaged():
-            return Done({"files": 0}, message=f"nothing is removed: {damaged}")
-        reached = tools.reachable.by(stock.members)
-        doomed = {file.path: file.size for file in step.files if belongs_to(file.path) not in reached}
+        if why := stock.obstacle():
+            return Done({"files": 0}, message=f"nothing is removed: {why}")
+        doomed = unneeded({file.path: file.size for file in step.files}, stock, tools.reachable.by(stock))
         _mark(step.folder, doomed, stock, tools)
         return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
 
 
+def purge_processed(step: PurgeProcessed, tools: CareTools, *, on_progress: OnProgress) -> Done:
+    """Delete landing files that had their time, save those that somebody made part of a table (`add_files`)."""
+    stock = tools.take_stock()
+    if why := stock.obstacle():
+        return Done({"files": 0}, message=f"nothing is removed: {why}")
+    doomed = unneeded({file.path: file.size for file in step.files}, stock, tools.reachable.by(stock))
+    return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
+
+
 def _mark(folder: str, doomed: Collection[str], stock: Stock, tools: CareTools) -> None:
     """A folder that becomes empty keeps a mark; one that only a single run could ever use needs none."""
-    occupied = any(tools.root.relative(member.place) == folder for member in stock.members)
+    occupied = folder in stock.folders
     of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))
     if not occupied and not of_run and all(file.path in doomed for file in tools.files.list(folder)):
         tools.files.write(f"{folder}/{USED}", b"")

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from lakebed.care.ages import expirable
 from lakebed.care.compaction import plan_compaction
 from lakebed.care.look import Seen
-from lakebed.care.purges import ReapReleases, RefuseOrphans, RemoveOrphans
+from lakebed.care.purges import ReapReleases, RemoveOrphans
 from lakebed.care.purging import purge_events, purge_logs, purge_processed, purge_runs, purge_staging
-from lakebed.care.spec import ACTIONS, CareRequest
+from lakebed.care.spec import ACTIONS, OF_TABLES, CareRequest
 from lakebed.care.steps import (
     CloseDeadRuns,
     DropLeftovers,
@@ -16,6 +16,7 @@ from lakebed.care.steps import (
     FinishRemoval,
     LeaveAlone,
     PurgeDropped,
+    Refuse,
     RemoveBranches,
     Step,
 )
@@ -27,7 +28,16 @@ from lakebed.settings import CareSettings, TableCare
 def plan_care(seen: Seen, request: CareRequest, settings: CareSettings, *, now: datetime) -> tuple[Step, ...]:
     """Everything that is due, or as much of it as was asked for."""
     steps = [step for step in _due(seen, request, settings, now) if request.wants(step.action)]
+    if seen.stock.in_the_way:
+        steps = _refused(steps, str(seen.stock.in_the_way))
     return tuple(sorted(steps, key=lambda step: (ACTIONS.index(step.action), step.subject)))
+
+
+def _refused(steps: list[Step], why: str) -> list[Step]:
+    """Nothing is written to a table or removed while one points out of the lake: each such action is refused once."""
+    kept = [step for step in steps if step.action not in OF_TABLES]
+    refused = dict.fromkeys(step.action for step in steps if step.action in OF_TABLES)
+    return [*kept, *(Refuse(refused=action, why=why) for action in refused)]
 
 
 def _due(seen: Seen, request: CareRequest, settings: CareSettings, now: datetime) -> Iterator[Step]:
@@ -113,7 +123,8 @@ def _runs(seen: Seen, now: datetime) -> Iterator[Step]:
 
 def _orphans(seen: Seen, request: CareRequest, settings: CareSettings) -> Iterator[Step]:
     if seen.orphans.refused:
-        yield RefuseOrphans(why=f"no orphan is removed while a table cannot be read: {seen.orphans.refused}")
+        why = f"no orphan is removed while a table cannot be read: {seen.orphans.refused}"
+        yield Refuse(refused="remove_orphans", why=why)
     report = not (request.removes_orphans or settings.remove_orphans)
     for folder, files in seen.orphans.found.items():
         leases = seen.orphans.leases[folder]

@@ -41,13 +41,6 @@ class RemoveOrphans(FilesStep):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RefuseOrphans(Step):
-    """A table cannot be read, so that nobody knows what it reaches."""
-
-    action: ClassVar[Action] = "remove_orphans"
-
-
-@dataclass(frozen=True, kw_only=True)
 class PurgeProcessed(FilesStep):
     """Old files below a zone's `_processed/`."""
 

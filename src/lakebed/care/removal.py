@@ -12,6 +12,7 @@ from lakebed.ports import Files
 from lakebed.settings import DATA
 
 FOLDER = f"{DATA}/care/removals"
+WAREHOUSE = "warehouse"
 _AT_ONCE = 16
 OnProgress = Callable[[int, int], None]
 _OTHERS = ("landing", "pipelines")  # a table may have taken up such a file; it is not the table's to remove
@@ -25,7 +26,6 @@ class Removal:
     kind: Literal["expired", "dropped"]
     table: str
     uuid: str
-    family: str  # "" where that is not known
     snapshots: tuple[int, ...]
     files: Mapping[str, int]  # path below the root → bytes
 
@@ -51,6 +51,7 @@ def read_removals(files: Files) -> tuple[Removal, ...]:
 
 def _read(files: Files, path: str) -> Removal:
     told = json.loads(files.read(path))
+    told.pop("family", None)  # former versions asked only some of the tables
     return Removal(**told | {"snapshots": tuple(told["snapshots"])})
 
 
@@ -66,6 +67,12 @@ def removable(path: str | None) -> bool:
     return len(parts) > 2 and parts[0] != DATA and parts[1] not in _OTHERS
 
 
+def folder_of(path: str) -> str:
+    """The table folder `{namespace}/warehouse/{layer}/{name}` that a file lies in; empty for a file that lies in none."""
+    parts = path.split("/")
+    return "/".join(parts[:4]) if len(parts) > 4 and parts[1] == WAREHOUSE else ""
+
+
 def checksum_of(path: str) -> str:
     """Where Hadoop keeps the checksum of a file in a folder of this machine."""
     folder, slash, name = path.rpartition("/")
@@ -76,6 +83,11 @@ def belongs_to(path: str) -> str:
     """The file that a checksum is about; any other file is its own."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}{name[1:-4]}" if name.startswith(".") and name.endswith(".crc") else path
+
+
+def below(path: str, folders: Iterable[str]) -> bool:
+    """Whether a path lies in one of the folders."""
+    return any(path.startswith(f"{folder}/") for folder in folders)
 
 
 def delete_files(files: Files, paths: Collection[str], *, on_progress: OnProgress) -> int:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from lakebed.care.compaction import compact
-from lakebed.care.expiry import expire, finish, purge
+from lakebed.care.dropped import drop_leftovers, purge
+from lakebed.care.expiry import expire, finish
 from lakebed.care.look import Seen, look_around
-from lakebed.care.orphans import remove_orphans
+from lakebed.care.orphans import purge_processed, remove_orphans
 from lakebed.care.outcome import CareOnlooker, CareResult, Done
 from lakebed.care.plan import plan_care
 from lakebed.care.purges import (
@@ -19,7 +20,6 @@ from lakebed.care.purges import (
     PurgeProcessed,
     PurgeRuns,
     ReapReleases,
-    RefuseOrphans,
     RemoveOrphans,
 )
 from lakebed.care.removal import OnProgress, delete_files
@@ -32,6 +32,7 @@ from lakebed.care.steps import (
     FinishRemoval,
     LeaveAlone,
     PurgeDropped,
+    Refuse,
     RemoveBranches,
     RewriteManifests,
     Step,
@@ -72,7 +73,7 @@ class _Work:
         self._told.on_start(step)
         state: CareState = "done"
         try:
-            if isinstance(step, RefuseOrphans | LeaveAlone) or (isinstance(step, RemoveOrphans) and step.report):
+            if isinstance(step, Refuse | LeaveAlone) or (isinstance(step, RemoveOrphans) and step.report):
                 state, done = self._left(step), Done(step.counts, step.size, step.why)
             else:
                 done = self._do(step, self._told.on_progress)
@@ -89,7 +90,7 @@ class _Work:
         return entry
 
     def _left(self, step: Step) -> CareState:
-        return "failed" if isinstance(step, RefuseOrphans) else "skipped" if isinstance(step, LeaveAlone) else "reported"
+        return "failed" if isinstance(step, Refuse) else "skipped" if isinstance(step, LeaveAlone) else "reported"
 
     def _entry(self, step: Step, state: CareState, done: Done, seconds: float) -> CareEntry:
         return CareEntry(
@@ -115,11 +116,10 @@ class _Work:
                 return Done({"runs": tools.heal(table, held.still())})
             case RemoveBranches():
                 return self._remove_branches(step, held)
-            case DropLeftovers(hidden=hidden):
+            case DropLeftovers():
                 settle_divided(tools.catalog)
                 held.still()
-                tools.catalog.purge(hidden)
-                return Done({"hidden tables": 1})
+                return drop_leftovers(step, tools)
             case FinishRemoval():
                 return finish(step, tools, on_progress=on_progress)
             case ExpireSnapshots(table=table):
@@ -143,8 +143,7 @@ class _Work:
         with ExitStack() as leases:
             for table in sorted(step.readers):
                 leases.enter_context(self._tools.holding(str(table)))
-            count = delete_files(self._tools.files, [file.path for file in step.files], on_progress=on_progress)
-        return Done({"files": count}, step.size)
+            return purge_processed(step, self._tools, on_progress=on_progress)
 
     def _purge(self, step: Step, on_progress: OnProgress) -> Done:
         tools = self._tools

@@ -12,6 +12,7 @@ Action = Literal[
     "purge_events", "reap_releases",
 ]  # fmt: skip
 ACTIONS: tuple[Action, ...] = get_args(Action)
+OF_TABLES = frozenset(ACTIONS[: ACTIONS.index("remove_orphans") + 1])  # what writes to tables, or removes their files
 
 
 @dataclass(frozen=True)

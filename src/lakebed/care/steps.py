@@ -14,9 +14,12 @@ from lakebed.ports import Dropped
 class Step:
     """One thing to be done, for a table or for the lake."""
 
-    action: ClassVar[Action]
     table: TableName | None = None
     why: str = ""
+
+    @property
+    def action(self) -> Action:
+        raise NotImplementedError
 
     @property
     def subject(self) -> str:
@@ -144,6 +147,17 @@ class PurgeDropped(Step):
     @property
     def counts(self) -> Mapping[str, int]:
         return {"tables": 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refuse(Step):
+    """An action that is not done for any table: it is not known what some of them need."""
+
+    refused: Action
+
+    @property
+    def action(self) -> Action:
+        return self.refused
 
 
 @dataclass(frozen=True, kw_only=True)

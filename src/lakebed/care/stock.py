@@ -1,14 +1,15 @@
-"""All tables there are, and the files they reach: what care must leave alone."""
+"""All tables there are, ours and those of others, and where they lie."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from lakebed.errors import DamagedTable
+from lakebed.errors import DamagedTable, LakebedError, PathUnresolved, PointsElsewhere
 from lakebed.names import TableName
-from lakebed.ports import Catalog, Dropped, Pointer, Reach, TableMetadata
+from lakebed.ports import Catalog, Dropped, Files, Foreign, Pointer, TableMetadata
 from lakebed.settings import Root
+from lakebed.tables import astray, folder_of_metadata
 
 
 @dataclass(frozen=True)
@@ -19,20 +20,11 @@ class Member:
     metadata: TableMetadata | None
     dropped: Dropped | None = None
     damage: str = ""
+    folder: str = ""  # below the root, symbolic links followed; empty for one that lies elsewhere
 
     @property
     def uuid(self) -> str:
         return self.metadata.uuid if self.metadata else self.dropped.uuid if self.dropped else ""
-
-    @property
-    def family(self) -> str:
-        """What it may share files with others by; empty where that is not known."""
-        return self.metadata.family if self.metadata else ""
-
-    @property
-    def place(self) -> str:
-        """The address of its folder."""
-        return self.metadata.location if self.metadata else self.pointer.location.rpartition("/metadata/")[0]
 
 
 @dataclass(frozen=True)
@@ -40,35 +32,55 @@ class Stock:
     """Everything the catalog knows."""
 
     members: tuple[Member, ...]
+    foreign: tuple[Foreign, ...] = ()  # tables that no name of ours fits
+    foreign_folders: frozenset[str] = frozenset()  # where those lie below the root
+    views: frozenset[str] = frozenset()  # folders of all views
+    in_the_way: LakebedError | None = None  # a table that points out of the lake it belongs to, or nobody knows where to
 
     @cached_property
     def tables(self) -> dict[TableName, Member]:
         return {member.pointer.table: member for member in self.members if member.dropped is None}
 
-    def damaged(self) -> str:
-        """Why it is not known what some table reaches; empty where all can be read."""
-        return next((member.damage for member in self.members if member.damage), "")
+    @property
+    def rows(self) -> tuple[Pointer | Foreign, ...]:
+        """Every table."""
+        return (*(member.pointer for member in self.members), *self.foreign)
 
-    def family(self, family: str, *, without: str = "") -> tuple[Member, ...]:
-        """The tables that may share files; those of which that is not known are among them."""
-        return tuple(
-            one for one in self.members if (not one.family or not family or one.family == family) and one.uuid != without
-        )
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Those of all tables."""
+        return self.foreign_folders | {member.folder for member in self.members if member.folder}
+
+    def obstacle(self) -> str:
+        """Why nothing may be removed: it is not known what some table needs. Empty where all can be read."""
+        damaged = next((member.damage for member in self.members if member.damage), "")
+        return str(self.in_the_way) if self.in_the_way else damaged
 
 
 class Stocktaking:
     """Asks the catalog again and again. A metadata file never changes, so each is read once."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
+    def __init__(self, catalog: Catalog, files: Files, root: Root) -> None:
+        self._catalog, self._files, self._root = catalog, files, root
         self._read: dict[str, TableMetadata] = {}
+        self._paths: dict[str, str | None] = {}
 
     def take(self) -> Stock:
-        """Tables and dropped tables. Pointers are read twice, so that one dropped or restored meanwhile is not missed."""
-        before, dropped, after = self._catalog.pointers(), self._catalog.dropped(), self._catalog.pointers()
+        """Everything. Pointers are read first and last, so that one dropped, restored or renamed meanwhile is not missed."""
+        before, dropped, others = self._catalog.pointers(), self._catalog.dropped(), self._catalog.foreign()
+        views = [*(Foreign("view", str(name), location) for name, location in self._catalog.views().items())]
+        views += [one for one in others if one.kind == "view"]
+        after = self._catalog.pointers()
         pointers = {(pointer.table, pointer.location): pointer for pointer in (*before.values(), *after.values())}
         self._read_at_once([pointer for pointer in after.values() if pointer.location not in self._read])
-        return Stock((*map(self._member, pointers.values()), *(self._member(one.pointer, one) for one in dropped)))
+        members = (*map(self._member, pointers.values()), *(self._member(one.pointer, one) for one in dropped))
+        foreign = tuple(one for one in others if one.kind == "table")
+        try:
+            theirs, viewed = (frozenset(map(self._folder, rows)) - {""} for rows in (foreign, views))
+            found = Stock(members, foreign, theirs, viewed)
+            return replace(found, in_the_way=self._astray([*found.rows, *views], found.folders))
+        except PathUnresolved as error:
+            return Stock(members, foreign, in_the_way=error)
 
     def _read_at_once(self, pointers: list[Pointer]) -> None:
         """That costs less than one by one, which is left for when one is damaged."""
@@ -77,31 +89,35 @@ class Stocktaking:
             self._read |= {pointer.location: found[pointer.table] for pointer in pointers if pointer.table in found}
 
     def _member(self, pointer: Pointer, dropped: Dropped | None = None) -> Member:
-        if known := self._read.get(pointer.location):
-            return Member(pointer, known, dropped)
         try:
-            found = self._catalog.metadata([pointer]).get(pointer.table)
-        except DamagedTable as damage:
+            found = self._read.get(pointer.location) or self._catalog.metadata([pointer]).get(pointer.table)
+            folder = self._path(found.location, pointer) if found else self._folder(pointer)
+        except (DamagedTable, PathUnresolved) as damage:
             return Member(pointer, None, dropped, str(damage))
         if found:
             self._read[pointer.location] = found
-        return Member(pointer, found, dropped)
+        return Member(pointer, found, dropped, folder=folder or "")
+
+    def _folder(self, row: Pointer | Foreign) -> str:
+        """The folder of a table or view, as its metadata file lies."""
+        return self._path(folder_of_metadata(row.location), row) or ""
+
+    def _path(self, location: str, row: Pointer | Foreign) -> str | None:
+        if location not in self._paths:
+            self._paths[location] = path_below(self._files, location, row)
+        return self._paths[location]
+
+    def _astray(self, rows: Iterable[Pointer | Foreign], taken: Collection[str]) -> PointsElsewhere | None:
+        if self._catalog.owns_files:
+            return None  # it places tables where it likes
+        outside = (row for row in rows if self._path(row.location, row) is None)
+        found = (astray(str(row.table), row.location, self._files, self._root, taken=taken) for row in outside)
+        return next((one for one in found if one), None)
 
 
-@dataclass(frozen=True)
-class Reachable:
-    """Which paths of the lake tables reach. A metadata file never changes, so each is followed once."""
-
-    root: Root
-    reach: Reach
-    known: dict[str, frozenset[str]] = field(default_factory=dict)
-
-    def by(self, members: Iterable[Member]) -> set[str]:
-        """All of them; `DamagedTable` if one cannot be followed."""
-        return set().union(*(self._one(member.pointer) for member in members))
-
-    def _one(self, pointer: Pointer) -> frozenset[str]:
-        if pointer.location not in self.known:
-            found = (self.root.relative(file.location) for file in self.reach.files(pointer))
-            self.known[pointer.location] = frozenset(path for path in found if path)
-        return self.known[pointer.location]
+def path_below(files: Files, location: str, row: Pointer | Foreign) -> str | None:
+    """The path below the root of a file that a table needs; None for one elsewhere, `PathUnresolved` where it cannot be told."""
+    try:
+        return files.path_of(location)
+    except LakebedError as error:
+        raise PathUnresolved(str(row.table), location, error.what) from error

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from lakebed.care.reachable import Reachable
 from lakebed.care.removal import OnProgress
-from lakebed.care.stock import Reachable, Stock, Stocktaking
+from lakebed.care.stock import Stock, Stocktaking
 from lakebed.errors import LakebedError
 from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
@@ -63,11 +64,11 @@ class CareTools:
 
     @cached_property
     def reachable(self) -> Reachable:
-        return Reachable(self.root, self.reach)
+        return Reachable(self.files, self.reach)
 
     @cached_property
     def _stocktaking(self) -> Stocktaking:
-        return Stocktaking(self.catalog)
+        return Stocktaking(self.catalog, self.files, self.root)
 
     def take_stock(self) -> Stock:
         """All tables, as of now."""

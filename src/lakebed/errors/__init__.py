@@ -25,6 +25,8 @@
     ├── FileMissing             a file that should be there is not
     ├── FileExists              create-if-absent found the file there
     ├── DamagedTable            a table's metadata cannot be read
+    ├── PointsElsewhere         a table of a lake that was copied or moved points at where it was
+    ├── PathUnresolved          it cannot be told where a table's file lies
     ├── DamagedDatabase         the file of catalog and state is no database any more
     ├── DamagedRelease          content of a release or of a saved draft is gone or not what it was
     ├── NewerLake               the lake's database was written by a newer Lakebed
@@ -86,7 +88,9 @@ from lakebed.errors.tables import (
     LeaseHeld,
     LeaseLost,
     NewerLake,
+    PathUnresolved,
     PointerMoved,
+    PointsElsewhere,
 )
 from lakebed.errors.usage import (
     BadName,
@@ -139,7 +143,9 @@ __all__ = [
     "NoLake",
     "NotPublished",
     "OutcomeUnknown",
+    "PathUnresolved",
     "PointerMoved",
+    "PointsElsewhere",
     "QueryEnded",
     "RunFailed",
     "SparkFailed",

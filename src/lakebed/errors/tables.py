@@ -15,6 +15,29 @@ class DamagedTable(LakebedError):
         )
 
 
+class PointsElsewhere(LakebedError):
+    """A table of the lake points out of it: the lake was copied or moved, and not relocated."""
+
+    def __init__(self, table: str, location: str, here: str) -> None:
+        self.table, self.location = table, location
+        super().__init__(
+            f"{table} points at {location}, outside of this lake, and belongs to {here}.",
+            next="If the lake was copied or moved, let its tables point at what is here: lakebed relocate",
+        )
+
+
+class PathUnresolved(LakebedError):
+    """It cannot be told where a file lies that a table needs."""
+
+    def __init__(self, table: str, location: str, why: str) -> None:
+        self.table, self.location = table, location
+        super().__init__(
+            f"where a file of {table} lies cannot be told: {why}",
+            where=location,
+            next="Mend the symbolic links or permissions on the way to it.",
+        )
+
+
 class DamagedDatabase(LakebedError):
     """The file of catalog and state is no database any more."""
 

@@ -27,12 +27,12 @@ from lakebed.ports.records import (
 from lakebed.ports.releases import Draft, Release, Releases
 from lakebed.ports.scans import Scan, ScanColumn, ScanFile, Scans
 from lakebed.ports.tables import (
-    FAMILY,
     MAIN,
     NAME,
     RUN_ID,
     UNPUBLISHED,
     Column,
+    Foreign,
     Pointer,
     Shown,
     Snapshot,
@@ -42,7 +42,6 @@ from lakebed.ports.tables import (
 )
 
 __all__ = [
-    "FAMILY",
     "MAIN",
     "NAME",
     "NOTHING_ALONG",
@@ -71,6 +70,7 @@ __all__ = [
     "FileRows",
     "FileState",
     "Files",
+    "Foreign",
     "Frame",
     "In",
     "InputPin",

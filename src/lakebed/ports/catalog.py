@@ -9,7 +9,7 @@ from lakebed.names import TableName
 from lakebed.ports.amendments import Amendment
 from lakebed.ports.leases import Lease
 from lakebed.ports.records import Along
-from lakebed.ports.tables import MAIN, Pointer, TableMetadata
+from lakebed.ports.tables import MAIN, Foreign, Pointer, TableMetadata
 
 NOTHING_ALONG = Along()
 
@@ -77,6 +77,11 @@ class Catalog(Protocol):
         """Whether a publication of several tables is one step that a crash cannot divide."""
         ...
 
+    @property
+    def owns_files(self) -> bool:
+        """Whether it places tables itself, and removes a table's files together with the table."""
+        ...
+
     def pointers(
         self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
     ) -> dict[TableName, Pointer]:
@@ -92,6 +97,10 @@ class Catalog(Protocol):
 
     def views(self) -> dict[TableName, str]:
         """The metadata files of the catalog's views."""
+        ...
+
+    def foreign(self) -> tuple[Foreign, ...]:
+        """Every table and view that `pointers` and `views` leave out, as no name of ours fits it."""
         ...
 
     def create_namespace(self, namespace: str, layer: str) -> None:
@@ -177,7 +186,10 @@ class Catalog(Protocol):
         ...
 
     def purge(self, table: TableName) -> None:
-        """Remove a hidden table and its files; one that is not there is no error."""
+        """Remove a hidden table and its files; one that is not there, or was given another name, is no error.
+
+        Its folder stays if another table lies in it.
+        """
         ...
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:

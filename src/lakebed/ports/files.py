@@ -24,6 +24,13 @@ class Files(Protocol):
         """The root, for messages."""
         ...
 
+    def path_of(self, location: str) -> str | None:
+        """The path of what is at an address, however that is spelt and whatever symbolic links lead there.
+
+        None for what lies elsewhere, and for the root itself. `FilesUnreachable` or `FilesRefused` if it cannot be told.
+        """
+        ...
+
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
         """The bytes of a file, or of a range of it; `FileMissing` if there is none."""
         ...

@@ -11,7 +11,6 @@ MAIN = "main"
 RUN_ID = "lakebed.run-id"  # the key under which a snapshot's summary names the run that wrote it
 NAME = "lakebed.table"  # the property that says what a table is called, where its folder does not: for a lost catalog
 UNPUBLISHED = "lakebed.unpublished"  # the property of a first run's table, until readers may see it
-FAMILY = "lakebed.family"  # the property that says of which table's files a clone makes use: the uuid of the first of them
 
 
 @dataclass(frozen=True)
@@ -78,6 +77,15 @@ class Pointer:
 
 
 @dataclass(frozen=True)
+class Foreign:
+    """A table or view of the catalog that has no name of ours, and whose files are not ours to remove."""
+
+    kind: Literal["table", "view"]
+    table: str  # what it is called, for messages
+    location: str  # of its metadata file
+
+
+@dataclass(frozen=True)
 class TableMetadata:
     """Everything the metadata file of a table says that Lakebed asks about."""
 
@@ -98,9 +106,9 @@ class TableMetadata:
     statistics: tuple[str, ...] = ()  # files of statistics about it
 
     @property
-    def family(self) -> str:
-        """What tables have in common that may share files."""
-        return self.properties.get(FAMILY, self.uuid)
+    def keeps_files(self) -> bool:
+        """Iceberg's word for: the files are not this table's to remove."""
+        return self.properties.get("gc.enabled") == "false"
 
     def columns_at(self, snapshot: Snapshot) -> tuple[Column, ...]:
         """The columns that a snapshot was written with."""

@@ -1,5 +1,6 @@
 """Tables: publishing what a branch holds, and the leases under which it is done."""
 
+from lakebed.tables.astray import astray, folder_of_metadata, refuse_astray
 from lakebed.tables.comparing import compare
 from lakebed.tables.diff import ColumnChange, ColumnFigures, Example, TableDiff
 from lakebed.tables.fitting import projected, selection
@@ -62,11 +63,13 @@ __all__ = [
     "TableDiff",
     "alterations",
     "amend",
+    "astray",
     "backwards",
     "compare",
     "create_branch",
     "create_table",
     "find_point",
+    "folder_of_metadata",
     "fresh_rows",
     "hold",
     "is_known",
@@ -89,6 +92,7 @@ __all__ = [
     "projected",
     "publish",
     "read_type",
+    "refuse_astray",
     "refuse_batch",
     "refuse_columns",
     "refuse_unfit_columns",

@@ -7,6 +7,7 @@ from uuid import uuid4
 from lakebed.names import TableName, refuse_collision
 from lakebed.ports import UNPUBLISHED, Catalog, Files
 from lakebed.settings import RestCatalog, Root, Settings
+from lakebed.tables.astray import refuse_astray
 from lakebed.tables.statements import create_table, write_properties
 
 USED = "_used"  # a file that stays in a folder when all others go: the folder was a table's, and is used no more
@@ -20,6 +21,10 @@ class Ground:
     settings: Settings
     catalog: Catalog
     files: Files
+
+    def refuse_copied_lake(self) -> None:
+        """Refuse to write to a lake that was copied and not relocated: its tables are still those of the original."""
+        refuse_astray(self.catalog, self.files, self.root)
 
     def place_for(self, table: TableName) -> str | None:
         """The location of a new table: its folder, or a fresh one where that was ever used.

@@ -160,3 +160,23 @@ def test_a_folder_that_may_not_be_written_is_reported_by_the_probe(tmp_path: Pat
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
     with pytest.raises(FilesRefused, match="Permission denied"):
         FolderFiles(tmp_path).probe()
+
+
+def test_a_file_has_one_path_whatever_links_lead_to_it(root: Path, outside: Path, tmp_path: Path) -> None:
+    """Whoever removes files compares paths: a file that is known by another would be taken for one that nobody needs."""
+    files = FolderFiles(root)
+    files.write("zone/a", b"one")
+    (tmp_path / "moved").symlink_to(root)
+    (root / "also").symlink_to("zone")
+    (root / "zone" / "b").symlink_to("a")
+    (root / "out").symlink_to(outside)
+    spelt = [f"file://{root}/zone/a", f"file:{root}/zone//a", f"{root}/zone/../zone/a", f"{tmp_path}/moved/also/b"]
+    assert {files.path_of(location) for location in spelt} == {"zone/a"}
+    assert files.path_of(f"file:{tmp_path}/moved/also/not/there") == "zone/not/there"
+    assert files.path_of(f"{root}/out/secret") is None
+    assert files.path_of(f"s3://bucket{root}/zone/a") is None
+    assert files.path_of(str(root)) is None
+    assert files.path_of(f"{root}-2/zone/a") is None
+    (root / "loop").symlink_to("loop")
+    with pytest.raises(FilesUnreachable, match="symbolic links"):
+        files.path_of(f"{root}/loop/a")

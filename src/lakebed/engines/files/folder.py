@@ -14,6 +14,7 @@ from lakebed.engines.files.paths import checked, checked_folder, checked_range, 
 from lakebed.engines.files.probe import PROBE_FOLDER, prove_atomic_create
 from lakebed.errors import BadName, FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
 from lakebed.ports.files import FileInfo
+from lakebed.settings import one_spelling
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
@@ -34,6 +35,15 @@ class FolderFiles:
     @property
     def where(self) -> str:
         return str(self._root)
+
+    def path_of(self, location: str) -> str | None:
+        place = one_spelling(location)
+        if not place.startswith("/"):
+            return None  # in a bucket
+        with self._refusing(place):
+            real = _real(place)
+        below = f"{self._root}/".replace("//", "/")
+        return real.removeprefix(below) if real.startswith(below) else None
 
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
         checked_range(start, length)
@@ -184,6 +194,14 @@ class FolderFiles:
                 raise BadName("path", path, "it is longer than the file system takes") from None
             refusal = FilesRefused if error.errno in _NOT_ALLOWED else FilesUnreachable
             raise refusal(self.where, f"{error.strerror} ({path}).") from error
+
+
+def _real(place: str) -> str:
+    """Where links lead. What is not there has a path all the same; any other reason not to know one is an error."""
+    try:
+        return os.path.realpath(place, strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        return os.path.realpath(place)
 
 
 def _etag(seen: os.stat_result) -> str:

@@ -56,6 +56,9 @@ class S3Files:
         at = f" at {self._settings.endpoint}" if self._settings.endpoint else ""
         return f"{self._root.url}{at}"
 
+    def path_of(self, location: str) -> str | None:
+        return (self._root.relative(location) or "").rstrip("/") or None
+
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
         checked_range(start, length)
         if start == 0 and length is None:

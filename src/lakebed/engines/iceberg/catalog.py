@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, exists, func, insert, select, tuple_
+from sqlalchemy import Connection, Row, exists, func, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
@@ -22,6 +22,7 @@ from lakebed.ports import (
     Along,
     Amendment,
     Dropped,
+    Foreign,
     Lease,
     Pointer,
     Publication,
@@ -39,10 +40,15 @@ _POINTERS = (  # made once: every query asks it
 )
 
 
+_EVERYTHING = select(iceberg_tables).where(_T.metadata_location.is_not(None)).order_by(_T.table_namespace, _T.table_name)
+_PURGES = 5
+
+
 class DatabaseCatalog:
     """Tables, and publications of several of them, as one transaction of one database."""
 
     atomic = True
+    owns_files = False
 
     def __init__(self, database: Database, reader: MetadataReader, *, file_properties: Mapping[str, str]) -> None:
         self._database, self._reader, self._file_properties = database, reader, file_properties
@@ -75,6 +81,17 @@ class DatabaseCatalog:
             found = connection.execute(known).all()
         named = ((rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
         return {view: location for view, location in named if view}
+
+    def foreign(self) -> tuple[Foreign, ...]:
+        """Those of other catalogs in this database too, if they lie in the lake."""
+        with self._database.reading() as connection:
+            found = connection.execute(_EVERYTHING).all()
+        return tuple(
+            Foreign("view" if row.iceberg_type == "VIEW" else "table", _shown(row), row.metadata_location)
+            for row in found
+            if (row.catalog_name != CATALOG and self._reader.in_lake(row.metadata_location))
+            or (row.catalog_name == CATALOG and rows.name_of(row.table_namespace, row.table_name) is None)
+        )
 
     def create_namespace(self, namespace: str, layer: str) -> None:
         with self._database.writing() as connection:
@@ -136,7 +153,7 @@ class DatabaseCatalog:
         with self._changing(leases, along) as connection:
             if rows.location_of(connection, table) != seen[table].location:
                 raise PointerMoved(str(table))
-            rows.remove(connection, table)
+            rows.remove(connection, table, location=seen[table].location)
             gone = put_dropped(connection, self._database, table, uuid=uuid, location=seen[table].location)
             move_ledger(connection, table, gone.hidden)
         return gone
@@ -176,14 +193,20 @@ class DatabaseCatalog:
             raise
 
     def purge(self, table: TableName) -> None:
-        seen = self.pointers([table])
-        if table not in seen:
-            return
-        place = self._reader.folder_of(seen[table])
+        for _ in range(_PURGES):
+            if (seen := self.pointers([table]).get(table)) is None or self._purged(seen):
+                return
+        raise PointerMoved(str(table))
+
+    def _purged(self, seen: Pointer) -> bool:
+        """Whether a row went. If none did, the table was published or changed since it was seen, and its folder is in use."""
+        place = self._reader.folder_of(seen)
         with self._database.writing() as connection:
-            rows.remove(connection, table)
-        if place:
+            gone = rows.remove(connection, seen.table, location=seen.location)
+            alone = place is not None and not rows.lies_below(connection, place)
+        if gone and place and alone:
             self._reader.clear(place)
+        return gone
 
     @contextmanager
     def _changing(self, leases: Sequence[Lease], along: Along) -> Iterator[Connection]:
@@ -240,6 +263,11 @@ class DatabaseCatalog:
 
     def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
         """Nothing to do: a publication here is never divided."""
+
+
+def _shown(row: Row[Any]) -> str:
+    name = f"{row.table_namespace}.{row.table_name}"
+    return name if row.catalog_name == CATALOG else f"{name} of the catalog {row.catalog_name}"
 
 
 def _fence(connection: Connection, leases: Sequence[Lease]) -> None:

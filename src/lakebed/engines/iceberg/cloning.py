@@ -11,7 +11,7 @@ from pyiceberg.table.snapshots import SnapshotLogEntry
 
 from lakebed.engines.iceberg.staging import write_metadata
 from lakebed.errors import UnknownName
-from lakebed.ports import FAMILY, NAME
+from lakebed.ports import NAME
 
 
 def write_clone(location: str, *, snapshot: int, to: str, properties: Mapping[str, str]) -> str:
@@ -22,7 +22,7 @@ def write_clone(location: str, *, snapshot: int, to: str, properties: Mapping[st
 
 
 def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetadata:
-    """The snapshot alone, in a table with a new identity that says whose files it shares."""
+    """The snapshot alone, in a table with a new identity."""
     found = present.snapshot_by_id(snapshot)
     if found is None:
         raise UnknownName("snapshot", str(snapshot), [str(one.snapshot_id) for one in present.snapshots])
@@ -48,8 +48,7 @@ def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetada
 
 def _own_properties(present: IcebergMetadata) -> dict[str, str]:
     """Those of the table it comes from, save what that one is called."""
-    kept = {key: value for key, value in present.properties.items() if key != NAME}
-    return kept | {FAMILY: present.properties.get(FAMILY, str(present.table_uuid))}
+    return {key: value for key, value in present.properties.items() if key != NAME}
 
 
 def _branch_at(snapshot: int) -> SnapshotRef:

@@ -47,9 +47,13 @@ class MetadataReader:
     def folder_of(self, pointer: Pointer) -> str | None:
         """Where a table lies below the root; None for one that lies elsewhere, or cannot be read."""
         try:
-            return self._root.relative(self._one(pointer).location)
+            return self._files.path_of(self._one(pointer).location)
         except DamagedTable:
             return None
+
+    def in_lake(self, location: str) -> bool:
+        """Whether this is the address of a file below the root."""
+        return self._files.path_of(location) is not None
 
     def clear(self, folder: str) -> None:
         """Remove what a table left in its folder."""

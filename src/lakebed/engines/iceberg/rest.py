@@ -18,7 +18,7 @@ from lakebed.engines.database.records import forget_ledger, move_ledger, put_boo
 from lakebed.engines.iceberg.metadata import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
 from lakebed.names import CATALOG, TableName, named_so
-from lakebed.ports import NOTHING_ALONG, Along, Amendment, Dropped, Lease, Pointer, Publication, RefMove, TableMetadata
+from lakebed.ports import NOTHING_ALONG, Along, Amendment, Dropped, Foreign, Lease, Pointer, Publication, RefMove, TableMetadata
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as IcebergCatalog
@@ -34,6 +34,7 @@ class RestTables:
     """Tables of a REST catalog. Atomic a table; across tables made whole by `settle`."""
 
     atomic = False
+    owns_files = True
 
     def __init__(self, database: Database, *, where: str, properties: Mapping[str, str]) -> None:
         self._database, self._properties, self.where = database, properties, where
@@ -96,16 +97,17 @@ class RestTables:
 
     def views(self) -> dict[TableName, str]:
         """None where the server knows no views."""
-        from pyiceberg.exceptions import RESTError
+        from lakebed.engines.iceberg.listing import our_name, views_in
 
-        found: dict[TableName, str] = {}
-        for namespace, layer in sorted(self._layers()):
-            with suppress(RESTError, NotImplementedError):
-                for *_, name in self._catalog.list_views((namespace, layer)):
-                    with suppress(BadName):
-                        view = self._catalog.load_view((namespace, layer, name))
-                        found[TableName(namespace, layer, name)] = f"{view.metadata.location}/metadata"
-        return found
+        with self._answering():
+            found = [view for layer in sorted(self._layers()) for view in views_in(self._catalog, layer)]
+        return {name: location for parts, location in found if (name := our_name(parts))}
+
+    def foreign(self) -> tuple[Foreign, ...]:
+        from lakebed.engines.iceberg.listing import foreign_tables
+
+        with self._answering():
+            return tuple(foreign_tables(self._catalog))
 
     def create_namespace(self, namespace: str, layer: str) -> None:
         with self._answering():

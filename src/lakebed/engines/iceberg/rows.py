@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
 
-from lakebed.engines.database.schema import iceberg_tables
+from lakebed.engines.database.schema import dropped, iceberg_tables
 from lakebed.errors import BadName, PointerMoved
 from lakebed.names import CATALOG, TableName
 
@@ -45,9 +45,17 @@ def add(connection: Connection, table: TableName, location: str) -> None:
     connection.execute(insert(iceberg_tables).values(**values, metadata_location=location))
 
 
-def remove(connection: Connection, table: TableName) -> None:
-    """No table of this name any more."""
-    connection.execute(delete(iceberg_tables).where(*_is(table)))
+def remove(connection: Connection, table: TableName, *, location: str) -> bool:
+    """No table of this name any more, if its metadata is still there; whether it was."""
+    there = (*_is(table), _T.metadata_location == location)
+    return connection.execute(delete(iceberg_tables).where(*there)).rowcount == 1
+
+
+def lies_below(connection: Connection, folder: str) -> bool:
+    """Whether a table, view or dropped table has its metadata below a folder, however the root before that is spelt."""
+    inside = f"/{folder}/"
+    found = (exists().where(at.contains(inside, autoescape=True)) for at in (_T.metadata_location, dropped.c.metadata_location))
+    return any(connection.execute(select(one)).scalar() for one in found)
 
 
 def _is(table: TableName) -> tuple[ColumnElement[bool], ...]:

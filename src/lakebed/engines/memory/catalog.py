@@ -12,13 +12,13 @@ from typing import Any
 from lakebed.errors import LeaseHeld, LeaseLost, PointerMoved
 from lakebed.names import TableName, named_so
 from lakebed.ports import (
-    FAMILY,
     MAIN,
     NOTHING_ALONG,
     Along,
     Amendment,
     Column,
     Dropped,
+    Foreign,
     Lease,
     Pointer,
     Publication,
@@ -88,6 +88,8 @@ class MemoryCatalog:
     leases: MemoryLeases
     where: str = "memory"
     atomic: bool = True
+    owns_files: bool = False
+    others: tuple[Foreign, ...] = ()  # what somebody else made, outside our three parts
     _pointers: dict[TableName, Pointer] = field(default_factory=dict)
     _metadata: dict[str, TableMetadata] = field(default_factory=dict)
     _rows: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -108,6 +110,9 @@ class MemoryCatalog:
 
     def views(self) -> dict[TableName, str]:
         return {}
+
+    def foreign(self) -> tuple[Foreign, ...]:
+        return self.others
 
     def create_namespace(self, namespace: str, layer: str) -> None:
         """Tables need no place here."""
@@ -225,8 +230,7 @@ class MemoryCatalog:
             source = self._metadata[pointer.location]
             alone = {snapshot: replace(source.snapshots[snapshot], parent=None)}
             refs = {MAIN: SnapshotRef(MAIN, snapshot, "branch")}
-            properties = {**source.properties, FAMILY: source.family}
-            self._point(to, replace(source, uuid=str(to), snapshots=alone, refs=refs, properties=properties))
+            self._point(to, replace(source, uuid=str(to), snapshots=alone, refs=refs))
 
     def purge(self, table: TableName) -> None:
         with self._lock:

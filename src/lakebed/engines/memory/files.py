@@ -9,6 +9,8 @@ from lakebed.engines.files.probe import prove_atomic_create
 from lakebed.errors import FileExists, FileMissing
 from lakebed.ports.files import FileInfo
 
+_ADDRESS = "memory/"
+
 
 class MemoryFiles:
     """Files that last as long as this object; safe to share between threads."""
@@ -21,6 +23,9 @@ class MemoryFiles:
     @property
     def where(self) -> str:
         return "memory"
+
+    def path_of(self, location: str) -> str | None:
+        return location.removeprefix(_ADDRESS) or None if location.startswith(_ADDRESS) else None
 
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
         checked_range(start, length)

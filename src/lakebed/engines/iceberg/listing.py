@@ -1,0 +1,76 @@
+"""What a REST catalog holds besides our own tables: whoever removes files asks about all of it."""
+
+from collections.abc import Iterator
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import BadRequestError, NoSuchNamespaceError, NoSuchTableError, NoSuchViewError, RESTError
+from pyiceberg.typedef import Identifier
+
+from lakebed.errors import BadName
+from lakebed.names import TableName
+from lakebed.ports import Foreign
+
+
+def our_name(parts: Identifier) -> TableName | None:
+    """The name of a table or view; None for one that somebody made outside our three parts."""
+    try:
+        return TableName(*parts) if len(parts) == 3 else None
+    except BadName:
+        return None
+
+
+def namespaces(catalog: Catalog) -> set[Identifier]:
+    """All of them, at any depth. Some servers answer with all of them again when asked what is below one."""
+    known: set[Identifier] = set()
+    unasked: list[Identifier] = [()]
+    while unasked:
+        fresh = set(catalog.list_namespaces(unasked.pop())) - known
+        known |= fresh
+        unasked += fresh
+    return known
+
+
+def foreign_tables(catalog: Catalog) -> Iterator[Foreign]:
+    """Tables and views that no name of ours fits. One that goes meanwhile is none."""
+    for namespace in sorted(namespaces(catalog)):
+        for parts in _tables_in(catalog, namespace):
+            if our_name(parts) is None and (location := _location(catalog, parts)):
+                yield Foreign("table", ".".join(parts), location)
+        for parts, location in views_in(catalog, namespace):
+            if our_name(parts) is None:
+                yield Foreign("view", ".".join(parts), location)
+
+
+def _tables_in(catalog: Catalog, namespace: Identifier) -> list[Identifier]:
+    try:
+        return catalog.list_tables(namespace)
+    except NoSuchNamespaceError:
+        return []
+
+
+def _location(catalog: Catalog, parts: Identifier) -> str | None:
+    try:
+        return catalog.load_table(parts).metadata_location
+    except NoSuchTableError:
+        return None
+
+
+def views_in(catalog: Catalog, namespace: Identifier) -> list[tuple[Identifier, str]]:
+    """The views of a namespace, and where their metadata lies; none where the server knows no views."""
+    try:
+        names = catalog.list_views(namespace)
+    except (NotImplementedError, NoSuchNamespaceError):
+        return []
+    except RESTError as error:
+        if type(error) not in (RESTError, BadRequestError):  # it fails, or does not let us look
+            raise
+        return []
+    placed = ((parts, _view_place(catalog, parts)) for parts in names)
+    return [(parts, place) for parts, place in placed if place]
+
+
+def _view_place(catalog: Catalog, parts: Identifier) -> str | None:
+    try:
+        return f"{catalog.load_view(parts).metadata.location}/metadata"
+    except NoSuchViewError:
+        return None
