@@ -4,6 +4,7 @@ The oracle is plain Python: which rows each snapshot had when it was made.
 """
 
 import random
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ from tests.conftest import SCALE
 from tests.contracts.benches import RealBench, ids, sqlite_bench
 
 STEPS = 60
+Parts = tuple[str, ...]
+ODD: list[Parts] = [("shop", "plain"), ("shop", "bronze", "umsätze 2024")]  # names that only other engines give
+MONTHS = timedelta(days=60)  # by then every dropped table is purged
 LATER = timedelta(days=8)  # by then everything superseded has expired, and every file is old enough to be an orphan
 
 
@@ -39,10 +43,13 @@ class Walk:
     bench: RealBench
     lake: lakebed.Lake
     chance: random.Random
+    link: str  # another way to the lake's folder
     tables: dict[TableName, Expected] = field(default_factory=dict)
     dropped: dict[str, Expected] = field(default_factory=dict)
     held: list[tuple[str, int, list[int], ExitStack]] = field(default_factory=list)
+    odd: dict[Parts, list[int]] = field(default_factory=dict)  # rows of tables that have no name of ours
     number: int = 0
+    off: float = 0.0  # by how many seconds this machine's clock is wrong
 
     def fresh(self) -> int:
         self.number += 1
@@ -63,7 +70,8 @@ class Walk:
 
     def point(self, table: TableName) -> int:
         """A state that readers saw. PyIceberg's overwrite passes through another, which is empty."""
-        return self.chance.choice(sorted(stood_at(self.lake.describe(table)) & set(self.tables[table].rows)))
+        stood = stood_at(self.lake.describe(table))
+        return self.chance.choice([snapshot for snapshot in self.tables[table].rows if snapshot in stood])
 
     # -- what may happen
 
@@ -73,13 +81,18 @@ class Walk:
             return
         place = self.lake.place_for(table)
         assert place
-        spelt = self.chance.choice([place, place.replace("file:///", "file:/")])
+        self._create(table.parts, place)
+        self.tables[table] = Expected()
+        self._run(table)
+
+    def _create(self, parts: Parts, place: str) -> None:
+        """An empty table at a place, which may be spelt in several ways, and lead through a link."""
         from pyiceberg.schema import Schema
         from pyiceberg.types import LongType, NestedField
 
-        self.bench.iceberg.create_table(table.parts, Schema(NestedField(1, "id", LongType())), location=spelt)
-        self.tables[table] = Expected()
-        self._run(table)
+        spelt = self.chance.choice([place, place.replace("file:///", "file:/"), place.replace(str(self.lake.root), self.link)])
+        self.bench.iceberg.create_namespace_if_not_exists(parts[:-1])
+        self.bench.iceberg.create_table(parts, Schema(NestedField(1, "id", LongType())), location=spelt)
 
     def run(self) -> None:
         if table := self.any():
@@ -137,6 +150,64 @@ class Walk:
             self.lake.rename(table, to)
             self.tables[to] = self.tables.pop(table)
 
+    # -- what others do, who know nothing of Lakebed
+
+    def _made_elsewhere(self, table: TableName, place: str) -> None:
+        self._create(table.parts, place)
+        self.tables[table] = Expected()
+        self._run(table)
+
+    def rename_and_make_anew(self) -> None:
+        """As plain Spark does it: the new table lies where the renamed one has its files."""
+        table, to = self.any(), self.name()
+        if table and to not in self.tables:
+            place = self.lake.describe(table).location
+            self.bench.iceberg.rename_table(table.parts, to.parts)
+            self.tables[to] = self.tables.pop(table)
+            self._made_elsewhere(table, place)
+
+    def make_inside(self) -> None:
+        """In the folder of another table, or so that others lie in its own."""
+        other, table = self.any(), self.name()
+        if other and table not in self.tables:
+            inner, outer = f"{self.lake.describe(other).location}/inner{self.fresh()}", self.lake.root.at("shop/warehouse/silver")
+            self._made_elsewhere(table, self.chance.choice([inner, outer]))
+
+    def write_odd(self) -> None:
+        parts = self.chance.choice(ODD)
+        if parts not in self.odd:
+            self._create(parts, self.lake.root.at(f"shop/warehouse/bronze/odd{self.fresh()}"))
+            self.odd[parts] = []
+        row = self.fresh()
+        self.bench.iceberg.load_table(parts).append(ids([row]))
+        self.odd[parts].append(row)
+
+    def rename_to_odd(self) -> None:
+        table, parts = self.any(), self.chance.choice(ODD)
+        if table and parts not in self.odd:
+            self.bench.iceberg.create_namespace_if_not_exists(parts[:-1])
+            self.bench.iceberg.rename_table(table.parts, parts)
+            self.odd[parts] = self.tables.pop(table).main
+
+    def take_up_files(self) -> None:
+        """`add_files`: rows of one table become rows of another, and the files stay where they are."""
+        source, target = self.any(), self.any()
+        if not source or not target or source == target:
+            return
+        files = self.bench.iceberg.load_table(source.parts).inspect.data_files()["file_path"].to_pylist()
+        to: Parts = self.chance.choice([target.parts, *self.odd])
+        self.bench.iceberg.load_table(to).add_files(files, check_duplicate_files=False)
+        if to == target.parts:
+            self.tables[target].main += self.tables[source].main
+            self.note(target)
+        else:
+            self.odd[to] += self.tables[source].main
+
+    def set_the_clock(self) -> None:
+        self.off = self.chance.choice([-100_000.0, -60.0, 0.0, 60.0, 100_000.0])
+
+    # -- what goes, and what comes back
+
     def drop(self) -> None:
         if table := self.any():
             self.dropped[self.lake.drop(table).uuid] = self.tables.pop(table)
@@ -144,7 +215,7 @@ class Walk:
     def restore(self) -> None:
         to = self.name()
         if self.dropped and to not in self.tables:
-            uuid = self.chance.choice(sorted(self.dropped))
+            uuid = self.chance.choice(list(self.dropped))  # as they were dropped: a seed tells the same story every time
             self.lake.restore(uuid, to=to)
             self.tables[to] = self.dropped.pop(uuid)
 
@@ -159,11 +230,27 @@ class Walk:
         if self.held:
             self.held.pop(self.chance.randrange(len(self.held)))[-1].close()
 
+    def later(self, *, by: timedelta = LATER) -> datetime:
+        return datetime.now(UTC) + by + timedelta(seconds=self.off)
+
     def expire(self) -> None:
-        self.lake.care(now=datetime.now(UTC) + LATER)
+        self.lake.care(now=self.later())
 
     def remove_orphans(self) -> None:
-        self.lake.care(now=datetime.now(UTC) + LATER, orphans=True)
+        self.lake.care(now=self.later(), orphans=True)
+
+    def purge(self) -> None:
+        self.lake.care(now=self.later(by=MONTHS), only=["purge_dropped"])
+        left = {gone.uuid for gone in self.lake.stores.catalog.dropped()}  # those of which somebody reads a state
+        self.dropped = {uuid: expected for uuid, expected in self.dropped.items() if uuid in left}
+
+    def end(self) -> None:
+        """Whatever happened so far, there is a state to expire and a dead branch to remove now."""
+        while not self.tables:
+            self.make()
+        self.rewrite()
+        self.fail()
+        self.remove_orphans()
 
     # -- the oracle
 
@@ -176,6 +263,8 @@ class Walk:
             for tag, snapshot in expected.tags.items():
                 assert metadata.refs[tag].snapshot == snapshot
                 assert self.bench.rows(table, tag) == sorted(expected.rows[snapshot])
+        for parts, rows in self.odd.items():
+            assert sorted(self.bench.iceberg.load_table(parts).scan().to_arrow()["id"].to_pylist()) == sorted(rows), parts
         for location, snapshot, rows, _ in self.held:
             assert read_at(location, snapshot) == sorted(rows)  # from the very metadata file that the reader saw
 
@@ -194,11 +283,14 @@ def read_at(location: str, snapshot: int) -> list[int]:
 
 
 @pytest.fixture
-def walk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Walk]:
+def walk(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
     lakebed.create(Root.parse(tmp_path / "lake"), values={}, template=None, environment={})
     bench = sqlite_bench(tmp_path / "lake")
     with lakebed.open(tmp_path / "lake", environment={}) as lake:
-        made = Walk(bench, lake, random.Random(request.param))
+        (tmp_path / "link").symlink_to(tmp_path / "lake")
+        made = Walk(bench, lake, random.Random(request.param), str(tmp_path / "link"))
+        right = time.time
+        monkeypatch.setattr(time, "time", lambda: right() + made.off)
         yield made
         for *_, stack in made.held:
             stack.close()
@@ -210,6 +302,8 @@ def test_whatever_is_kept_reads_as_it_was(walk: Walk) -> None:
     happenings: list[Callable[[], None]] = [
         walk.make, walk.run, walk.run, walk.fail, walk.rewrite, walk.roll_back, walk.roll_back, walk.tag, walk.untag, walk.clone,
         walk.rename, walk.drop, walk.restore, walk.begin_reading, walk.end_reading, walk.expire, walk.expire, walk.remove_orphans,
+        walk.purge, walk.rename_and_make_anew, walk.make_inside, walk.write_odd, walk.rename_to_odd, walk.take_up_files,
+        walk.take_up_files, walk.set_the_clock,
     ]  # fmt: skip
     walk.make()
     told = []
@@ -218,7 +312,7 @@ def test_whatever_is_kept_reads_as_it_was(walk: Walk) -> None:
         told.append(happening.__name__)
         happening()
         walk.check()
-    walk.remove_orphans()
+    walk.end()
     for uuid in sorted(walk.dropped):  # every one of them can be had back
         to = TableName("shop", "gold", f"back{walk.fresh()}")
         walk.lake.restore(uuid, to=to)
