@@ -6,7 +6,7 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.care.removal import FOLDER
-from tests.care.lakes import states
+from tests.care.lakes import entry, states
 from tests.contracts.benches import RealBench
 
 pytestmark = [pytest.mark.s3, pytest.mark.postgres]
@@ -27,4 +27,18 @@ def test_snapshots_expire_and_files_that_lie_elsewhere_are_left(rest_only_bench:
     assert bench.rows(table) == [1, 2, 3]
     assert [gone for gone in bench.catalog.dropped() if gone.table == dropped] == []
     assert list(lake.stores.files.list(FOLDER)) == []
+    lake.close()
+
+
+def test_a_dropped_table_whose_files_another_took_up_is_kept_for_the_server_would_remove_them(rest_only_bench: RealBench) -> None:
+    bench = rest_only_bench
+    lent, taker = bench.table("lent"), bench.table("taker")
+    bench.write(lent, [4])
+    files = bench.iceberg.load_table(lent.parts).inspect.data_files()["file_path"].to_pylist()
+    bench.iceberg.load_table(taker.parts).add_files(files)
+    bench.catalog.drop(lent)
+    lake = Lake(bench.root, bench.settings, environment={})
+    result = lake.care(str(lent), now=datetime.now(UTC) + timedelta(days=40))
+    assert f"{taker} needs files of it" in entry(result, "purge_dropped").message
+    assert bench.rows(taker) == [4]
     lake.close()

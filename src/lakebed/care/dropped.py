@@ -17,14 +17,13 @@ from lakebed.tables import USED
 
 def purge(step: PurgeDropped, tools: CareTools, *, now: datetime, on_progress: OnProgress) -> Done:
     """The table can no longer be restored; then its files go."""
-    stock = tools.take_stock()
-    member = next((one for one in stock.members if one.dropped == step.dropped), None)
+    look = refuse_unresolved(tools.look())
+    member = next((one for one in look.stock.members if one.dropped == step.dropped), None)
     if member is None:
         return Done({}, message="it was restored, or purged by somebody else")
-    refuse_unresolved(stock, tools)
-    if why := stock.obstacle() or _needed(member, stock, tools):
+    if why := look.refused or _needed(member, look.stock, tools):
         return Done({}, message=f"kept for now: {why}")
-    removal = _purging(member, stock, tools, now=now)
+    removal = _purging(member, look.stock, tools, now=now)
     write_removal(tools.files, removal)
     try:
         tools.catalog.forget_dropped(step.dropped)
@@ -70,13 +69,12 @@ def _left_behind(member: Member, stock: Stock, tools: CareTools) -> Iterator[Fil
 
 def drop_leftovers(step: DropLeftovers, tools: CareTools) -> Done:
     """A hidden table and its whole folder, if nobody else has files there."""
-    stock = tools.take_stock()
-    refuse_unresolved(stock, tools)
-    if (member := stock.tables.get(step.hidden)) is None:
+    look = refuse_unresolved(tools.look())
+    if (member := look.stock.tables.get(step.hidden)) is None:
         return Done({}, message="it is gone")
-    if why := stock.obstacle():
-        return Done({}, message=f"kept for now: {why}")
-    if other := tools.reachable.sharer(member, stock):
+    if look.refused:
+        return Done({}, message=f"kept for now: {look.refused}")
+    if other := tools.reachable.sharer(member, look.stock):
         return Done({}, message=f"{other} needs files of it")
     tools.catalog.purge(step.hidden)
     return Done({"hidden tables": 1})

@@ -1,14 +1,13 @@
 """Expiring snapshots: first they are known no more, then the files go that nobody else reaches."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Literal
 from uuid import uuid4
 
 from lakebed.care.ages import LETTING_GO, expirable, let_go
 from lakebed.care.outcome import Done
-from lakebed.care.reachable import unneeded
+from lakebed.care.reachable import Look
 from lakebed.care.removal import (
     OnProgress,
     Removal,
@@ -22,7 +21,7 @@ from lakebed.care.removal import (
 from lakebed.care.steps import ExpireSnapshots, FinishRemoval
 from lakebed.care.stock import Member, Stock
 from lakebed.care.tools import CareTools
-from lakebed.errors import DamagedTable, PathUnresolved, PointerMoved
+from lakebed.errors import PointerMoved
 from lakebed.names import TableName
 from lakebed.ports import Along, Event, Pointer, RemoveSnapshots, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
@@ -40,7 +39,7 @@ def expire(
     step: ExpireSnapshots, rules: TableCare, tools: CareTools, held: Held, *, now: datetime, on_progress: OnProgress
 ) -> Done:
     """Looks again under the lease: what was pinned, tagged or held since the plan stays."""
-    refuse_unresolved(tools.take_stock(), tools)
+    refuse_unresolved(tools.look())
     for attempt in range(ATTEMPTS):
         pointer = tools.catalog.pointers([step.table]).get(step.table)
         if pointer is None:
@@ -63,15 +62,14 @@ def expire(
     raise AssertionError("unreachable")
 
 
-def refuse_unresolved(stock: Stock, tools: CareTools) -> None:
+def refuse_unresolved(look: Look) -> Look:
     """Refuse to let go of anything while a table points out of the lake, or nobody knows where to.
 
     One that is damaged stops nothing here: files wait until it can be read.
     """
-    if stock.in_the_way:
-        raise stock.in_the_way
-    with suppress(DamagedTable):
-        tools.reachable.by(stock)
+    if look.in_the_way:
+        raise look.in_the_way
+    return look
 
 
 def with_counts(done: Done, counts: Mapping[str, int]) -> Done:
@@ -125,14 +123,11 @@ def remove(removal: Removal, tools: CareTools, *, on_progress: OnProgress) -> Do
     """
     if not tools.kept().isdisjoint(removal.snapshots):
         return Done({"files": 0}, message="its files are kept for now: somebody holds a snapshot")
-    stock = tools.take_stock()
-    if why := stock.obstacle():
-        return Done({"files": 0}, message=f"its files are kept for now: {why}")
-    try:
-        doomed = unneeded(removal.files, stock, tools.reachable.by(stock))
-    except (DamagedTable, PathUnresolved) as error:
-        return Done({"files": 0}, message=f"its files are kept for now: {error}")
-    _mark(removal, doomed, stock, tools)
+    look = tools.look()
+    if look.refused:
+        return Done({"files": 0}, message=f"its files are kept for now: {look.refused}")
+    doomed = look.unneeded(removal.files)
+    _mark(removal, doomed, look.stock, tools)
     count = delete_files(tools.files, list(doomed), on_progress=on_progress)
     if not tools.root.is_bucket:
         delete_files(tools.files, [checksum_of(path) for path in doomed], on_progress=on_progress)

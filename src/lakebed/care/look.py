@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from lakebed.care.ages import LETTING_GO, let_go
 from lakebed.care.compaction import HeadFiles, judged, promising
 from lakebed.care.orphans import find_orphans, lease_names, list_warehouses
+from lakebed.care.reachable import Look
 from lakebed.care.removal import Removal, read_removals
 from lakebed.care.spec import CareRequest
 from lakebed.care.stock import Stock
 from lakebed.care.tools import CareTools, Reaping, ZoneRules
-from lakebed.errors import DamagedTable, LakebedError, PathUnresolved
+from lakebed.errors import DamagedTable, LakebedError
 from lakebed.landing.plan import PROCESSED
 from lakebed.names import TableName
 from lakebed.ports import FileInfo, Files, RunBrief
@@ -66,7 +67,8 @@ def look_around(tools: CareTools, request: CareRequest, *, now: datetime) -> See
     """Everything that the asked actions are decided by."""
     lake_wide = request.tables is None
     listed = list_warehouses(tools.files) if request.wants("remove_orphans") else ()
-    stock = tools.take_stock()
+    look = tools.look() if request.wants("remove_orphans") else Look(tools.take_stock())
+    stock = look.stock
     runs = tools.records.briefs()
     rules, unread = _rules(tools, stock, runs)
     zones = tools.zones() if lake_wide and request.wants("purge_processed") else ()
@@ -81,7 +83,7 @@ def look_around(tools: CareTools, request: CareRequest, *, now: datetime) -> See
         removals=read_removals(tools.files),
         heads=_heads(tools, stock, rules, request),
         targets={table: _target(tools, table, stock) for table in stock.tables},
-        orphans=_orphans(tools, listed, stock, runs, now=now) if request.wants("remove_orphans") else OrphanLook(),
+        orphans=_orphans(tools, listed, look, runs, now=now) if request.wants("remove_orphans") else OrphanLook(),
         zones=tuple((zone, tuple(tools.files.list(f"{zone.zone.folder}/{PROCESSED}"))) for zone in zones if zone.spec.auto_purge),
         staging={place: staged_files(files) for place, files in tools.staging.items()} if lake_wide else {},
         logs={place: log_files(files) for place, files in tools.logs.items()} if lake_wide else {},
@@ -136,18 +138,15 @@ def _heads(
 def _orphans(
     tools: CareTools,
     listed: tuple[FileInfo, ...],
-    stock: Stock,
+    look: Look,
     runs: tuple[RunBrief, ...],
     *,
     now: datetime,
 ) -> OrphanLook:
-    if why := stock.obstacle():
-        return OrphanLook(refused=why)
-    try:
-        reached = tools.reachable.by(stock)
-    except (DamagedTable, PathUnresolved) as error:
-        return OrphanLook(refused=str(error))
-    found = find_orphans(listed, reached, stock.views, days=tools.settings.care.orphan_file_max_age_days, now=now)
+    if look.refused:
+        return OrphanLook(refused=look.refused)
+    stock = look.stock
+    found = find_orphans(listed, look.reached, stock.views, days=tools.settings.care.orphan_file_max_age_days, now=now)
     owners = {run.run_id: run.table for run in runs}
     return OrphanLook(found, {folder: lease_names(folder, stock, owners.get) for folder in found})
 

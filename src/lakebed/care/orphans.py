@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 from lakebed.care.outcome import Done
 from lakebed.care.purges import PurgeProcessed, RemoveOrphans
-from lakebed.care.reachable import unneeded
 from lakebed.care.removal import WAREHOUSE, OnProgress, belongs_to, below, delete_files, folder_of
 from lakebed.care.stock import Stock
 from lakebed.care.tools import CareTools
@@ -76,20 +75,20 @@ def remove_orphans(step: RemoveOrphans, tools: CareTools, *, on_progress: OnProg
     with ExitStack() as leases:
         for name in step.leases:
             leases.enter_context(tools.holding(name))
-        stock = tools.take_stock()
-        if why := stock.obstacle():
-            return Done({"files": 0}, message=f"nothing is removed: {why}")
-        doomed = unneeded({file.path: file.size for file in step.files}, stock, tools.reachable.by(stock))
-        _mark(step.folder, doomed, stock, tools)
+        look = tools.look()
+        if look.refused:
+            return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
+        doomed = look.unneeded({file.path: file.size for file in step.files})
+        _mark(step.folder, doomed, look.stock, tools)
         return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
 
 
 def purge_processed(step: PurgeProcessed, tools: CareTools, *, on_progress: OnProgress) -> Done:
     """Delete landing files that had their time, save those that somebody made part of a table (`add_files`)."""
-    stock = tools.take_stock()
-    if why := stock.obstacle():
-        return Done({"files": 0}, message=f"nothing is removed: {why}")
-    doomed = unneeded({file.path: file.size for file in step.files}, stock, tools.reachable.by(stock))
+    look = tools.look()
+    if look.refused:
+        return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
+    doomed = look.unneeded({file.path: file.size for file in step.files})
     return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
 
 

@@ -6,14 +6,25 @@ from dataclasses import dataclass, field
 
 from lakebed.care.removal import belongs_to, below
 from lakebed.care.stock import Member, Stock, path_below
+from lakebed.errors import DamagedTable, LakebedError, PathUnresolved
 from lakebed.ports import Files, Foreign, Pointer, Reach
 from lakebed.settings import one_spelling
 from lakebed.tables import folder_of_metadata
 
 
-def unneeded(files: Mapping[str, int], stock: Stock, reached: Container[str]) -> dict[str, int]:
-    """Those that no table reaches, and that are no view's; the checksum of a file is needed with it."""
-    return {path: size for path, size in files.items() if belongs_to(path) not in reached and not below(path, stock.views)}
+@dataclass(frozen=True)
+class Look:
+    """All tables as of one moment, and what they reach; `refused` says why that is not known, and nothing may go."""
+
+    stock: Stock
+    reached: Container[str] = ()
+    refused: str = ""
+    in_the_way: LakebedError | None = None  # as of a table that is not damaged, but points where it should not
+
+    def unneeded(self, files: Mapping[str, int]) -> dict[str, int]:
+        """Those that no table reaches, and that are no view's; the checksum of a file is needed with it."""
+        views = self.stock.views
+        return {path: size for path, size in files.items() if belongs_to(path) not in self.reached and not below(path, views)}
 
 
 @dataclass(frozen=True)
@@ -24,6 +35,17 @@ class Reachable:
     reach: Reach
     _known: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by where a table's metadata is
     _reached: Counter[str] = field(default_factory=Counter)  # by how many of those
+
+    def look(self, stock: Stock) -> Look:
+        """What these tables reach, or why that is not known."""
+        if stock.obstacle():
+            return Look(stock, refused=stock.obstacle(), in_the_way=stock.in_the_way)
+        try:
+            return Look(stock, self.by(stock))
+        except PathUnresolved as unresolved:
+            return Look(stock, refused=str(unresolved), in_the_way=unresolved)
+        except DamagedTable as damaged:
+            return Look(stock, refused=str(damaged))
 
     def by(self, stock: Stock) -> Container[str]:
         """Paths below the root, and addresses of what lies elsewhere, until this is asked again.

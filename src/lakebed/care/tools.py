@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
-from lakebed.care.reachable import Reachable
+from lakebed.care.reachable import Look, Reachable
 from lakebed.care.removal import OnProgress
 from lakebed.care.stock import Stock, Stocktaking
 from lakebed.errors import LakebedError
@@ -15,6 +15,8 @@ from lakebed.names import TableName, ZoneName
 from lakebed.ports import CareLog, Catalog, Compute, Events, Files, Lease, Leases, Reach, Records
 from lakebed.settings import Root, Settings, TableCare
 from lakebed.tables import Held, hold
+
+_LOOKS = 5  # runs make and remove hidden tables all the time
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,16 @@ class CareTools:
     def take_stock(self) -> Stock:
         """All tables, as of now."""
         return self._stocktaking.take()
+
+    def look(self) -> Look:
+        """All tables and what they reach, as of now. What went or moved on while it was followed is looked at again."""
+        found = self.reachable.look(self.take_stock())
+        for _ in range(_LOOKS):
+            again = self.take_stock() if found.refused else found.stock
+            if again.rows == found.stock.rows:
+                break
+            found = self.reachable.look(again)
+        return found
 
     @contextmanager
     def holding(self, name: str) -> Iterator[Held]:
