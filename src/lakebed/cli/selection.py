@@ -79,8 +79,10 @@ def _plain(text: str, whole: str) -> Any:
 
     import yaml
 
+    from lakebed.settings import read_yaml
+
     try:
-        value = yaml.safe_load(text)
+        value = read_yaml(text)[1]
     except yaml.YAMLError:
         raise UsageError(f"{whole!r} is not valid YAML.", where="--vars") from None
     return text if hasattr(value, "isoformat") else json.loads(json.dumps(value, default=str))

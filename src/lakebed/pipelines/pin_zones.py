@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from lakebed.errors import BadFiles, FileMissing
+from lakebed.errors import BadFiles, BadPipeline, FileMissing
 from lakebed.landing import ZONE_FILE, ZoneSpec, fits_zone_pattern, freeze, fresh, load_zone, locate, processed
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.pins import ZonePin
 from lakebed.pipelines.spec import PipelineSpec, ZoneRef
 from lakebed.pipelines.tools import Tools
 from lakebed.ports import ConsumedFile, FileInfo
+from lakebed.settings import LARGEST
 
 _SHOWN = 3
 
@@ -115,7 +116,9 @@ def read_zone(zone: ZoneName, tools: Tools) -> ZoneSpec:
     """The settings of a zone, from its zone.yaml if it has one."""
     where = f"{zone.folder}/{ZONE_FILE}"
     try:
-        text = tools.ground.files.read(where).decode()
+        text = tools.ground.files.read(where, length=LARGEST + 1).decode()
     except FileMissing:
         text = None
+    except UnicodeDecodeError:
+        raise BadPipeline("the text is not UTF-8, or too long.", where=where) from None
     return load_zone(text, where=where)

@@ -29,11 +29,13 @@ from lakebed.settings.spec import (
     SqliteCatalog,
     WriteSettings,
 )
+from lakebed.settings.yaml_text import LARGEST, read_yaml
 
 __all__ = [
     "DATA",
     "DATABASE_FILE",
     "IN_BUCKET",
+    "LARGEST",
     "OTHER_VARIABLES",
     "SAFE_DAYS",
     "SETTINGS_FILE",
@@ -63,6 +65,7 @@ __all__ = [
     "logs_folder",
     "nearest_care",
     "one_spelling",
+    "read_yaml",
     "reason",
     "secrets",
     "settings_tree",

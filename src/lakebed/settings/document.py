@@ -8,6 +8,7 @@ import yaml
 from pydantic_core import ErrorDetails
 
 from lakebed.errors import BadText, near, suggestion
+from lakebed.settings.yaml_text import OutOfBounds, read_yaml
 
 Path = tuple[str, ...]
 
@@ -18,12 +19,14 @@ class Document:
     def __init__(self, text: str, *, where: str, refusal: type[BadText]) -> None:
         self.where, self._refusal = where, refusal
         self._text = text.splitlines()
-        self.tree = self._parsed(text)
-        self._lines = dict(self._walk(yaml.compose(text, Loader=yaml.SafeLoader), ()))
+        node, self.tree = self._parsed(text)
+        self._lines = dict(self._walk(node, ()))
 
-    def _parsed(self, text: str) -> dict[str, Any]:
+    def _parsed(self, text: str) -> tuple[Any, dict[str, Any]]:
         try:
-            tree = yaml.safe_load(text)
+            node, tree = read_yaml(text)
+        except OutOfBounds as error:
+            raise self._refusal(f"{error}.", where=self.where) from None
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else None
             excerpt = self._text[line - 1] if line and line <= len(self._text) else ""
@@ -33,7 +36,7 @@ class Document:
             raise self._refusal(f"this is not valid YAML: {error}", where=self.where) from None
         if not isinstance(tree, dict | None):
             raise self._refusal("the settings are a mapping of names to values.", where=self.where, line=1)
-        return tree or {}
+        return node, tree or {}
 
     def _walk(self, node: Any, path: Path) -> Iterator[tuple[Path, int]]:
         if isinstance(node, yaml.MappingNode):

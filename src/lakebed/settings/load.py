@@ -12,6 +12,7 @@ from lakebed.errors import BadSettings, LakebedError, near, suggestion
 from lakebed.settings.document import Document, Path, reason
 from lakebed.settings.root import SETTINGS_FILE, Root
 from lakebed.settings.spec import FilesSettings, RestCatalog, Settings, SqliteCatalog
+from lakebed.settings.yaml_text import read_yaml
 
 PREFIX = "LAKEBED_"
 OTHER_VARIABLES = {
@@ -118,7 +119,7 @@ def settings_tree(pairs: Iterable[str]) -> dict[str, Any]:
 
 def _value(variable: str, text: str) -> Any:
     try:
-        return yaml.safe_load(text)
+        return read_yaml(text)[1]
     except yaml.YAMLError:
         raise BadSettings("the value is not valid YAML.", where=variable) from None
 
