@@ -15,6 +15,7 @@ from lakebed.settings.places import DATA, DATABASE_FILE, IN_BUCKET, cache_folder
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.root import SETTINGS_FILE, Root, find_root, one_spelling
+from lakebed.settings.secrecy import MASK, SECRET_WORD, masked
 from lakebed.settings.spec import (
     AssetSettings,
     CatalogSettings,
@@ -36,8 +37,10 @@ __all__ = [
     "DATABASE_FILE",
     "IN_BUCKET",
     "LARGEST",
+    "MASK",
     "OTHER_VARIABLES",
     "SAFE_DAYS",
+    "SECRET_WORD",
     "SETTINGS_FILE",
     "AssetSettings",
     "CareSettings",
@@ -63,6 +66,7 @@ __all__ = [
     "find_root",
     "load_settings",
     "logs_folder",
+    "masked",
     "nearest_care",
     "one_spelling",
     "read_yaml",

@@ -8,6 +8,7 @@ import yaml
 from pydantic_core import ErrorDetails
 
 from lakebed.errors import BadText, near, suggestion
+from lakebed.settings.secrecy import masked
 from lakebed.settings.yaml_text import OutOfBounds, read_yaml
 
 Path = tuple[str, ...]
@@ -29,7 +30,7 @@ class Document:
             raise self._refusal(f"{error}.", where=self.where) from None
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else None
-            excerpt = self._text[line - 1] if line and line <= len(self._text) else ""
+            excerpt = masked(self._text[line - 1]) if line and line <= len(self._text) else ""
             what = f"this is not valid YAML: {error.problem}."
             raise self._refusal(what, where=self.where, line=line, excerpt=excerpt) from None
         except yaml.YAMLError as error:
@@ -46,11 +47,11 @@ class Document:
                 yield from self._walk(value, here)
 
     def find(self, path: Path) -> tuple[int | None, str]:
-        """Line and text of the key, or of the nearest key above it."""
+        """Line and text of the key, or of the nearest key above it; secrets in it are masked."""
         while path and path not in self._lines:
             path = path[:-1]
         line = self._lines.get(path)
-        return line, self._text[line - 1] if line else ""
+        return line, masked(self._text[line - 1]) if line else ""
 
     def refuse(self, error: ErrorDetails, *, known: Collection[str]) -> BadText:
         """What pydantic found wrong, at its line; an unknown key comes with the nearest of the `known` ones."""

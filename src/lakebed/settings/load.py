@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from lakebed.errors import BadSettings, LakebedError, near, suggestion
 from lakebed.settings.document import Document, Path, reason
 from lakebed.settings.root import SETTINGS_FILE, Root
+from lakebed.settings.secrecy import holds_secret, masked
 from lakebed.settings.spec import FilesSettings, RestCatalog, Settings, SqliteCatalog
 from lakebed.settings.yaml_text import read_yaml
 
@@ -29,6 +30,7 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
     lines = Document(text, where=where, refusal=BadSettings)
     tree = lines.tree
     _refuse_secrets(tree, where, lines)
+    _refuse_addresses(tree, where, lines)
     try:
         settings = Settings.model_validate(_merged(tree, overrides(environment)))
     except ValidationError as error:
@@ -44,7 +46,11 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
 def files_settings(environment: Mapping[str, str]) -> FilesSettings:
     """How the environment says a bucket is reached: all there is before `lakebed.yaml` can be read from it."""
     ours = {name: value for name, value in environment.items() if name.startswith(f"{PREFIX}FILES_")}
-    return FilesSettings.model_validate(overrides(ours).get("files", {}))
+    try:
+        return FilesSettings.model_validate(overrides(ours).get("files", {}))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadSettings(f"{reason(first)}.", where=f"{PREFIX}FILES_{str(first['loc'][0]).upper()}") from None
 
 
 def _refuse_unfit(settings: Settings, root: Root, where: str) -> None:
@@ -53,7 +59,7 @@ def _refuse_unfit(settings: Settings, root: Root, where: str) -> None:
     if root.is_bucket:
         needs_server = "a lake in a bucket"
     elif not settings.spark.is_local:
-        needs_server = f"a remote Spark ({settings.spark.master})"
+        needs_server = f"a remote Spark ({masked(settings.spark.master)})"
     if needs_server and _keeps_sqlite(settings):
         raise BadSettings(
             f"{needs_server} cannot keep its catalog or state in SQLite: several machines would open one file.",
@@ -112,7 +118,7 @@ def settings_tree(pairs: Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise BadSettings("a setting is given as KEY=VALUE.", where=pair)
+            raise BadSettings("a setting is given as KEY=VALUE.", where=masked(pair))
         _put(tree, tuple(key.split(".")), _value(key, value))
     return tree
 
@@ -147,6 +153,17 @@ def _refuse_secrets(tree: Mapping[str, Any], where: str, lines: Document) -> Non
             line, _ = lines.find(path)  # the excerpt would print the secret
             variable = PREFIX + "_".join(path).upper()
             raise BadSettings(f"{'.'.join(path)} is a secret.", where=where, line=line, next=f"Give it by {variable} instead.")
+
+
+def _refuse_addresses(tree: Mapping[str, Any], where: str, lines: Document) -> None:
+    """Spark's own addresses may hold a token where there is no other way to give it; but not in the file."""
+    spark = tree.get("spark")
+    given = spark if isinstance(spark, Mapping) else {}
+    for name in ("master", "repositories"):
+        if holds_secret(str(given.get(name, ""))):
+            line, _ = lines.find(("spark", name))
+            what, variable = f"spark.{name} holds a password or token.", f"{PREFIX}SPARK_{name.upper()}"
+            raise BadSettings(what, where=where, line=line, next=f"Give it by {variable} instead.")
 
 
 def _as_bad_settings(error: ErrorDetails, where: str, lines: Document, environment: Mapping[str, str]) -> BadSettings:

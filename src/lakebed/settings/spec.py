@@ -1,7 +1,6 @@
 """What may be set, as one frozen type. A field's description is its documentation."""
 
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_validator, model_validator
@@ -10,6 +9,7 @@ from lakebed.names import AssetKey, TableName, plain, tables_of_assets
 from lakebed.settings.care import CareSettings, TableCare, nearest_care
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
+from lakebed.settings.secrecy import holds_secret
 
 Compression = Literal["snappy", "zstd", "gzip", "lz4", "uncompressed"]
 Mebibytes = 1024 * 1024
@@ -19,10 +19,10 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def _without_password(url: str) -> str:
-    if urlsplit(url).password:
-        raise ValueError("a password may not stand in an address; give it by its LAKEBED_* variable")
-    return url
+def _without_secret(address: str) -> str:
+    if holds_secret(address):
+        raise ValueError("a password or token may not stand in an address; give it by its LAKEBED_* variable")
+    return address
 
 
 class SqliteCatalog(_Part):
@@ -39,7 +39,7 @@ class PostgresCatalog(_Part):
     user: str = Field(default="lakebed", description="user name")
     password: SecretStr | None = Field(default=None, description="password (a secret)")
 
-    _no_password = field_validator("url")(_without_password)
+    _no_secret = field_validator("url")(_without_secret)
 
 
 class RestCatalog(_Part):
@@ -55,7 +55,7 @@ class RestCatalog(_Part):
     user: str = Field(default="lakebed", description="user name for state_url")
     password: SecretStr | None = Field(default=None, description="password for state_url (a secret)")
 
-    _no_password = field_validator("url", "state_url")(_without_password)
+    _no_secret = field_validator("url", "state_url", "oauth2_server_uri")(_without_secret)
 
 
 CatalogSettings = Annotated[SqliteCatalog | PostgresCatalog | RestCatalog, Field(discriminator="kind")]
@@ -69,6 +69,8 @@ class FilesSettings(_Part):
     path_style: bool = Field(default=True, description="bucket in the path instead of in the host name")
     access_key_id: SecretStr | None = Field(default=None, description="access key (a secret)")
     secret_access_key: SecretStr | None = Field(default=None, description="secret key (a secret)")
+
+    _no_secret = field_validator("endpoint")(_without_secret)
 
 
 class PlacesSettings(_Part):

@@ -13,6 +13,7 @@ from sqlalchemy.sql.expression import ColumnElement
 
 from lakebed.engines.database.schema import NEWEST, migrate, version_of
 from lakebed.errors import CatalogUnreachable, DamagedDatabase, MissingExtra
+from lakebed.settings import masked
 
 BUSY_SECONDS = 30
 _MIGRATION_LOCK = 0x6C616B65626564  # any fixed number: PostgreSQL's advisory lock while migrating
@@ -36,7 +37,7 @@ class Database:
     def postgres(cls, url: str, *, user: str, password: str | None) -> "Database":
         """A PostgreSQL database: `postgresql://host:port/name`."""
         address = sqlalchemy.make_url(url).set(drivername="postgresql+psycopg", username=user, password=password)
-        return cls(address, where=url)
+        return cls(address, where=masked(url))
 
     @property
     def is_sqlite(self) -> bool:
@@ -127,4 +128,4 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _short(error: DBAPIError) -> str:
-    return str(error.orig).strip().splitlines()[0] if error.orig else "no answer"
+    return masked(str(error.orig).strip().splitlines()[0]) if error.orig else "no answer"

@@ -8,13 +8,11 @@ from pydantic import SecretStr
 
 from lakebed.engines.spark.jars import keeps_tables_in_s3
 from lakebed.names import CATALOG
-from lakebed.settings import DATABASE_FILE, FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
+from lakebed.settings import DATABASE_FILE, MASK, SECRET_WORD, FilesSettings, PostgresCatalog, RestCatalog, Root, Settings, masked
 from lakebed.tables import COMMIT_RETRIES, write_properties
 
 CATALOG_CLASS = "org.apache.iceberg.spark.SparkCatalog"
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-
-_SECRET_KEY = "(?i)secret|password|token|access[.-]?key|credential"  # noqa: S105  a pattern
 
 _TABLE_DEFAULTS = {"format-version": "2", **COMMIT_RETRIES}
 
@@ -68,7 +66,7 @@ def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
 
 def redacted(conf: Mapping[str, str]) -> dict[str, str]:
     """The same, fit to be shown: whatever may be a secret is masked."""
-    return {key: "********" if re.search(_SECRET_KEY, key) else value for key, value in conf.items()}
+    return {key: MASK if re.search(SECRET_WORD, key) else masked(value) for key, value in conf.items()}
 
 
 def cores_of(master: str, cores: int) -> int:
@@ -87,7 +85,7 @@ def _everywhere(settings: Settings) -> dict[str, str]:
         "spark.sql.extensions": EXTENSIONS,
         "spark.sql.catalogImplementation": "in-memory",
         "spark.ui.showConsoleProgress": "false",
-        "spark.redaction.regex": _SECRET_KEY,
+        "spark.redaction.regex": SECRET_WORD,
     }
 
 

@@ -17,7 +17,7 @@ from lakebed.engines.spark.jars import Jar, absent, jars_folder, needed_jars
 from lakebed.engines.spark.java import Java, find_java
 from lakebed.engines.spark.truststore import write_truststore
 from lakebed.errors import BadSettings, MissingJars
-from lakebed.settings import Root, Settings, cache_folder
+from lakebed.settings import Root, Settings, cache_folder, masked
 
 Report = Callable[[str], None]
 
@@ -140,10 +140,10 @@ def refusal(said: str) -> str:
     """Why Ivy got nothing, in a few words."""
     errors = re.findall(r"Server access error at url (\S+) \((?:[\w.]+: )?(.+)\)", said)
     if errors:
-        return "; ".join(dict.fromkeys(f"{urlsplit(url).netloc}: {why}" for url, why in errors)) + "."
+        return "; ".join(dict.fromkeys(f"{urlsplit(url).netloc.rpartition('@')[2]}: {why}" for url, why in errors)) + "."
     if "not found" in said:
         return "no repository has it."
-    return (said.strip().splitlines() or ["the resolver said nothing"])[-1]
+    return masked((said.strip().splitlines() or ["the resolver said nothing"])[-1])
 
 
 def mismatch(jar: Jar, file: Path) -> str:

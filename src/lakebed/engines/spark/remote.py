@@ -10,7 +10,7 @@ from lakebed.engines.spark.home import spark_version
 from lakebed.engines.spark.jars import needed_jars
 from lakebed.errors import CatalogUnreachable, MissingExtra, SparkFailed, UsageError
 from lakebed.names import CATALOG
-from lakebed.settings import Root, Settings, one_spelling
+from lakebed.settings import Root, Settings, masked, one_spelling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,7 +69,7 @@ def _refuse_another_lake(there: dict[str, str], wanted: dict[str, str]) -> None:
     for key in (prefix, f"{prefix}.type", identity):
         if key in there and one_spelling(there[key]) != one_spelling(wanted[key]):
             raise UsageError(
-                f"the catalog {CATALOG!r} of this Spark session is another one ({key} is {there[key]!r}).",
+                f"the catalog {CATALOG!r} of this Spark session is another one ({key} is {masked(there[key])!r}).",
                 next="Give each lake a session of its own, session.newSession() for example.",
             )
 

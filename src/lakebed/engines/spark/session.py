@@ -20,7 +20,7 @@ from lakebed.engines.spark.logs import new_log, note, silence_pyspark
 from lakebed.engines.spark.remote import adopt, close_remote, open_remote
 from lakebed.errors import UsageError
 from lakebed.names import CATALOG
-from lakebed.settings import Root, Settings
+from lakebed.settings import Root, Settings, masked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -171,7 +171,7 @@ def _refuse_unfit(here: _Here, settings: Settings, jars: tuple[Path, ...]) -> No
     running = here.launch.conf["spark.master"]
     if running != settings.spark.master:
         raise UsageError(
-            f"this process runs Spark on {running} for another lake, and this lake wants {settings.spark.master}.",
+            f"this process runs Spark on {running} for another lake, and this lake wants {masked(settings.spark.master)}.",
             next="Close the other lake first, or use another process.",
         )
     if lacking := [jar.name for jar in jars if jar not in here.launch.jars]:
