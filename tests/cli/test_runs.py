@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lakebed.app import open_lake
+from lakebed.app.pipelines import Pipelines, Request, Result
 from lakebed.cli.building import bad_rows, details, label
 from lakebed.names import TableName
 from lakebed.ports import InputPin, Phase, RunRecord, SetAside, Verdict
@@ -62,7 +63,8 @@ WARNED = (Verdict("a", "warn", passed=False, bad_rows=1), Verdict("b", "error", 
 @pytest.mark.parametrize(
     ("record", "kind", "said"),
     [
-        (SUCCESS, "OK", "draft: incremental, 1,200 rows, 1 file set aside, 1 gate passed in 4.1 s"),
+        (SUCCESS, "WARN", "draft: incremental, 1,200 rows, 1 file set aside, 1 gate passed in 4.1 s"),
+        (replace(SUCCESS, set_aside=()), "OK", "draft: incremental, 1,200 rows, 1 gate passed in 4.1 s"),
         (FAILED, "ERROR", "draft: incremental, 0 of 1 gates passed, attempt 2 in 4.1 s"),
         (SKIPPED, "SKIP", "shop.silver.orders failed"),
         (replace(SKIPPED, state="success", message="no new file in shop.orders"), "NOOP", "draft: no new file in shop.orders"),
@@ -124,7 +126,7 @@ def test_runs_can_be_narrowed_down(lake: Path, options: list[str], ids: str) -> 
 def test_one_run_is_shown_whole(lake: Path) -> None:
     shown = lakebed("runs", "show", "11").stdout
     for line in (
-        "shop.silver.orders OK [draft: incremental, 1,200 rows",
+        "shop.silver.orders WARN [draft: incremental, 1,200 rows",
         "read shop.bronze.orders at 77",
         "read shop.bronze.new (no row yet)",
         "read 1 file of shop.orders",
@@ -169,3 +171,20 @@ def test_a_beginning_that_fits_several_runs_is_refused(lake: Path) -> None:
     with open_lake(lake) as opened:
         opened.stores.records.write(RunRecord("11" + "0" * 30, "d" * 32, ORDERS, "skipped", BEGAN))
     assert "fits 2 runs" in lakebed("runs", "show", "11").stderr
+
+
+def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Request] = []
+
+    def run(_: Pipelines, request: Request, **__: Any) -> Result:
+        asked.append(request)
+        return Result("d" * 32, ())
+
+    monkeypatch.setattr(Pipelines, "run", run)
+    with open_lake(lake) as opened:
+        for number in range(30):
+            at = BEGAN + timedelta(minutes=3 + number)
+            hand = RunRecord(f"4{number:031}", f"d{number:031}", TOTAL, "success", at, strategy="by hand")
+            opened.stores.records.write(hand)
+        opened.pipelines.retry()
+    assert [set(request.select) for request in asked] == [{"shop.silver.orders", "shop.gold.total"}]

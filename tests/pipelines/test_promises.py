@@ -205,6 +205,22 @@ def test_a_zone_without_a_waiting_file_has_its_columns_and_no_row_for_a_pipeline
     assert ids(shop, "silver.both") == [1, 9, 9]
 
 
+def test_a_file_that_a_failed_run_set_aside_is_told_of_also_after_another_attempt(shop: TestLake) -> None:
+    config = f"{APPEND}\nmax_retries: 1\nretry_delay_seconds: 0"
+    shop.pipeline("bronze.orders", "SELECT id, raise_error('no') AS x FROM {{ landing_zone('orders') }}", config)
+    shop.land("orders", "1.csv", csv((1, 10)))
+    shop.land("orders", "torn.json", '{"id": 4, "amo')
+    record = shop.run("bronze.orders")["bronze.orders"]
+    assert (record.state, record.attempt, [file.path for file in record.set_aside]) == (
+        "failed",
+        2,
+        ["shop/landing/orders/torn.json"],
+    )
+    known = shop.lake.stores.records.run(record.run_id)
+    assert known is not None
+    assert known.set_aside == record.set_aside
+
+
 def test_a_published_run_whose_files_cannot_be_archived_has_not_failed_and_is_not_tried_again(
     shop: TestLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from lakebed.app.find import resolve
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines import Order, PipelineSpec, Preview, compiled, judged, preview
+from lakebed.pipelines.hand import BY_HAND
 from lakebed.pipelines.lineage import ColumnLineage, Lineage, columns_of, table_lineage
 from lakebed.pipelines.releases import known_columns
 from lakebed.ports import RunRecord, RunState, Verdict
@@ -110,6 +111,15 @@ def list_runs(pipelines: "Pipelines", *, table: str | None, state: RunState | No
         return records.runs(state=state, limit=limit)
     known = {record.table for record in _some(records.runs(limit=_ALL))}
     return records.runs(table=resolve(table, known), state=state, limit=limit)
+
+
+def last_of_a_build(pipelines: "Pipelines") -> RunRecord | None:
+    """The newest record of a pipeline's run; what was done by hand since is no build."""
+    for limit in (20, _ALL):
+        for record in pipelines.tools.records.runs(limit=limit):
+            if record.strategy != BY_HAND:
+                return record
+    return None
 
 
 def _some(runs: tuple[RunRecord, ...]) -> tuple[RunRecord, ...]:

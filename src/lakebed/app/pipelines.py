@@ -147,17 +147,17 @@ class Pipelines:
     def retry(self, *, threads: int = 1, onlooker: Onlooker | None = None) -> Result:
         """Run again what failed or was skipped in the last build, as it was asked for then."""
         settle_divided(self.tools.ground.catalog)  # what a crash left half published may have happened after all
-        last = self.tools.records.runs(limit=1)
-        if not last:
+        last = look.last_of_a_build(self)
+        if last is None:
             raise UsageError("nothing has run yet, so there is nothing to try again.", next="Run something: lakebed run")
-        runs = self.tools.records.runs(invocation=last[0].invocation, limit=10_000)
+        runs = self.tools.records.runs(invocation=last.invocation, limit=10_000)
         done = {record.table for record in runs if record.state == "success"}  # whatever the clock says of its attempts
         wanted = sorted({record.table for record in runs} - done)  # a dead run's record says running
         if not wanted:
             raise UsageError("everything in the last build succeeded.")
-        asked = args_of(self.tools.ground.files, last[0].invocation)
+        asked = args_of(self.tools.ground.files, last.invocation)
         full_refresh, vars = asked.get("full_refresh", False), asked.get("vars", {})
-        request = Request(tuple(map(str, wanted)), (), full_refresh, vars, released=last[0].version is not None)
+        request = Request(tuple(map(str, wanted)), (), full_refresh, vars, released=last.version is not None)
         return self.run(request, together=asked.get("together", False), threads=threads, onlooker=onlooker)
 
     def find_run(self, text: str) -> RunRecord:

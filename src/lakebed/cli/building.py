@@ -32,12 +32,12 @@ _ROWS, _LONGEST = 3, 160  # bad rows under a line, and characters of each on a t
 
 
 def label(record: "RunRecord") -> str:
-    """OK, WARN where a gate only warned, ERROR, SKIP, or NOOP where there was nothing to do."""
+    """OK, WARN where a gate only warned or files were set aside, ERROR, SKIP, or NOOP where there was nothing to do."""
     if record.state != "success":
         return {"failed": "ERROR", "skipped": "SKIP", "running": "RUN"}[record.state]
     if record.message and not record.phases:
         return "NOOP"
-    return "OK" if all(verdict.passed for verdict in record.verdicts) else "WARN"
+    return "WARN" if record.set_aside or not all(verdict.passed for verdict in record.verdicts) else "OK"
 
 
 def details(record: "RunRecord") -> str:

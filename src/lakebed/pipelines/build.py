@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from lakebed.errors import (
@@ -26,7 +26,7 @@ from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Order, Tools
 from lakebed.pipelines.walk import walk
 from lakebed.pipelines.work import Work
-from lakebed.ports import Along, RunRecord
+from lakebed.ports import Along, RunRecord, SetAside
 from lakebed.tables import Held, hold, publish
 
 REBUILDS = 3  # how often a run begins anew because somebody else's commit came in between
@@ -106,16 +106,27 @@ def run_one(build: Build, spec: PipelineSpec) -> RunRecord:
 def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
     """Run again if that may help: as often as is asked for, and where only somebody else's commit was in the way."""
     retries = rebuilds = 0
+    aside: tuple[SetAside, ...] = ()
     while True:
         outcome = _attempt(build, spec, attempt=retries + rebuilds + 1)
-        error = outcome.error
+        aside, error = (*aside, *outcome.record.set_aside), outcome.error
         if isinstance(error, _BEGIN_ANEW) and rebuilds < REBUILDS:
             rebuilds += 1
         elif isinstance(error, _TRY_AGAIN) and retries < spec.config.max_retries:
             build.sleep(min(spec.config.retry_delay_seconds * 2**retries, LONGEST_DELAY))
             retries += 1
         else:
-            return outcome
+            return replace(outcome, record=with_set_aside(build, outcome.record, aside))
+
+
+def with_set_aside(build: Build, record: RunRecord, aside: tuple[SetAside, ...]) -> RunRecord:
+    """The last attempt's record, which is the one that is shown, with the files that earlier ones set aside."""
+    if record.set_aside == aside:
+        return record
+    told_all = replace(record, set_aside=aside)
+    with suppress(LakebedError):
+        build.tools.records.write(told_all)
+    return told_all
 
 
 def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:

@@ -21,6 +21,7 @@ from lakebed.ports import FileInfo, Frame
 def take_files(work: Work, step: OpenZone, *, keep: bool = False) -> None:
     """Read a zone's frozen files under their name; files that cannot be read are set aside, or refused where all are kept."""
     landed = _opened(work, step.zone, step.files, keep=keep)
+    work.record = replace(work.record, set_aside=(*work.record.set_aside, *landed.set_aside))  # however the run ends
     frame = landed.frame if landed.frame is not None else _without_rows(work, step)
     work.landed[step.zone, step.pattern] = replace(landed, frame=frame)
     work.compute.name(frame, zone_view(step.zone, step.pattern))

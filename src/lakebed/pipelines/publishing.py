@@ -34,7 +34,6 @@ def along(work: Work) -> Along:
         state="success",
         snapshot=head.id if head else None,
         files={str(zone): len(landed.files) for (zone, _), landed in work.landed.items()},
-        set_aside=tuple(file for landed in work.landed.values() for file in landed.set_aside),
         verdicts=tuple(work.verdicts),
         ended_at=work.tools.now(),
         message="nothing changed" if work.unchanged else work.record.message,

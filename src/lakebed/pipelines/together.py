@@ -7,23 +7,26 @@ from dataclasses import replace
 from lakebed.errors import Diverged, LakebedError, PointerMoved
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.begin import begin, closing
-from lakebed.pipelines.build import REBUILDS, Build, depends, held_table, not_begun, publish_all, skipped
+from lakebed.pipelines.build import REBUILDS, Build, depends, held_table, not_begun, publish_all, skipped, with_set_aside
 from lakebed.pipelines.doubts import failing
 from lakebed.pipelines.judging import refuse_blocked
 from lakebed.pipelines.pin import Built
 from lakebed.pipelines.run import finish, prepare
 from lakebed.pipelines.walk import walk
 from lakebed.pipelines.work import Work
-from lakebed.ports import RunRecord
+from lakebed.ports import RunRecord, SetAside
 from lakebed.tables import Held
 
 
 def run_together(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
     """Run these pipelines and publish all of them in one step; a failure anywhere publishes nothing."""
+    aside: dict[TableName, tuple[SetAside, ...]] = dict.fromkeys(tables, ())
     for _ in range(REBUILDS):
         records, error = _attempt(build, tables)
+        aside |= {record.table: (*aside[record.table], *record.set_aside) for record in records}
         if not isinstance(error, Diverged | PointerMoved):
             break
+    records = tuple(with_set_aside(build, record, aside[record.table]) for record in records)
     for record in records:
         build.on_end(record)
     return records
