@@ -175,3 +175,13 @@ def test_a_file_without_a_byte_is_shown_with_what_becomes_of_it(lake: Path) -> N
     assert "shop/landing/orders/quiet.csv" in {file["path"] for file in files}
     write(lake, "landing/orders/zone.yaml", "empty_file: bad\n")
     assert "it has 0 bytes: a run will set it aside" in lakebed("zone", "show", "orders").stdout
+
+
+def test_putting_into_a_new_zone_says_how_to_name_it(tmp_path: Path, lake: Path, file: Path) -> None:
+    done = lakebed("zone", "put", "raw_customers", str(file))
+    assert done.exit_code == 2
+    assert "a new one is given its whole name, namespace.zone" in done.output
+    assert "lakebed zone put shop.raw_customers FILE" in done.output
+    assert "Did you mean orders? For example" in lakebed("zone", "put", "ordrs", str(file)).output
+    lakebed("init", str(tmp_path / "new"))
+    assert "lakebed zone put shop.raw FILE" in lakebed("zone", "put", "raw", str(file), "--lake", str(tmp_path / "new")).output

@@ -52,3 +52,44 @@ def test_nothing_said_of_the_layout_is_not_the_same_as_none() -> None:
     said = read("partition_by: []\nsort_by: []").config.layout
     assert (said.partition_by, said.sort_by) == ((), ())
     assert [*map(str, read("", "-- @sort_by: id desc, at\nSELECT 1").config.layout.sort_by or ())] == ["id desc", "at asc"]
+
+
+def test_a_message_that_ends_with_a_suggestion_ends_once() -> None:
+    with pytest.raises(BadPipeline) as refused:
+        read("merge_strategy: incremntal")
+    assert "Did you mean incremental?" in refused.value.what
+    assert "?." not in str(refused.value)
+
+
+DBT = """
+columns:
+  - name: id
+    data_type: bigint
+    description: names a row
+    data_tests: [not_null, unique]
+  - name: status
+    tests:
+      - accepted_values: {values: [paid, placed]}
+"""
+
+
+def test_columns_may_be_a_list_as_dbt_writes_it() -> None:
+    plain = "columns: {id: {type: bigint, description: names a row, tests: [not_null, unique]}, "
+    plain += "status: {tests: {accepted_values: {values: [paid, placed]}}}}"
+    assert read(DBT).config == read(plain).config
+    assert [gate.name for gate in read(DBT).gates] == ["id_not_null", "id_unique", "status_accepted_values"]
+
+
+@pytest.mark.parametrize(
+    ("config", "line", "said"),
+    [
+        (DBT.replace("data_type", "data_tpye"), 4, "no setting 'columns.id.data_tpye'"),
+        (DBT.replace("description", "descr"), 5, "no setting 'columns.id.descr'"),
+        ("columns:\n  - id", 1, "each column of a list has a name"),
+        ("columns:\n  - name: a\n  - name: a", 1, "the column a is there twice"),
+    ],
+)
+def test_a_wrong_column_of_a_list_is_refused_at_its_line(config: str, line: int, said: str) -> None:
+    with pytest.raises(BadPipeline, match=said) as refused:
+        read(config)
+    assert refused.value.line == line

@@ -71,6 +71,14 @@ def test_rows_come_in_from_any_frame_by_any_strategy(orders: TestLake) -> None:
         lake.write("orders", pa.table({"id": [1], "other": [2]}))
     with pytest.raises(UsageError, match="key"):
         lake.write("orders", arrow, mode="merge")
+    with pytest.raises(RunFailed, match="rows cannot be read from a int"):
+        lake.write("orders", 5)
+    with pytest.raises(BadBatch, match="the columns of what is written differ from the table's"):
+        lake.write("orders", pa.table({"id": [9], "other": [9]}))
+    with pytest.raises(BadBatch, match=r"Leave such rows out in what is written .* or choose another key"):
+        lake.write(
+            "orders", pa.table({"id": pa.array([None], pa.int32()), "v": pa.array([1], pa.int32())}), mode="merge", key="id"
+        )
     with pytest.raises(UnknownName, match="merge"):
         lake.write("orders", pa.table({"id": [1]}), mode="mrege")
     assert orders.hidden() == []
@@ -81,6 +89,7 @@ def test_rows_come_in_from_any_frame_by_any_strategy(orders: TestLake) -> None:
     [
         ("UPDATE nowhere SET v = 1", UnknownName),
         ("UPDATE orders SET nothing = 1", RunFailed),
+        ("UPDATE orders SET v = nothing", RunFailed),
         ("DROP TABLE orders", BadPipeline),
         ("INSERT INTO orders VALUES ('x', 'y')", RunFailed),
         ("ALTER TABLE orders DROP COLUMN nothing", RunFailed),

@@ -122,7 +122,7 @@ def run(spark, context):
     ("code", "said", "line"),
     [
         ("def run(spark, context):\n    x = 1\n    return x / 0", "ZeroDivisionError", 3),
-        ("def run(spark, context):\n    return 5", "returned a int", None),
+        ("def run(spark, context):\n    return 5", "rows cannot be read from a int", None),
         ("import nothing_there\ndef run(spark, context):\n    return 5", "ModuleNotFoundError", 1),
         ("def run(spark, context):\n    return spark.sql('SELECT nope FROM range(1)')", "nope", 2),
     ],

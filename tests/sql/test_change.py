@@ -52,3 +52,27 @@ def test_the_target_is_what_was_named() -> None:
 def test_everything_else_is_refused(text: str) -> None:
     with pytest.raises(BadPipeline):
         read_change(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("UPDATE orders SET v = nope", "nope"),
+        ("UPDATE orders\nSET v = 1\nWHERE nope > 2", "nope"),
+        ("DELETE FROM silver.orders o WHERE o.nope = 1", "o.nope"),
+        ("MERGE INTO orders USING nope n ON n.id = orders.id WHEN MATCHED THEN DELETE", "nope"),
+        ("INSERT INTO shop.silver.orders SELECT nope", "nope"),
+    ],
+)
+def test_positions_are_those_of_the_statement_that_was_written(text: str, wrong: str) -> None:
+    place, alias = "`lake`.`shop`.`silver`.`orders`.`branch_run_0123456789`", "`orders`"
+    change = read_change(text)
+    line, column = position(change.on(place, alias=alias), wrong)
+    said = change.with_own_positions(f"cannot resolve it; line {line} pos {column}.", place, alias=alias)
+    assert said == "cannot resolve it; line {} pos {}.".format(*position(text, wrong))
+
+
+def position(text: str, word: str) -> tuple[int, int]:
+    """Line and column as Spark counts them."""
+    at = text.index(word)
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at) - 1

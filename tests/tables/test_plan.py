@@ -57,7 +57,7 @@ def test_a_ref_that_does_not_stand_any_more_where_the_run_has_read_it_is_refused
 
 def test_unknown_tables_and_branches_are_refused_with_near_names() -> None:
     with pytest.raises(UnknownName, match=r"Did you mean shop\.silver\.a"):
-        plan_publication("r", [Ask(TableName.parse("shop.silver.x"), "run")], {A: table(LINE, run=3)})
+        plan_publication("r", [Ask(TableName.parse("shop.silver.aa"), "run")], {A: table(LINE, run=3)})
     with pytest.raises(UnknownName, match="Did you mean run_1"):
         plan_publication("r", [Ask(A, "run_2")], {A: table(LINE, run_1=3)})
 

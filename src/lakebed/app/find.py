@@ -17,7 +17,7 @@ def resolve(text: str, known: Iterable[TableName], *, kind: str = "table") -> Ta
     if not found:
         if len(parts) > 3:
             raise BadName("table", text, "a table's name has three parts, namespace.layer.name")
-        raise UnknownName(kind, text, {*map(str, tables), *(table.name for table in tables)})
+        raise UnknownName(kind, text, {".".join(table.parts[-len(parts) :]) for table in tables})
     return found[0]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from lakebed.app.pipelines import Pipelines
-from lakebed.errors import BadName, FileExists, FileMissing, UnknownName, UsageError
+from lakebed.errors import BadName, FileExists, FileMissing, UnknownName, UsageError, near, suggestion
 from lakebed.landing import ZONE_FILE, ZoneSpec, checked_name, fits_pattern, freeze, put_path
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, below_zone, is_data
 from lakebed.names import TableName, ZoneName
@@ -80,9 +80,21 @@ class Zones:
             raise UsageError(f"{text!r} fits several zones: {', '.join(map(str, found))}.", next="Give the whole name.")
         if not found and new and text.count(".") == 1:
             return ZoneName(*text.split("."))
+        if not found and new:
+            raise self._unnamed(text, known)
         if not found:
-            raise UnknownName("zone", text, {*map(str, known), *(zone.name for zone in known)})
+            raise UnknownName("zone", text, _spelt(text, known))
         return found[0]
+
+    def _unnamed(self, text: str, known: Iterable[ZoneName]) -> UsageError:
+        """A new zone without its namespace: say how to name it."""
+        close = suggestion(near(text, _spelt(text, known)))
+        namespaces = sorted({*(zone.namespace for zone in known), *(spec.table.namespace for spec in self._specs)})
+        example = f"lakebed zone put {namespaces[0] if namespaces else 'shop'}.{text.rpartition('.')[2]} FILE"
+        return UsageError(
+            f"there is no zone {text!r} yet, and a new one is given its whole name, namespace.zone.",
+            next=f"{close} For example: {example}".lstrip(),
+        )
 
     def look(self, zone: ZoneName, *, watch: bool = False) -> Zone:
         """A zone's files. With `watch`, young ones are watched for as long as a run would, to see which still grow."""
@@ -118,6 +130,11 @@ class Zones:
             return str(json.loads(self._files.read(f"{file.path}{_REASON}"))["reason"])
         except (FileMissing, ValueError, KeyError):
             return ""
+
+
+def _spelt(text: str, known: Iterable[ZoneName]) -> set[str]:
+    """The zones with or without their namespaces, as the text has one or none."""
+    return {str(zone) if "." in text else zone.name for zone in known}
 
 
 def zone_folders(files: Files) -> Iterable[ZoneName]:

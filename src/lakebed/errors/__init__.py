@@ -53,6 +53,7 @@ from lakebed.errors.base import (
     NOTHING_CHANGED,
     LakebedError,
     near,
+    sentence,
     suggestion,
 )
 from lakebed.errors.runs import (
@@ -154,5 +155,6 @@ __all__ = [
     "UnsafeStore",
     "UsageError",
     "near",
+    "sentence",
     "suggestion",
 ]

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import ClassVar
 
 NOTHING_CHANGED = "Nothing was changed."
+_ALIKE = 0.6
 
 
 class LakebedError(Exception):
@@ -23,9 +24,22 @@ class LakebedError(Exception):
 
 
 def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The up to three known names most like `name`, compared without regard to case."""
-    by_folded = {word.casefold(): word for word in known}
-    return tuple(by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=3, cutoff=0.6))
+    """The up to three known names most like `name`, compared without regard to case.
+
+    Of names with several parts the last must be alike, too: a namespace in common makes no two tables alike.
+    """
+    folded, by_folded = name.casefold(), {word.casefold(): word for word in known}
+    alike = [word for word in by_folded if get_close_matches(_last_part(folded), [_last_part(word)], cutoff=_ALIKE)]
+    return tuple(by_folded[match] for match in get_close_matches(folded, alike, n=3, cutoff=_ALIKE))
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def sentence(text: str) -> str:
+    """A text that ends as a sentence does."""
+    return text if text.endswith((".", "?", "!", "…")) else f"{text}."
 
 
 def suggestion(names: tuple[str, ...]) -> str:

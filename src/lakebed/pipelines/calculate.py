@@ -73,7 +73,7 @@ def at_source(compiled: Compiled | None, ask: Callable[[], Any]) -> Any:
         if compiled is None or error.line is None:
             raise
         line = compiled.rendered.source_line(error.line)
-        raise RunFailed(error.what, where=f"{compiled.where}:{line}", line=line) from error
+        raise RunFailed(error.what, where=f"{compiled.where}:{line}", line=line, next=error.next) from error
 
 
 def _from_code(work: Work) -> Frame:

@@ -40,6 +40,21 @@ def _renames(given: Any) -> Any:
     return tuple(pairs)
 
 
+def _by_name(given: Any) -> Any:
+    """A list of columns with their names, as dbt writes it, is the same as a mapping."""
+    if not isinstance(given, list):
+        return given
+    found: dict[str, Any] = {}
+    for column in given:
+        if not isinstance(column, dict) or not isinstance(column.get("name"), str):
+            raise ValueError("each column of a list has a name: - name: id")
+        name = column["name"]
+        if name in found:
+            raise ValueError(f"the column {name} is there twice")
+        found[name] = {key: value for key, value in column.items() if key != "name"}
+    return found
+
+
 def _sorted_so(given: tuple[str, ...]) -> tuple[str, ...]:
     for term in given:
         sort_field(term)
@@ -95,7 +110,7 @@ class PipelineConfig(BaseModel):
         default=None, description="how the table is cared for, where it differs: see `care` among the settings"
     )
     tags: _Names = Field(default=(), description="words to select pipelines by")
-    columns: dict[str, ColumnSpec] = Field(
+    columns: Annotated[dict[str, ColumnSpec], BeforeValidator(_by_name)] = Field(
         default_factory=dict, description="types, descriptions, former names and tests by column"
     )
 

@@ -89,7 +89,7 @@ class _Origin:
             return self.refuse(
                 key, f"a pipeline has no setting {key!r}.", next=suggestion(near(key, PipelineConfig.model_fields))
             )
-        return self.refuse(key, f"{key}: {reason(error)}.")
+        return self.refuse(key, f"{key}: {reason(error)}")
 
 
 _KNOWN = (

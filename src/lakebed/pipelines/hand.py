@@ -72,15 +72,36 @@ def _configured(given: dict[str, Any]) -> tuple[PipelineConfig, Strategy]:
         first = error.errors()[0]
         named = {"unique_key": "key", "watermark_column": "order", "merge_strategy": "mode"}
         option = named.get(str(first["loc"][-1]), str(first["loc"][-1]))
-        raise UsageError(f"{given['merge_strategy']} by hand: {option}: {reason(first)}.") from None
+        raise UsageError(f"{given['merge_strategy']} by hand: {option}: {reason(first)}") from None
 
 
 def change_by_hand(build: Build, spec: PipelineSpec) -> RunRecord:
     """Carry a change out and publish it; whatever stood in its way is raised, and the table is as it was."""
     outcome = attempt_until(build, spec)
     if outcome.error:
-        raise outcome.error
+        raise _in_own_words(outcome.error)
     return outcome.record
+
+
+_OWN_WORDS = {
+    "on_schema_change: sync, and --full-refresh": "mode overwrite with on_schema_change sync",
+    "on_schema_change is fail": "on_schema_change is fail, as it is unless given",
+    "the result's columns": "the columns of what is written",
+    "the result": "what is written",
+    "in the query": "in what is written",
+    "the query": "what is written",
+    "unique_key": "key",
+    "watermark_column": "order",
+    "merge_strategy": "mode",
+}
+
+
+def _in_own_words(error: LakebedError) -> LakebedError:
+    """Runs speak of queries and of a pipeline's settings; somebody who writes by hand has given rows and options."""
+    for said, own in _OWN_WORDS.items():
+        error.what, error.next = error.what.replace(said, own), error.next.replace(said, own)
+    error.args = (error.what,)
+    return error
 
 
 def alter_by_hand(build: Build, table: TableName, statement: Change, events: Events) -> RunRecord:
@@ -95,6 +116,7 @@ def alter_by_hand(build: Build, table: TableName, statement: Change, events: Eve
         try:
             compute.execute(text)
         except LakebedError as error:
+            error.what = statement.with_own_positions(error.what, table.spark, alias="")
             tools.records.write(replace(record, state="failed", ended_at=tools.now(), error=told(error)))
             raise
         finally:

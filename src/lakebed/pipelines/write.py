@@ -188,9 +188,13 @@ def _merge(work: Work, *, repeats: bool) -> None:
 
 def execute(work: Work, statement: Change) -> None:
     """Run the statement on the branch, and count what it did."""
-    text = statement.on(work.place, alias=spark_identifier(work.table.name))
+    place, alias = work.place, spark_identifier(work.table.name)
+    text = statement.on(place, alias=alias)
     work.log.info("statement:\n%s", text)
-    work.compute.execute(text)
+    try:
+        work.compute.execute(text)
+    except RunFailed as error:
+        raise RunFailed(statement.with_own_positions(error.what, place, alias=alias), next=error.next) from error
     base, head = work.setting.target.base(work.order.ref), work.head()
     summary = dict(head.summary) if head and head.id != base else {}
     work.unchanged = not any(int(summary.get(f"{verb}-data-files", 0)) for verb in ("added", "deleted"))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.names import spark_identifier
@@ -101,10 +101,10 @@ class ColumnTests(_Part):
 class ColumnSpec(_Part):
     """What a pipeline says of one of its columns."""
 
-    type: str | None = None
+    type: str | None = Field(default=None, validation_alias=AliasChoices("type", "data_type"))
     description: str = ""
     renamed_from: str | None = None
-    tests: ColumnTests = ColumnTests()
+    tests: ColumnTests = Field(default=ColumnTests(), validation_alias=AliasChoices("tests", "data_tests"))
 
 
 def column_gates(columns: dict[str, ColumnSpec], *, where: str) -> tuple[Gate, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from pydantic_core import ErrorDetails
 
-from lakebed.errors import BadText, near, suggestion
+from lakebed.errors import BadText, near, sentence, suggestion
 from lakebed.settings.secrecy import masked
 from lakebed.settings.yaml_text import OutOfBounds, read_yaml
 
@@ -45,6 +45,17 @@ class Document:
                 here = (*path, str(key.value))
                 yield here, key.start_mark.line + 1
                 yield from self._walk(value, here)
+        elif isinstance(node, yaml.SequenceNode):
+            for item in node.value:
+                yield from self._walk_named(item, path)
+
+    def _walk_named(self, item: Any, path: Path) -> Iterator[tuple[Path, int]]:
+        """An item of a list that says its name is found by it."""
+        parts = item.value if isinstance(item, yaml.MappingNode) else ()
+        name = next((value.value for key, value in parts if key.value == "name"), None)
+        if isinstance(name, str):
+            yield (*path, name), item.start_mark.line + 1
+            yield from self._walk(item, (*path, name))
 
     def find(self, path: Path) -> tuple[int | None, str]:
         """Line and text of the key, or of the nearest key above it; secrets in it are masked."""
@@ -61,10 +72,10 @@ class Document:
         if error["type"] == "extra_forbidden":
             what, advice = f"there is no setting {dotted!r}.", suggestion(near(path[-1], known))
         else:
-            what, advice = f"{dotted}: {reason(error)}.", ""
+            what, advice = f"{dotted}: {reason(error)}", ""
         return self._refusal(what, where=self.where, line=line, excerpt=excerpt, next=advice)
 
 
 def reason(error: ErrorDetails) -> str:
-    """Pydantic's words, without its preface."""
-    return re.sub(r"^Value error, ", "", error["msg"]).rstrip(".")
+    """Pydantic's words, without its preface, as a sentence."""
+    return sentence(re.sub(r"^Value error, ", "", error["msg"]).rstrip())

@@ -106,7 +106,10 @@ def overrides(environment: Mapping[str, str]) -> dict[str, Any]:
         if not variable.startswith(PREFIX) or variable in OTHER_VARIABLES or variable.startswith(_TESTS_ONLY):
             continue
         if variable not in known:
-            raise BadSettings("there is no such variable.", where=variable, next=suggestion(near(variable, known)))
+            close = near(variable.removeprefix(PREFIX), (name.removeprefix(PREFIX) for name in known))
+            raise BadSettings(
+                "there is no such variable.", where=variable, next=suggestion(tuple(PREFIX + name for name in close))
+            )
         path = known[variable]
         _put(tree, path, value if path in texts else _value(variable, value))
     return tree
@@ -171,7 +174,7 @@ def _as_bad_settings(error: ErrorDetails, where: str, lines: Document, environme
     plain_path = tuple(part for part in path if part not in {"sqlite", "postgres", "rest"})
     variable = PREFIX + "_".join(plain_path).upper()
     if variable in environment:
-        return BadSettings(f"{reason(error)}.", where=variable)
+        return BadSettings(reason(error), where=variable)
     line, excerpt = lines.find(plain_path)
     dotted = ".".join(plain_path)
     if error["type"] == "extra_forbidden":
@@ -183,7 +186,7 @@ def _as_bad_settings(error: ErrorDetails, where: str, lines: Document, environme
             excerpt=excerpt,
             next=suggestion(near(plain_path[-1], siblings)),
         )
-    return BadSettings(f"{dotted}: {reason(error)}.", where=where, line=line, excerpt=excerpt)
+    return BadSettings(f"{dotted}: {reason(error)}", where=where, line=line, excerpt=excerpt)
 
 
 def _known_paths() -> set[Path]:

@@ -1,5 +1,6 @@
 """A statement that changes one table, taken apart: what it does, to which table, and how it reads on a branch."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -19,6 +20,7 @@ _BEGINNINGS: tuple[tuple[tuple[str, ...], ChangeKind], ...] = (
     (("MERGE", "INTO"), "merge"),
     (("ALTER", "TABLE"), "alter"),
 )
+_POSITION = re.compile(r"\bline (\d+)(,? pos(?:ition)? )(\d+)")
 _AFTER_TARGET = {"SET", "WHERE", "USING", "ON"}  # what follows a target that has no alias
 _ELSEWHERE = {
     "RENAME": ("TO", "lakebed table rename"),
@@ -35,13 +37,31 @@ class Change:
     kind: ChangeKind
     target: tuple[str, ...]
     _before: str
+    _named: str  # the target as it was written
     _after: str
     _aliased: bool
 
     def on(self, place: str, *, alias: str) -> str:
         """The same statement about another place, such as a branch; the rest of it calls the table as before."""
-        named = f" AS {alias}" if self.kind in {"update", "delete", "merge"} and not self._aliased else ""
-        return f"{self._before}{place}{named}{self._after}"
+        return f"{self._before}{self._standing_in(place, alias)}{self._after}"
+
+    def _standing_in(self, place: str, alias: str) -> str:
+        """What stands for the target."""
+        return f"{place} AS {alias}" if self.kind in {"update", "delete", "merge"} and not self._aliased else place
+
+    def with_own_positions(self, said: str, place: str, *, alias: str) -> str:
+        """What an engine said about the statement as it is `on` a place, with the positions of the one that was written."""
+        there, own = self.on(place, alias=alias), f"{self._before}{self._named}{self._after}"
+        longer = len(self._standing_in(place, alias)) - len(self._named)
+
+        def moved(found: re.Match[str]) -> str:
+            at = _offset(there, int(found[1]), int(found[3]))
+            target = len(self._before)
+            at = at if at < target else max(target, at - longer)
+            line, column = _place(own, at)
+            return f"line {line}{found[2]}{column}"
+
+        return _POSITION.sub(moved, said)
 
 
 def read_change(text: str) -> Change:
@@ -74,7 +94,15 @@ def _taken_apart(reading: Reading, tokens: Sequence[Token], kind: ChangeKind, *,
     aliased = bool(rest) and rest[0].is_name and rest[0].upper not in _AFTER_TARGET
     text = reading.text[: reading.end]
     start, end = names[0].start, names[-1].end
-    return Change(kind, tuple(name.name for name in names), text[:start], text[end:], aliased)
+    return Change(kind, tuple(name.name for name in names), text[:start], text[start:end], text[end:], aliased)
+
+
+def _offset(text: str, line: int, column: int) -> int:
+    return sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + column
+
+
+def _place(text: str, at: int) -> tuple[int, int]:
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at) - 1
 
 
 def _refuse_elsewhere(reading: Reading, rest: Sequence[Token]) -> None:

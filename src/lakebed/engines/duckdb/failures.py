@@ -51,7 +51,8 @@ def _advice(kind: str, what: str, facts: dict[str, Any]) -> tuple[str, str]:
     words = [word.strip() for word in str(facts.get("candidates", "")).split(",")]
     candidates = [word.rsplit(".", 1)[-1].strip('"') for word in words if word]
     if facts.get("error_subtype") == "COLUMN_NOT_FOUND":
-        return f"there is no column {name!r}.", suggestion(near(name, candidates)) or suggestion(tuple(candidates[:3]))
+        others = f"There are {', '.join(candidates[:10])}." if candidates else ""
+        return f"there is no column {name!r}.", suggestion(near(name, candidates)) or others
     if facts.get("error_subtype") == "MISSING_ENTRY":
         thing = str(facts.get("type", "thing")).lower().replace("scalar function", "function")
         return f"there is no {thing} {name!r}.", suggestion(near(name, candidates))

@@ -10,6 +10,24 @@ _PLAN = re.compile(
 )
 _PREFACE = re.compile(r"^(?:An error occurred while calling [^:]+:\s*|\(?(?:org|java)\.[\w.$]+\)?:?\s*)+")
 _LONGEST = 600
+_KIND = re.compile(r"\[([A-Z][A-Z_]+)(?:\.[A-Z_.]+)?\]")
+_CORRECT = "Correct the SQL; lakebed compile shows a pipeline's as Spark gets it."
+_ADVICE = {
+    "UNRESOLVED_COLUMN|UNRESOLVED_MAP_KEY|FIELD_NOT_FOUND|AMBIGUOUS_": "Name a column that its inputs have: "
+    "lakebed table describe TABLE lists those of a table.",
+    "UNRESOLVED_ROUTINE": "Use a function of Spark SQL, spelt as Spark spells it.",
+    "TABLE_OR_VIEW_NOT_FOUND": "Read tables through ref() and files through landing_zone().",
+    "CAST_|CANNOT_PARSE|INVALID_|NUMERIC_|ARITHMETIC_|DIVIDE_BY_ZERO|DATETIME_": "Look for such values in the inputs; "
+    "functions that begin with try_, such as try_cast and try_divide, give NULL instead.",
+    "PARSE_|UNSUPPORTED_|DATATYPE_|MISSING_|GROUP|NUM_COLUMNS_|WRONG_NUM_|UNCLOSED_": _CORRECT,
+    "OUT_OF_MEMORY|UNABLE_TO_ACQUIRE_MEMORY": "Give Spark more memory: spark.memory.",
+    "USER_RAISED_|ASSERT_": "The SQL itself asked for this error: look at what it says of the rows.",
+}
+_BY_WORD = {
+    "OutOfMemoryError": "Give Spark more memory: spark.memory.",
+    "No space left on device": "Make room on the disk that Spark works on, then run it again.",
+}
+_ANY_OTHER = "Run it again; should it fail likewise, Spark's log in .data/logs/spark says more."
 
 
 def as_failure(error: Exception) -> LakebedError:
@@ -20,7 +38,16 @@ def as_failure(error: Exception) -> LakebedError:
         return RunFailed("Spark died.", next="Its log, in .data/logs/spark, says why; more memory is given by spark.memory.")
     text = str(error)
     found = _LINE.search(text)
-    return RunFailed(short(text) or type(error).__name__, line=int(found[1]) if found else None)
+    return RunFailed(short(text) or type(error).__name__, line=int(found[1]) if found else None, next=_next(text))
+
+
+def _next(text: str) -> str:
+    """What to do about it: by the kind of error that Spark names, such as `[DIVIDE_BY_ZERO]`."""
+    kind = _KIND.search(text)
+    for kinds, advice in _ADVICE.items():
+        if kind and re.match(kinds, kind[1]):
+            return advice
+    return next((advice for word, advice in _BY_WORD.items() if word in text), _ANY_OTHER)
 
 
 def short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a Python pipeline may return, as a Spark frame."""
+"""What a Python pipeline may return and a hand may write, as a Spark frame."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,8 @@ def as_frame(session: "SparkSession", result: Any) -> "DataFrame":
     arrow = _as_arrow(module, result)
     if arrow is None:
         raise RunFailed(
-            f"the pipeline returned a {type(result).__name__}.",
-            next="Return a Spark, Arrow, pandas or Polars DataFrame, or a DuckDB relation.",
+            f"rows cannot be read from a {type(result).__name__}.",
+            next="Give a Spark, Arrow, pandas or Polars DataFrame, or a DuckDB relation.",
         )
     return session.createDataFrame(_without_views(arrow))
 
