@@ -17,7 +17,7 @@ from lakebed.errors import BadName, NameCollision
 CATALOG = "lake"  # the catalog's name in every engine; also a key of Iceberg's own tables
 LONGEST = 128
 LONGEST_ASSET = 255  # the width of the catalog's columns
-LAYERS = ("bronze", "silver", "gold")
+LAYERS = ("bronze", "silver", "gold")  # of pipelines, unless a lake or a namespace has its own
 DEFAULT_SCHEMA = "main"
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_-]*")
@@ -93,10 +93,8 @@ class TableName:
 
     @classmethod
     def of_pipeline(cls, namespace: str, layer: str, name: str) -> "TableName":
-        """The one table a pipeline yields: plain parts, and a layer we know."""
-        if layer not in LAYERS:
-            raise BadName("layer", layer, f"a pipeline's layer is one of {', '.join(LAYERS)}")
-        return cls(namespace, layer, plain("pipeline", name))
+        """The one table a pipeline yields: plain parts. Which layers a lake has, its settings say."""
+        return cls(namespace, plain("layer", layer), plain("pipeline", name))
 
     def __str__(self) -> str:
         return ".".join(part if "." not in part else f'"{part}"' for part in self.parts)

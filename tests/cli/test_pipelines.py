@@ -169,3 +169,21 @@ def test_completion_knows_the_pipelines(lake: Path) -> None:
     environment = os.environ | words | {"_LAKEBED_COMPLETE": "complete_bash"}
     done = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "shop.silver.orders"
+
+
+def test_a_lake_with_layers_of_its_own_plans_compiles_and_releases_with_short_refs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAKEBED_LAKE", str(tmp_path / "dbt"))
+    assert lakebed("init", str(tmp_path / "dbt"), "--set", "layers=[staging, marts]").exit_code == 0
+    write(tmp_path / "dbt", "landing/raw/a.csv", "id\n1\n")
+    write(tmp_path / "dbt", "pipelines/staging/stg_orders/pipeline.sql", "SELECT id FROM {{ landing_zone('raw') }}\n")
+    write(tmp_path / "dbt", "pipelines/marts/orders/pipeline.sql", "SELECT id FROM {{ ref('stg_orders') }}\n")
+    assert [plan["table"] for plan in told("plan")] == ["shop.staging.stg_orders", "shop.marts.orders"]
+    assert "`staging`.`stg_orders`" in lakebed("compile", "marts.orders").stdout
+    for name in ("stg_orders", "marts.orders"):
+        assert lakebed("pipeline", "release", name).exit_code == 0
+    assert [plan["table"] for plan in told("plan", "--released")] == ["shop.staging.stg_orders", "shop.marts.orders"]
+    assert json.loads(lakebed("fsck", "--json").stdout)["problems"] == 0
+    write(tmp_path / "dbt", "pipelines/gold/late/pipeline.sql", "SELECT 1 AS id\n")
+    assert "its layers are staging, marts" in refused(lakebed("plan"))

@@ -104,12 +104,17 @@ def test_a_full_refresh_finds_the_archived_files_and_a_preview_the_samples(files
     for name in names:
         land(files, name)
     land(files, "_samples/empty.csv", b"")
+    land(files, "_processed/r2/quiet.csv", b"")
 
     def found(infos: tuple[FileInfo, ...]) -> list[str]:
         return [file.path.removeprefix(f"{ZONE.folder}/") for file in infos]
 
-    assert found(processed(files, ZONE, ZoneSpec())) == ["_processed/r1/a.csv", "_processed/r2/sub/b.json"]
+    assert found(processed(files, ZONE, ZoneSpec())) == [
+        "_processed/r1/a.csv",
+        "_processed/r2/quiet.csv",  # a table was made from it
+        "_processed/r2/sub/b.json",
+    ]
     assert found(processed(files, ZONE, ZoneSpec(), pattern="sub/*")) == ["_processed/r2/sub/b.json"]
-    assert found(processed(files, ZONE, ZoneSpec(pattern="*.csv"))) == ["_processed/r1/a.csv"]
+    assert found(processed(files, ZONE, ZoneSpec(pattern="*.csv"))) == ["_processed/r1/a.csv", "_processed/r2/quiet.csv"]
     assert found(samples(files, ZONE, ZoneSpec())) == ["_samples/c.csv", "_samples/d.json"]
     assert found(samples(files, ZONE, ZoneSpec(), pattern="*.csv")) == ["_samples/c.csv"]

@@ -1,12 +1,15 @@
 """From files to a pipeline: what is accepted, and what is refused at which line."""
 
 import pytest
+from pydantic import ValidationError
 
 from lakebed.engines.memory import MemoryFiles
-from lakebed.errors import BadPipeline
+from lakebed.errors import BadName, BadPipeline
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.load import load_pipelines, read_pipeline
+from lakebed.pipelines.naming import refuse_unknown_layer
 from lakebed.pipelines.spec import PipelineSpec
+from lakebed.settings import Settings
 
 FOLDER = "shop/pipelines/silver/orders"
 SEED = """-- @merge_strategy: incremental
@@ -233,7 +236,49 @@ def test_all_pipelines_of_all_namespaces_are_found() -> None:
 
 
 def test_a_layer_nobody_knows_is_refused() -> None:
-    files = MemoryFiles()
-    files.write("shop/pipelines/platinum/a/pipeline.sql", b"SELECT 1")
-    with pytest.raises(BadPipeline, match="bronze, silver, gold"):
-        load_pipelines(files)
+    with pytest.raises(BadPipeline, match=r"its layers are bronze, silver, gold.*layers: \[bronze, silver, gold, platinum\]"):
+        refuse_unknown_layer("shop/pipelines/platinum/a", Settings())
+    with pytest.raises(BadPipeline, match="Did you mean silver"):
+        refuse_unknown_layer("shop/pipelines/sliver/a", Settings())
+
+
+def test_a_lake_and_a_namespace_may_have_layers_of_their_own() -> None:
+    settings = Settings.model_validate({"layers": ["staging", "marts"], "namespaces": {"hr": {"layers": ["raw"]}}})
+    refuse_unknown_layer("shop/pipelines/marts/a", settings)
+    refuse_unknown_layer("hr/pipelines/raw/a", settings)
+    for folder in ("shop/pipelines/gold/a", "hr/pipelines/marts/a"):
+        with pytest.raises(BadPipeline):
+            refuse_unknown_layer(folder, settings)
+    for wrong in ([], ["a", "a"], ["My Layer"], ["_a"]):
+        with pytest.raises((ValidationError, BadName)):
+            Settings.model_validate({"layers": wrong})
+
+
+KNOWN = [TableName.parse(f"{name}") for name in ("shop.bronze.orders", "shop.gold.total", "hr.gold.total", "hr.silver.people")]
+TWICE = [*KNOWN, TableName.parse("shop.silver.orders"), TableName.parse("it.gold.people")]
+
+
+def refs(*names: str, known: list[TableName]) -> list[str]:
+    text = "SELECT 1 FROM " + ", ".join(f"{{{{ ref('{name}') }}}}" for name in names)
+    return [str(ref.table) for ref in read_pipeline(FOLDER, {"pipeline.sql": text}, known=known).refs]
+
+
+def test_a_ref_may_be_short_where_one_table_is_meant_in_the_own_namespace_first() -> None:
+    assert refs("orders", "total", "people", known=KNOWN) == ["shop.bronze.orders", "shop.gold.total", "hr.silver.people"]
+    assert refs("orders", "shop.silver.orders", known=KNOWN) == ["shop.bronze.orders", "shop.silver.orders"]
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "said"),
+    [
+        ("orders", TWICE, "fits shop.bronze.orders, shop.silver.orders.*Name its layer"),
+        ("people", TWICE, "fits hr.silver.people, it.gold.people"),
+        ("ordres", KNOWN, "no pipeline makes a table 'ordres'.*Did you mean orders"),
+        ("payments", KNOWN, "named with its layer"),
+        ("a.b.c.d", KNOWN, "a ref is 'name', 'layer.name'"),
+    ],
+)
+def test_a_short_ref_that_means_no_table_or_several_is_refused(name: str, known: list[TableName], said: str) -> None:
+    with pytest.raises(BadPipeline, match=said) as refused:
+        refs(name, known=known)
+    assert refused.value.line == 1

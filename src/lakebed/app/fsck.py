@@ -75,26 +75,21 @@ def _heal(lake: Lake, table: TableName) -> None:
 
 def _pipelines(lake: Lake) -> Pipelined:
     from lakebed.pipelines.load import is_source, read_folders, read_pipeline, texts
+    from lakebed.pipelines.naming import refuse_unknown_layer, tables_of
 
     tables, bad = set(), {}
-    for folder, contents in read_folders(lake.stores.files).items():
+    folders = read_folders(lake.stores.files)
+    known = tables_of(folders)
+    for folder, contents in folders.items():
         if not any(map(is_source, contents)) and "config.yaml" not in contents:
             continue
         try:
-            tables.add(read_pipeline(folder, texts(folder, contents)).table)
+            refuse_unknown_layer(folder, lake.settings)
+            tables.add(read_pipeline(folder, texts(folder, contents), known=known).table)
         except LakebedError as error:
             bad[folder] = error.what
-            tables |= set(_meant(folder))
+            tables |= tables_of([folder])
     return Pipelined(frozenset(tables), bad)
-
-
-def _meant(folder: str) -> Iterator[TableName]:
-    """The table that a pipeline's folder stands for, whatever is wrong in it."""
-    namespace, _, layer, name = folder.split("/")
-    try:
-        yield TableName.of_pipeline(namespace, layer, name)
-    except LakebedError:
-        return
 
 
 def _stored(lake: Lake) -> Iterator[StoredContent]:

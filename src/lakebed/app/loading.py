@@ -7,6 +7,7 @@ from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.pipelines import Graph, Node, PipelineSpec, Tools, build_graph, read_pipeline, select
 from lakebed.pipelines.load import read_folders, texts
+from lakebed.pipelines.naming import refuse_unknown_layer, tables_of
 from lakebed.pipelines.releases import load_released
 
 
@@ -46,7 +47,10 @@ class Loaded:
 def load_drafts(tools: Tools) -> Loaded:
     """All pipelines as they lie in their folders."""
     folders = read_folders(tools.ground.files)
-    read = [(read_pipeline(folder, texts(folder, contents)), contents) for folder, contents in folders.items()]
+    for folder in folders:
+        refuse_unknown_layer(folder, tools.ground.settings)
+    known = tables_of(folders)
+    read = [(read_pipeline(folder, texts(folder, contents), known=known), contents) for folder, contents in folders.items()]
     specs = {spec.table: spec for spec, _ in read}
     last = tools.records.releases()
     graph = build_graph([_node(spec, last) for spec in specs.values()])

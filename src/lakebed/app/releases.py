@@ -13,6 +13,7 @@ from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.pipelines import Tools, read_pipeline
 from lakebed.pipelines.load import digest_of, read_folder, texts
+from lakebed.pipelines.naming import refuse_unknown_layer
 from lakebed.pipelines.releases import (
     Changes,
     Made,
@@ -87,7 +88,9 @@ class PipelineReleases:
         tools, table = self._tools, self.find(name)
         contents = self._draft(table)
         read = texts(table.pipeline_folder, contents)
-        spec = read_pipeline(table.pipeline_folder, read)
+        refuse_unknown_layer(table.pipeline_folder, tools.ground.settings)
+        known = {*draft_tables(tools.ground.files), *tools.releases.newest()}
+        spec = read_pipeline(table.pipeline_folder, read, known=known)
         check_release(spec, read, tools, vars=vars or {})
         return make_release(spec, contents, tools, who=this_user(), message=message)
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import count
 
 from lakebed.errors import FileExists, FileMissing
-from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, fits_pattern, is_data
+from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, fits_pattern, is_data, is_folder
 from lakebed.landing.seen import Bad
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.streams import opened
@@ -36,7 +36,7 @@ def processed(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | No
 
 def samples(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
     """Files for previews."""
-    return tuple(_below(files, f"{zone.folder}/{SAMPLES}", spec, pattern, skip=0))
+    return tuple(file for file in _below(files, f"{zone.folder}/{SAMPLES}", spec, pattern, skip=0) if file.size)
 
 
 def _below(files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, skip: int) -> Iterator[FileInfo]:
@@ -44,7 +44,7 @@ def _below(files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, sk
     globs = [glob for glob in (pattern, spec.pattern) if glob]
     for file in files.list(folder):
         name = "/".join(file.path.removeprefix(f"{folder}/").split("/")[skip:])
-        if file.size and name and is_data(name) and all(fits_pattern(name, glob) for glob in globs):
+        if name and is_data(name) and not is_folder(file) and all(fits_pattern(name, glob) for glob in globs):
             yield file
 
 

@@ -33,12 +33,12 @@ def waiting(
         for file in files
         if (below := below_zone(file.path, zone))
         and is_data(below)
-        and not _is_folder(file)
+        and not is_folder(file)
         and all(fits_pattern(below, glob) for glob in patterns)
     )
 
 
-def _is_folder(file: FileInfo) -> bool:
+def is_folder(file: FileInfo) -> bool:
     """Whether it is no file but how some programs mark a folder of a bucket."""
     return not file.size and "." not in file.path.rpartition("/")[2]
 

@@ -9,7 +9,6 @@ from lakebed.landing import Landed, freeze, links, open_zone, processed
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.code import wants_duckdb
 from lakebed.pipelines.compile import Compiled, compile_query, relation, zone_view
-from lakebed.pipelines.load import ref_table
 from lakebed.pipelines.pin_zones import read_zone
 from lakebed.pipelines.plan import OpenZone
 from lakebed.pipelines.python import Answer, Context, run_code
@@ -110,13 +109,12 @@ def _context(work: Work, bench: Workbench | None) -> Context:
 
 
 def _refs(work: Work, bench: Workbench | None) -> Callable[[str], Any]:
-    known = {ref.table for ref in work.spec.refs}
+    known = {spelt: ref.table for ref in work.spec.refs for spelt in (ref.text, str(ref.table))}
 
     def ref(name: str) -> Any:
-        table = ref_table(name, work.table.namespace, where=work.spec.file)
-        if table not in known:
+        if name not in known:
             raise UnknownName("ref in this pipeline", name, (ref.text for ref in work.spec.refs))
-        return _read(work, table, bench)
+        return _read(work, known[name], bench)
 
     return ref
 

@@ -1,14 +1,15 @@
 """From a pipeline's folder to a `PipelineSpec`, or to an error that shows the line."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
 from lakebed.errors import BadName, BadPipeline, near, suggestion
-from lakebed.names import TableName, ZoneName, split_identifier
+from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.code import read_code
 from lakebed.pipelines.configure import Configured, configure
-from lakebed.pipelines.spec import Kind, PipelineSpec, Ref, Style, ZoneRef
+from lakebed.pipelines.naming import refs_of, tables_of
+from lakebed.pipelines.spec import Kind, PipelineSpec, Style, ZoneRef
 from lakebed.ports import Files
 from lakebed.quality import Gate, column_gates, read_gate
 from lakebed.settings import DATA, Document
@@ -21,7 +22,9 @@ _GATES = "tests/quality/"
 
 def load_pipelines(files: Files) -> dict[TableName, PipelineSpec]:
     """Every pipeline of the lake, by its table; two that would make one table are refused."""
-    specs = (read_pipeline(folder, texts(folder, contents)) for folder, contents in read_folders(files).items())
+    folders = read_folders(files)
+    known = tables_of(folders)
+    specs = (read_pipeline(folder, texts(folder, contents), known=known) for folder, contents in folders.items())
     return {spec.table: spec for spec in specs}
 
 
@@ -82,8 +85,13 @@ def _readable(data: bytes) -> str:
         return hashlib.sha256(data).hexdigest()  # only its identity matters
 
 
-def read_pipeline(folder: str, contents: Mapping[str, str], *, version: int | None = None) -> PipelineSpec:
-    """The pipeline in a folder `{namespace}/pipelines/{layer}/{name}`: its draft, or a version of it."""
+def read_pipeline(
+    folder: str, contents: Mapping[str, str], *, version: int | None = None, known: Collection[TableName] = ()
+) -> PipelineSpec:
+    """The pipeline in a folder `{namespace}/pipelines/{layer}/{name}`: its draft, or a version of it.
+
+    `known` are the tables that pipelines make: a ref may call one by its last name alone.
+    """
     namespace, _, layer, name = folder.split("/")
     try:
         table = TableName.of_pipeline(namespace, layer, name)
@@ -94,7 +102,8 @@ def read_pipeline(folder: str, contents: Mapping[str, str], *, version: int | No
     configured = _configured(contents, kind, folder, where)
     gates = _gates(folder, contents, configured)
     style, reads, zones, names = _reads(kind, source, where)
-    gate_refs = tuple(ref for gate in gates for ref in _refs(declared(gate.source, where=gate.where).refs, gate.where, namespace))
+    asked = ((declared(gate.source, where=gate.where).refs, gate.where) for gate in gates)
+    gate_refs = tuple(ref for calls, there in asked for ref in refs_of(calls, there, namespace, known))
     spec = PipelineSpec(
         table=table,
         folder=folder,
@@ -105,7 +114,7 @@ def read_pipeline(folder: str, contents: Mapping[str, str], *, version: int | No
         config=configured.config,
         strategy=configured.strategy,
         gates=gates,
-        refs=_refs(reads, where, namespace),
+        refs=refs_of(reads, where, namespace, known),
         gate_refs=gate_refs,
         zones=tuple(map(partial(_zone, where=where, namespace=namespace), zones)),
         names=names,
@@ -155,21 +164,6 @@ def _reads(kind: Kind, source: str, where: str) -> tuple[Style, tuple[Call, ...]
         return code.style, code.refs, code.zones, frozenset({"watermark"})
     template = declared(source, where=where)
     return "sql", template.refs, template.zones, template.names
-
-
-def _refs(calls: Iterable[Call], where: str, namespace: str) -> tuple[Ref, ...]:
-    return tuple(Ref(call.name, ref_table(call.name, namespace, where=where, line=call.line), where, call.line) for call in calls)
-
-
-def ref_table(text: str, namespace: str, *, where: str = "", line: int | None = None) -> TableName:
-    """The table that `ref('layer.name')` or `ref('namespace.layer.name')` means."""
-    try:
-        parts = split_identifier(text)
-        if len(parts) not in {2, 3}:
-            raise BadName("table", text, "a ref is 'layer.name' or 'namespace.layer.name'")
-        return TableName(*((namespace, *parts) if len(parts) == 2 else parts))
-    except BadName as error:
-        raise BadPipeline(error.what, where=where, line=line, next=error.next) from None
 
 
 def _zone(call: Call, *, where: str, namespace: str) -> ZoneRef:

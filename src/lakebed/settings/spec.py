@@ -3,9 +3,9 @@
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_validator, model_validator
 
-from lakebed.names import AssetKey, TableName, plain, tables_of_assets
+from lakebed.names import LAYERS, AssetKey, TableName, plain, tables_of_assets
 from lakebed.settings.care import CareSettings, TableCare, nearest_care
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
@@ -128,6 +128,21 @@ class ScopedSettings(_Part):
     care: TableCare = TableCare()
 
 
+def _layers(given: tuple[str, ...]) -> tuple[str, ...]:
+    if not given or len(set(given)) < len(given):
+        raise ValueError("layers are named, and each once")
+    return tuple(plain("layer", name) for name in given)
+
+
+_Layers = Annotated[tuple[str, ...], AfterValidator(_layers)]
+
+
+class NamespaceSettings(ScopedSettings):
+    """What a namespace sets for itself."""
+
+    layers: _Layers | None = Field(default=None, description="the layers of its pipelines, where they are others than the lake's")
+
+
 class AssetSettings(_Part):
     """How Dagster asset keys become tables (ADR-004)."""
 
@@ -159,7 +174,8 @@ class Settings(_Part):
     query: QuerySettings = QuerySettings()
     care: CareSettings = CareSettings()
     write: WriteSettings = WriteSettings()
-    namespaces: dict[str, ScopedSettings] = Field(default_factory=dict, description="what a namespace sets for itself")
+    layers: _Layers = Field(default=LAYERS, description="the layers of pipelines, such as [staging, intermediate, marts]")
+    namespaces: dict[str, NamespaceSettings] = Field(default_factory=dict, description="what a namespace sets for itself")
     tables: dict[str, ScopedSettings] = Field(default_factory=dict, description="what a table sets for itself")
     assets: AssetSettings = AssetSettings()
 
@@ -174,13 +190,18 @@ class Settings(_Part):
 
     @field_validator("namespaces")
     @classmethod
-    def _checked_namespaces(cls, scopes: dict[str, ScopedSettings]) -> dict[str, ScopedSettings]:
+    def _checked_namespaces(cls, scopes: dict[str, NamespaceSettings]) -> dict[str, NamespaceSettings]:
         return {plain("namespace", name): scope for name, scope in scopes.items()}
 
     @field_validator("tables")
     @classmethod
     def _checked_tables(cls, scopes: dict[str, ScopedSettings]) -> dict[str, ScopedSettings]:
         return {str(TableName.parse(name)): scope for name, scope in scopes.items()}
+
+    def layers_of(self, namespace: str) -> tuple[str, ...]:
+        """The layers that pipelines of a namespace may be in."""
+        scope = self.namespaces.get(namespace)
+        return scope.layers if scope and scope.layers else self.layers
 
     @property
     def write_in_general(self) -> WriteSettings:

@@ -1,11 +1,13 @@
 """Pipelines from their newest releases: whatever became of the drafts."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from lakebed.errors import BadName, LakebedError, UsageError
+from lakebed.errors import LakebedError, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.load import is_source, list_folders, load_pipelines, read_pipeline, texts
+from lakebed.pipelines.naming import tables_of
 from lakebed.pipelines.pin import Specs
 from lakebed.pipelines.releases.content import fetch
 from lakebed.pipelines.spec import PipelineSpec
@@ -31,29 +33,21 @@ def load_released(files: Files, releases: Releases) -> Released:
     for table, release in newest.items():
         if table not in deleted:
             try:
-                found.specs[table] = read_release(files, release)
+                found.specs[table] = read_release(files, release, known=newest.keys() - deleted.keys())
             except LakebedError as error:
                 found.damaged[table] = error
     return found
 
 
-def read_release(files: Files, release: Release) -> PipelineSpec:
-    """The pipeline as it was released; its content is read from the store only."""
+def read_release(files: Files, release: Release, *, known: Collection[TableName]) -> PipelineSpec:
+    """The pipeline as it was released; its content is read from the store only. `known` are the tables of all releases."""
     folder = release.table.pipeline_folder
-    return read_pipeline(folder, texts(folder, fetch(files, release.files)), version=release.version)
+    return read_pipeline(folder, texts(folder, fetch(files, release.files)), version=release.version, known=known)
 
 
 def draft_tables(files: Files) -> set[TableName]:
     """The pipelines whose folders hold a source; reads no file, so that a draft that is wrong does not matter."""
-    found: set[TableName] = set()
-    for folder, paths in list_folders(files).items():
-        namespace, _, layer, name = folder.split("/")
-        try:
-            table = TableName.of_pipeline(namespace, layer, name)
-        except BadName:
-            continue  # a folder that cannot be a pipeline, draft or not
-        found |= {table} if any(map(is_source, paths)) else set()
-    return found
+    return set(tables_of(folder for folder, paths in list_folders(files).items() if any(map(is_source, paths))))
 
 
 def other_readers(specs: Specs, files: Files, releases: Releases) -> tuple[PipelineSpec, ...]:
@@ -62,7 +56,7 @@ def other_readers(specs: Specs, files: Files, releases: Releases) -> tuple[Pipel
         deleted = releases.deleted().keys() - specs.keys()
         newest = [release for table, release in releases.newest().items() if table not in deleted]
         differing = [release for release in newest if _digest(specs.get(release.table)) != release.digest]
-        return tuple(read_release(files, release) for release in differing)
+        return tuple(read_release(files, release, known={one.table for one in newest}) for release in differing)
     return tuple(draft for draft in load_pipelines(files).values() if _digest(specs.get(draft.table)) != draft.release)
 
 

@@ -51,7 +51,8 @@ def roll_back(table: TableName, version: int, tools: Tools, *, who: str, message
     if table in tools.releases.deleted() and not _source_there(table, tools):
         next = f"Bring it back: lakebed pipeline restore {table} {version}"
         raise UsageError("it was deleted.", where=str(table), next=next)
-    contents, spec = fetch(tools.ground.files, old.files), read_release(tools.ground.files, old)
+    contents = fetch(tools.ground.files, old.files)
+    spec = read_release(tools.ground.files, old, known=tools.releases.newest().keys())
     refuse_circle(spec, tools)
     if draft := read_folder(tools.ground.files, table.pipeline_folder):
         save_draft(table, draft, tools)
