@@ -50,7 +50,7 @@ def files_settings(environment: Mapping[str, str]) -> FilesSettings:
         return FilesSettings.model_validate(overrides(ours).get("files", {}))
     except ValidationError as error:
         first = error.errors()[0]
-        raise BadSettings(f"{reason(first)}.", where=f"{PREFIX}FILES_{str(first['loc'][0]).upper()}") from None
+        raise BadSettings(reason(first), where=f"{PREFIX}FILES_{str(first['loc'][0]).upper()}") from None
 
 
 def _refuse_unfit(settings: Settings, root: Root, where: str) -> None:
