@@ -247,13 +247,20 @@ def test_a_lake_that_was_moved_and_is_reached_through_a_symlink_keeps_every_row(
     assert len([path for path in cared.files() if path.endswith(".parquet")]) == 1  # what expired, was purged or stray is gone
 
 
-def test_a_link_inside_the_lake_keeps_the_files_it_leads_to(cared: CareLake) -> None:
+def test_a_link_inside_the_lake_keeps_the_files_it_leads_to(cared: CareLake, tmp_path: Path) -> None:
     cared.make("silver.t1", [1])
     folder = cared.folder / "shop/warehouse/silver"
     (folder / "t1").rename(folder / "t1-on-other-disk")
     (folder / "t1").symlink_to("t1-on-other-disk")
     cared.care(days=9, orphans=True)
     assert cared.rows("silver.t1") == [1]
+    (folder / "t1").unlink()
+    (folder / "t1-on-other-disk").rename(tmp_path / "disk")
+    (folder / "t1").symlink_to(tmp_path / "disk")
+    stray = "shop/warehouse/silver/t2/data/stray"
+    cared.lake.stores.files.write(stray, b"x")
+    assert "shop.silver.t1" in refusals(cared.care(days=9, orphans=True))["remove_orphans"]
+    assert (read(cared, "shop", "silver", "t1"), stray in cared.files()) == ([1], True)
 
 
 def copied(cared: CareLake, to: Path) -> CareLake:

@@ -39,7 +39,7 @@ def expire(
     step: ExpireSnapshots, rules: TableCare, tools: CareTools, held: Held, *, now: datetime, on_progress: OnProgress
 ) -> Done:
     """Looks again under the lease: what was pinned, tagged or held since the plan stays."""
-    refuse_unresolved(tools.look())
+    refuse_unresolved(tools.first_look)
     for attempt in range(ATTEMPTS):
         pointer = tools.catalog.pointers([step.table]).get(step.table)
         if pointer is None:

@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from lakebed.errors import DamagedTable, LakebedError, PathUnresolved, PointsElsewhere
+from lakebed.errors import BadName, DamagedTable, LakebedError, PathUnresolved, PointsElsewhere
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Dropped, Files, Foreign, Pointer, TableMetadata
 from lakebed.settings import Root
-from lakebed.tables import astray, folder_of_metadata
+from lakebed.tables import Strays, folder_of_metadata
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Stocktaking:
     """Asks the catalog again and again. A metadata file never changes, so each is read once."""
 
     def __init__(self, catalog: Catalog, files: Files, root: Root) -> None:
-        self._catalog, self._files, self._root = catalog, files, root
+        self._catalog, self._files, self._strays = catalog, files, Strays(files, root)
         self._read: dict[str, TableMetadata] = {}
         self._paths: dict[str, str | None] = {}
 
@@ -84,7 +84,7 @@ class Stocktaking:
 
     def _read_at_once(self, pointers: list[Pointer]) -> None:
         """That costs less than one by one, which is left for when one is damaged."""
-        with suppress(DamagedTable):
+        with suppress(DamagedTable, BadName):
             found = self._catalog.metadata(pointers)
             self._read |= {pointer.location: found[pointer.table] for pointer in pointers if pointer.table in found}
 
@@ -92,7 +92,7 @@ class Stocktaking:
         try:
             found = self._read.get(pointer.location) or self._catalog.metadata([pointer]).get(pointer.table)
             folder = self._path(found.location, pointer) if found else self._folder(pointer)
-        except (DamagedTable, PathUnresolved) as damage:
+        except (DamagedTable, PathUnresolved, BadName) as damage:  # a link may lead its path out of the lake
             return Member(pointer, None, dropped, str(damage))
         if found:
             self._read[pointer.location] = found
@@ -111,7 +111,7 @@ class Stocktaking:
         if self._catalog.owns_files:
             return None  # it places tables where it likes
         outside = (row for row in rows if self._path(row.location, row) is None)
-        found = (astray(str(row.table), row.location, self._files, self._root, taken=taken) for row in outside)
+        found = (self._strays.find(str(row.table), row.location, taken=taken) for row in outside)
         return next((one for one in found if one), None)
 
 

@@ -76,6 +76,11 @@ class CareTools:
         """All tables, as of now."""
         return self._stocktaking.take()
 
+    @cached_property
+    def first_look(self) -> Look:
+        """How it was when it was first asked in this care: enough to refuse by, not to remove by."""
+        return self.look()
+
     def look(self) -> Look:
         """All tables and what they reach, as of now. What went or moved on while it was followed is looked at again."""
         found = self.reachable.look(self.take_stock())

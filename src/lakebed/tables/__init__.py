@@ -1,6 +1,6 @@
 """Tables: publishing what a branch holds, and the leases under which it is done."""
 
-from lakebed.tables.astray import astray, folder_of_metadata, refuse_astray
+from lakebed.tables.astray import Strays, folder_of_metadata, refuse_astray
 from lakebed.tables.comparing import compare
 from lakebed.tables.diff import ColumnChange, ColumnFigures, Example, TableDiff
 from lakebed.tables.fitting import projected, selection
@@ -60,10 +60,10 @@ __all__ = [
     "SchemaChange",
     "Settlement",
     "Strategy",
+    "Strays",
     "TableDiff",
     "alterations",
     "amend",
-    "astray",
     "backwards",
     "compare",
     "create_branch",

@@ -1,12 +1,10 @@
 """Tables that point out of their lake: it was copied or moved, and not relocated. Whoever writes or removes is refused."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 
 from lakebed.errors import BadName, PointsElsewhere
 from lakebed.ports import Catalog, Files
 from lakebed.settings import Root, one_spelling
-
-PathOf = Callable[[str], str | None]
 
 
 def folder_of_metadata(location: str) -> str:
@@ -15,31 +13,40 @@ def folder_of_metadata(location: str) -> str:
     return before if found else location.rpartition("/")[0]
 
 
-def astray(name: str, location: str, files: Files, root: Root, *, taken: Collection[str]) -> PointsElsewhere | None:
-    """Whether a table that lies elsewhere belongs here: a folder of its path is here, and no other table's (`taken`).
+class Strays:
+    """Tells tables of this lake that point elsewhere from those that lie elsewhere by the will of their makers."""
 
-    A table that somebody made elsewhere, or that belongs to another lake, does not.
-    """
-    if root.relative(location):  # by its address it is here: a symbolic link leads out of the lake
-        return PointsElsewhere(name, location, str(root))
-    here = (folder for folder in _namesakes(location, files) if folder not in taken and _holds_files(files, folder))
-    found = next(here, None)
-    return PointsElsewhere(name, location, root.at(found)) if found else None
+    def __init__(self, files: Files, root: Root) -> None:
+        self._files, self._root = files, root
+        self._folders: dict[str, frozenset[str]] = {}
 
+    def find(self, name: str, location: str, *, taken: Collection[str]) -> PointsElsewhere | None:
+        """Why a table that lies elsewhere belongs here: a folder of its path is here, and no other table's (`taken`)."""
+        if self._root.relative(location):  # by its address it is here: a symbolic link leads out of the lake
+            return PointsElsewhere(name, location, str(self._root))
+        here = (folder for folder in self._namesakes(location) if folder not in taken and self._holds_files(folder))
+        found = next(here, None)
+        return PointsElsewhere(name, location, self._root.at(found)) if found else None
 
-def _namesakes(location: str, files: Files) -> Iterator[str]:
-    """What the folder would be here, whichever part of its address was the root."""
-    parts, tops = one_spelling(folder_of_metadata(location)).split("/"), set(files.folders())
-    for at, part in enumerate(parts[:-1]):
-        if part in tops:
-            yield "/".join(parts[at:])
+    def _namesakes(self, location: str) -> Iterator[str]:
+        """What the folder would be here, whichever part of its address was the root, if there is such a folder."""
+        parts = one_spelling(folder_of_metadata(location)).split("/")
+        for at, part in enumerate(parts[:-1]):
+            above = "/".join(parts[at:-1])
+            if part in self._in("") and parts[-1] in self._in(above):
+                yield f"{above}/{parts[-1]}"
 
+    def _in(self, folder: str) -> frozenset[str]:
+        """Names of folders, listed once: tables that lie together elsewhere cost one look, not one each."""
+        if folder not in self._folders:
+            try:
+                self._folders[folder] = frozenset(self._files.folders(folder))
+            except BadName:  # no folder of ours has such a path
+                self._folders[folder] = frozenset()
+        return self._folders[folder]
 
-def _holds_files(files: Files, folder: str) -> bool:
-    try:
-        return next(iter(files.list(folder)), None) is not None
-    except BadName:
-        return False
+    def _holds_files(self, folder: str) -> bool:
+        return next(iter(self._files.list(folder)), None) is not None
 
 
 def refuse_astray(catalog: Catalog, files: Files, root: Root) -> None:
@@ -49,6 +56,7 @@ def refuse_astray(catalog: Catalog, files: Files, root: Root) -> None:
     pointers = catalog.pointers().values()
     outside = [one for one in pointers if root.relative(one.location) is None and files.path_of(one.location) is None]
     taken = {root.relative(folder_of_metadata(one.location)) or "" for one in pointers} if outside else set()
+    strays = Strays(files, root)
     for one in outside:
-        if found := astray(str(one.table), one.location, files, root, taken=taken):
+        if found := strays.find(str(one.table), one.location, taken=taken):
             raise found

@@ -1,6 +1,7 @@
 """Rows of Iceberg's JDBC catalog: each function is a part of the caller's transaction."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
 
@@ -68,6 +69,7 @@ def key(table: TableName) -> tuple[str, str]:
     return (f"{table.namespace}.{table.layer}", table.name)
 
 
+@lru_cache(maxsize=100_000)  # all rows are read again and again
 def name_of(namespace: str, name: str) -> TableName | None:
     """Our name for a row; None for a table that somebody made outside our three parts."""
     first, _, layer = namespace.partition(".")
