@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lakebed.engines.files import FolderFiles, open_files
+from lakebed.engines.files.s3 import S3Files
 from lakebed.engines.memory.files import MemoryFiles
 from lakebed.errors import BadName, FileExists, FileMissing
 from lakebed.ports.files import Files
@@ -363,3 +365,42 @@ def test_an_address_below_the_root_has_a_path_and_one_elsewhere_has_none(files: 
     root = files.where.partition(" at ")[0]
     assert files.path_of(f"{root}/zone/a.csv") == "zone/a.csv"
     assert [files.path_of(other) for other in (root, f"{root}/", f"{root}-2/zone/a.csv", "s3://other/zone/a.csv")] == [None] * 4
+
+
+@pytest.mark.parametrize("size", [3, 33 * 1024 * 1024])  # a bucket's server copies the larger one itself
+def test_only_the_file_that_was_meant_is_moved_or_removed(files: Files, size: int) -> None:
+    meant = files.write("a", b"a" * size)
+    other = files.write("a", b"b" * size)
+    with pytest.raises(FileMissing, match="a"):
+        files.move("a", "b", etag=meant.etag)
+    files.delete("a", etag=meant.etag)
+    files.delete("absent", etag=meant.etag)
+    assert paths(files) == ["a"]
+    moved = files.move("a", "b", etag=other.etag)
+    assert (paths(files), files.read("b")[:1], moved.etag) == (["b"], b"b", files.info("b").etag)
+    files.delete("b", etag=moved.etag)
+    assert paths(files) == []
+
+
+def test_of_a_file_that_is_replaced_again_and_again_a_move_takes_the_one_that_was_read(files: Files) -> None:
+    """A producer writes its file anew while it is archived: no version vanishes unread, none is archived unread."""
+    versions = 60 * SCALE
+
+    def write(number: int) -> None:
+        files.write("zone/a", f"{number:08}".encode())
+        time.sleep(0.005)  # clocks of file systems tick every few milliseconds
+
+    with ThreadPoolExecutor(1) as producer:
+        writing = producer.submit(lambda: list(map(write, range(versions))))
+        taken: dict[str, bytes] = {}
+        while not writing.done():
+            try:
+                seen, data = files.info("zone/a"), files.read("zone/a")
+                if files.info("zone/a").etag == seen.etag:
+                    taken[files.move("zone/a", f"archive/{len(taken)}", etag=seen.etag).path] = data
+            except FileMissing:
+                continue
+        writing.result()
+    assert {path: files.read(path) for path in paths(files, "archive")} == taken
+    if not isinstance(files, S3Files):  # a bucket's server removes a file, whichever it is by then
+        assert f"{versions - 1:08}".encode() in {*taken.values(), *(files.read(path) for path in paths(files, "zone"))}

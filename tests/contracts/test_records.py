@@ -9,7 +9,19 @@ import pytest
 from lakebed.engines.database.documents import from_text, to_text
 from lakebed.errors import Diverged
 from lakebed.names import TableName, ZoneName, new_run_id
-from lakebed.ports import Along, ConsumedFile, InputPin, Phase, RunRecord, SetAside, Verdict
+from lakebed.ports import (
+    Along,
+    ConsumedFile,
+    FileState,
+    InputPin,
+    Phase,
+    RunRecord,
+    SetAside,
+    SetProperties,
+    Sighting,
+    Undoing,
+    Verdict,
+)
 from lakebed.tables import Ask, publish
 from tests.contracts.benches import RealBench
 
@@ -124,3 +136,46 @@ def test_pins_count_while_their_run_is_running(real_bench: RealBench) -> None:
     records.write(replace(record, state="failed"))
     assert table not in records.pinned()
     records.unpin([record.run_id])
+
+
+def took(real_bench: RealBench, *files: ConsumedFile) -> None:
+    """Each file by a publication of its own, in this order."""
+    for file in files:
+        publish(real_bench.catalog, [], run_id=file.run_id, along=Along((), (file,)))
+
+
+def test_a_file_whose_rows_are_visible_is_not_held_because_another_run_that_took_it_was_undone(real_bench: RealBench) -> None:
+    records, table = real_bench.stores.records, real_bench.table("orders")
+    first, second = a_file(table, new_run_id()), a_file(table, new_run_id())
+    took(real_bench, first, second)
+
+    def undo(file: ConsumedFile, state: FileState) -> list[tuple[str, str]]:
+        along = Along(undoing=(Undoing(table, ((file.path, file.run_id),), state),))
+        pointer = real_bench.catalog.pointers([table])[table]
+        real_bench.catalog.amend(table, [SetProperties({"n": state + file.run_id})], seen=pointer, leases=[], along=along)
+        return [(found.run_id, found.state) for found in records.consumed(ZONE, table=table)]
+
+    assert undo(second, "held") == [(first.run_id, "taken")]
+    assert undo(first, "waiting") == [(second.run_id, "held")]
+    assert undo(second, "waiting") == []
+    assert undo(first, "held") == [(first.run_id, "held")]
+    assert undo(second, "taken") == [(second.run_id, "taken")]
+
+
+def test_the_ledger_knows_where_a_file_lies_and_in_which_order_files_were_taken(real_bench: RealBench) -> None:
+    records, table = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders")
+    other, path, place = replace(table, name="other"), "shop/landing/orders/a.csv", "shop/landing/orders/_processed/r/a.csv"
+    first = replace(a_file(table, new_run_id()), digest="d" * 64)
+    took(real_bench, first, a_file(other, new_run_id()), a_file(table, new_run_id(), "shop/landing/orders/b.csv"))
+    records.sighted([Sighting(path, "etag", place, "archived")])
+    moved = replace(first, archived=place, archived_etag="archived")
+    found, later = records.ledger(table)
+    assert (found, later.archived) == (moved, "")
+    assert found.taken_at < later.taken_at
+    assert [file.archived for file in records.ledger(other)] == [place]
+    records.sighted([Sighting(path, "etag", path, "back")])
+    back = replace(first, etag="back")
+    assert records.ledger(table)[0] == records.consumed(ZONE, table=table)[0] == back
+    assert [(file.etag, file.archived) for file in records.ledger(other)] == [("back", "")]
+    records.sighted([Sighting(path, "back", path, "back"), Sighting("unknown", "e", "nowhere", "f")])
+    assert records.ledger(table)[0] == back

@@ -38,28 +38,28 @@ def there(files: Files) -> list[str]:
 
 def test_files_are_moved_under_their_whole_path(files: Files) -> None:
     moves = [to_processed(land(files, name)) for name in ("a.csv", "sub/ü #1.csv")]
-    assert archive(files, moves) == tuple(moves)
+    assert [(seen.path, seen.at) for seen in archive(files, moves)] == [(move.path, move.to) for move in moves]
     assert there(files) == ["_processed/r1/a.csv", "_processed/r1/sub/ü #1.csv"]
 
 
 def test_archiving_again_finds_nothing_to_do(files: Files) -> None:
     move = to_processed(land(files, "a.csv"))
-    archive(files, [move])
-    assert archive(files, [move]) == ()
+    assert len(list(archive(files, [move]))) == 1
+    assert list(archive(files, [move])) == []
     assert there(files) == ["_processed/r1/a.csv"]
 
 
 def test_a_file_that_was_replaced_since_stays_for_the_next_run(files: Files) -> None:
     move = to_processed(land(files, "a.csv"))
     land(files, "a.csv", b"id\n2\n")
-    assert archive(files, [move]) == ()
+    assert list(archive(files, [move])) == []
     assert files.read(f"{ZONE.folder}/a.csv") == b"id\n2\n"
 
 
 def test_a_crash_between_copying_and_removing_is_healed(files: Files) -> None:
     move = to_processed(land(files, "a.csv"))
     files.write(move.to, files.read(move.path))
-    assert archive(files, [move]) == (move,)
+    assert [seen.at for seen in archive(files, [move])] == [move.to]
     assert there(files) == ["_processed/r1/a.csv"]
 
 
@@ -67,17 +67,17 @@ def test_another_file_at_the_new_place_is_never_replaced(files: Files) -> None:
     move = to_processed(land(files, "a.b.csv"))
     files.write(move.to, b"id\n9\n")
     (made,) = archive(files, [move])
-    assert made.to == f"{ZONE.folder}/_processed/r1/a~2.b.csv"
-    assert (files.read(move.to), files.read(made.to)) == (b"id\n9\n", b"id\n1\n")
+    assert made.at == f"{ZONE.folder}/_processed/r1/a~2.b.csv"
+    assert (files.read(move.to), files.read(made.at)) == (b"id\n9\n", b"id\n1\n")
 
 
 def test_a_file_taken_away_by_somebody_else_is_no_error(files: Files) -> None:
     class Raced(MemoryFiles):
-        def move(self, path: str, to: str) -> FileInfo:
+        def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
             raise FileMissing(path)
 
     raced = Raced()
-    assert archive(raced, [to_processed(land(raced, "a.csv"))]) == ()
+    assert list(archive(raced, [to_processed(land(raced, "a.csv"))])) == []
 
 
 def test_a_bad_file_lies_in_quarantine_with_its_reason_beside_it(files: Files) -> None:
@@ -118,3 +118,29 @@ def test_a_full_refresh_finds_the_archived_files_and_a_preview_the_samples(files
     assert found(processed(files, ZONE, ZoneSpec(pattern="*.csv"))) == ["_processed/r1/a.csv", "_processed/r2/quiet.csv"]
     assert found(samples(files, ZONE, ZoneSpec())) == ["_samples/c.csv", "_samples/d.json"]
     assert found(samples(files, ZONE, ZoneSpec(), pattern="*.csv")) == ["_samples/c.csv"]
+
+
+@pytest.mark.parametrize("new", [b"id\n2\n", b"id\n2\n3\n"], ids=["of the same size", "of another size"])
+def test_a_file_that_comes_in_its_place_at_the_last_moment_is_not_archived_unread(tmp_path: Path, new: bytes) -> None:
+    class Raced(FolderFiles):
+        def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
+            self.write(path, new)
+            return super().move(path, to, etag=etag)
+
+    raced = Raced(tmp_path)
+    assert list(archive(raced, [to_processed(land(raced, "a.csv"))])) == []
+    assert there(raced) == ["a.csv"]
+    assert raced.read(f"{ZONE.folder}/a.csv") == new
+
+
+def test_a_file_that_replaces_one_already_archived_is_not_removed_unread(tmp_path: Path) -> None:
+    class Raced(FolderFiles):
+        def delete(self, path: str, *, etag: str | None = None) -> None:
+            self.write(path, b"id\n2\n")
+            super().delete(path, etag=etag)
+
+    raced = Raced(tmp_path)
+    move = to_processed(land(raced, "a.csv"))
+    raced.write(move.to, raced.read(move.path))
+    assert [seen.at for seen in archive(raced, [move])] == [move.to]
+    assert raced.read(f"{ZONE.folder}/a.csv") == b"id\n2\n"

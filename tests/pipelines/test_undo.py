@@ -2,6 +2,7 @@
 
 import pytest
 
+from lakebed.app.zones import Zones
 from lakebed.errors import LeaseHeld, UsageError
 from tests.pipelines.lakes import TestLake
 
@@ -50,6 +51,44 @@ def test_held_files_are_read_by_no_run_until_the_way_back(shop: TestLake) -> Non
     undone = shop.lake.rollback("orders", second, hold=True)
     assert undone.redone == (second,)
     assert ids(shop) == [1, 2]
+
+
+@pytest.mark.parametrize("archive", [False, True], ids=["files left in the zone", "files archived"])
+def test_holding_the_files_of_a_full_refresh_keeps_those_that_the_restored_state_has(shop: TestLake, archive: bool) -> None:
+    shop.pipeline("silver.orders", QUERY, APPEND + ("archive_landing_zones: true\n" if archive else ""))
+    shop.land("orders", "1.csv", "id,v\n1,10\n")
+    first = shop.run_one("silver.orders").run_id
+    shop.land("orders", "2.csv", "id,v\n2,20\n")
+    shop.run_one("silver.orders", full_refresh=True)
+    shop.lake.rollback("orders", first, hold=True)
+    shop.land("orders", "3.csv", "id,v\n3,30\n")
+    shop.run_one("silver.orders")
+    assert ids(shop) == [1, 3]
+    shop.run_one("silver.orders", full_refresh=True)
+    assert ids(shop) == [1, 3]
+
+
+def test_a_file_whose_rows_are_visible_again_is_not_reported_as_held(shop: TestLake) -> None:
+    first, second = landed_twice(shop)
+    shop.lake.rollback("orders", first, requeue=True)
+    shop.run_one("silver.orders")
+    shop.lake.rollback("orders", second, hold=True)
+    assert ids(shop) == [1, 2]
+    zones = Zones(shop.lake.pipelines)
+    assert {file.path: file.state for file in zones.look(zones.find("orders")).files} == {"1.csv": "taken", "2.csv": "taken"}
+    shop.run_one("silver.orders", full_refresh=True)
+    assert ids(shop) == [1, 2]
+
+
+def test_a_table_made_from_archived_files_does_not_read_them_again_when_another_rolls_back(shop: TestLake) -> None:
+    first, _ = landed_twice(shop, archive=True)
+    shop.pipeline("silver.later", QUERY, APPEND)
+    shop.run_one("silver.later", full_refresh=True)
+    assert ids(shop, "silver.later") == [1, 2]
+    shop.lake.rollback("orders", first, requeue=True)
+    assert (shop.folder / "shop/landing/orders/2.csv").exists()
+    assert {record.rows.get("inserted") for record in shop.run().values()} == {None, 1}
+    assert (ids(shop), ids(shop, "silver.later")) == ([1, 2], [1, 2])
 
 
 def test_what_becomes_of_the_files_must_be_said_and_a_foreign_lease_refuses(shop: TestLake) -> None:

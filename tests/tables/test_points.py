@@ -1,5 +1,6 @@
 """Which state somebody means, and what setting a table back to it does to the books. Pure."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -33,6 +34,10 @@ def a_table(*, log: list[int], kept: set[int] | None = None, refs: dict[str, int
 
 def a_file(number: int, state: FileState = "taken") -> ConsumedFile:
     return ConsumedFile(ORDERS, ZONE, f"{ZONE.folder}/{number}.csv", f"e{number}", 1, run_id(number), state)
+
+
+def undoing(*numbers: int, state: FileState) -> Undoing:
+    return Undoing(ORDERS, tuple((f"{ZONE.folder}/{number}.csv", run_id(number)) for number in numbers), state)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +125,7 @@ def test_files_of_undone_runs_wait_again_or_are_held() -> None:
     for files, state in (("requeue", "waiting"), ("hold", "held")):
         plan = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files=files)  # type: ignore[arg-type]
         assert plan.amendments == (SetRef(MAIN, 1), SetSchema(1))
-        assert plan.along.undoing == (Undoing(ORDERS, (run_id(2), run_id(3)), state),)  # type: ignore[arg-type]
+        assert plan.along.undoing == (undoing(2, 3, state=state),)  # type: ignore[arg-type]
         assert plan.undone == (run_id(2), run_id(3))
         assert plan.files == (tuple(ledger[1:]) if files == "requeue" else ())
 
@@ -135,13 +140,13 @@ def test_nothing_need_be_said_where_undone_runs_took_no_file() -> None:
 def test_the_way_forward_takes_the_files_again() -> None:
     table = a_table(log=[1, 2, 1], kept={1, 2})
     plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(1), a_file(2, "waiting")], files=None)
-    assert plan.along.undoing == (Undoing(ORDERS, (run_id(2),), "taken"),)
+    assert plan.along.undoing == (undoing(2, state="taken"),)
 
 
 def test_of_runs_whose_snapshots_have_expired_the_time_decides() -> None:
     table = a_table(log=[1, 2, 3, 4], kept={2, 4}, refs={"v2": 2})
     plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(n) for n in (1, 2, 3, 4)], files="hold", by_tag=True)
-    assert plan.along.undoing == (Undoing(ORDERS, (run_id(3), run_id(4)), "held"),)
+    assert plan.along.undoing == (undoing(3, 4, state="held"),)
 
 
 def test_a_state_that_was_never_published_is_refused_unless_it_is_tagged() -> None:
@@ -149,3 +154,28 @@ def test_a_state_that_was_never_published_is_refused_unless_it_is_tagged() -> No
     with pytest.raises(UsageError, match="not known to have stood"):
         plan_rollback(ORDERS, table, table.snapshots[3], [], files=None)
     assert plan_rollback(ORDERS, table, table.snapshots[3], [], files=None, by_tag=True).to.id == 3
+
+
+def again(file: ConsumedFile, number: int, state: FileState = "taken") -> ConsumedFile:
+    """The same file, taken by another run: a full refresh, or after it had waited."""
+    return replace(file, run_id=run_id(number), state=state)
+
+
+def test_files_whose_rows_are_in_the_restored_state_are_neither_held_nor_read_again() -> None:
+    table, one, two = a_table(log=[1, 2]), a_file(1), a_file(2)
+    ledger = [one, again(one, 2), two]
+    held = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="hold")
+    assert held.along.undoing == (
+        Undoing(ORDERS, ((one.path, run_id(2)),), "waiting"),  # no word on it: the row of run 1 speaks
+        Undoing(ORDERS, ((two.path, run_id(2)),), "held"),
+    )
+    assert plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="requeue").files == (two,)
+    assert plan_rollback(ORDERS, table, table.snapshots[1], ledger[:2], files=None).files == ()
+
+
+def test_the_last_word_on_a_file_counts_whichever_runs_took_it() -> None:
+    table, file = a_table(log=[1, 2, 3]), a_file(2)
+    rows = [file, again(file, 3, "held")]
+    plan = plan_rollback(ORDERS, table, table.snapshots[1], rows, files="requeue")
+    assert plan.along.undoing == (Undoing(ORDERS, ((file.path, run_id(2)), (file.path, run_id(3))), "waiting"),)
+    assert plan.files == (file,)

@@ -1,14 +1,13 @@
 """After a lake was moved: metadata is written anew with the addresses of today, then all pointers move in one step."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakebed.app.fsck import fsck_tools
 from lakebed.app.lake import Lake
-from lakebed.care.fsck import Report, Tools, quiet
-from lakebed.errors import DamagedTable, FileMissing, UsageError
+from lakebed.care.fsck import Report, quiet
+from lakebed.errors import DamagedTable, UsageError
 from lakebed.ports import Along, Event
 from lakebed.ports.inspection import Repoint, Row
 from lakebed.settings import Root, one_spelling
@@ -66,21 +65,9 @@ def relocate(
         raise UsageError(f"no table lay below {start}.", where=str(lake.root), next=f"One lay at {rows[0].location}")
     moves, lost = _written(work, below, report, skip_damaged=skip_damaged)
     if not dry_run:
-        _recognise(tools)
         tools.pointing.repoint([Repoint(row, moved.location) for row, moved in moves], along=_along(moves, start, lake.root))
     left = tuple(row.name for row in rows if row not in below)
     return Relocated(start, str(lake.root), tuple(moved for _, moved in moves), lost, left)
-
-
-def _recognise(tools: Tools) -> None:
-    """Landing files that were copied with their times are those that were taken: a run is not to read them again."""
-    if tools.root.is_bucket:
-        return  # a server's etag is of the content
-    for path, etag in tools.audit.landed():
-        with suppress(FileMissing):
-            now = tools.files.info(path).etag
-            if now != etag and now.rpartition("-")[0] == etag.rpartition("-")[0]:  # size and time; only the inode is another
-                tools.audit.remark(path, etag=etag, now=now)
 
 
 def _written(

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from lakebed.errors import LeaseHeld, NameTaken, PointerMoved, UnknownName, UsageError
 from lakebed.landing import requeue
 from lakebed.names import TableName, new_run_id, refuse_collision, refuse_ref_name
+from lakebed.pipelines.ledger import written_down
 from lakebed.ports import (
     MAIN,
     Along,
@@ -142,7 +143,7 @@ class Tables:
         pointer = self._catalog.pointers([table])[table]
         plan = self.plan_rollback(table, to, requeue_files=requeue_files, hold_files=hold_files)
         # First the files: while the ledger says that they are taken, nobody reads them a second time.
-        requeue(self._ground.files, plan.files)
+        written_down(requeue(self._ground.files, plan.files), self._records)
         self._catalog.amend(table, plan.amendments, seen=pointer, leases=[held.still()], along=plan.along)
         return plan
 

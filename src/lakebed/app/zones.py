@@ -14,6 +14,7 @@ from lakebed.landing import ZONE_FILE, ZoneSpec, checked_name, fits_pattern, fre
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, below_zone, is_data
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines import PipelineSpec, read_zone
+from lakebed.pipelines.ledger import known_files
 from lakebed.pipelines.zones import consumers, readers
 from lakebed.ports import ConsumedFile, FileInfo, Files
 from lakebed.settings import DATA
@@ -102,12 +103,12 @@ class Zones:
         spec = read_zone(zone, tools)
         changing = {file.path for file in freeze(self._files, zone, spec).waiting} if watch else set()
         readers = consumers(zone, self._specs)
+        listed = [file for file in self._files.list(zone.folder) if not file.path.endswith(_REASON)]
         takers: dict[tuple[str, str], list[ConsumedFile]] = {}
-        for row in tools.records.consumed(zone):
+        for row in known_files(zone, listed, tools):
             if not row.table.hidden:  # a dropped table's books
                 takers.setdefault((row.path, row.etag), []).append(row)
         look = _Look(zone, spec, readers, takers, changing)
-        listed = [file for file in self._files.list(zone.folder) if not file.path.endswith(_REASON)]
         found = (look.seen(file, self._reason(file)) for file in listed)
         return Zone(zone, spec, readers, tuple(file for file in found if file))
 

@@ -1,8 +1,9 @@
 """Landing zones: files arrive, are frozen for a run, read with every row accounted for, and archived or set aside."""
 
 from lakebed.landing.archive import archive, processed, samples
+from lakebed.landing.known import archived_places, digests, locate, recognise
 from lakebed.landing.links import links
-from lakebed.landing.plan import Move, archivable, fits_pattern, fits_zone_pattern, fresh, locate, waiting
+from lakebed.landing.plan import Move, archivable, below_run, fits_pattern, fits_zone_pattern, fresh, is_archived, waiting
 from lakebed.landing.put import checked_name, put, put_path
 from lakebed.landing.reader import Reader
 from lakebed.landing.requeue import requeue
@@ -18,11 +19,15 @@ __all__ = [
     "ZoneSpec",
     "archivable",
     "archive",
+    "archived_places",
+    "below_run",
     "checked_name",
+    "digests",
     "fits_pattern",
     "fits_zone_pattern",
     "freeze",
     "fresh",
+    "is_archived",
     "links",
     "load_zone",
     "locate",
@@ -31,6 +36,7 @@ __all__ = [
     "put",
     "put_path",
     "recheck",
+    "recognise",
     "requeue",
     "samples",
     "waiting",

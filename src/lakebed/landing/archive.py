@@ -3,25 +3,22 @@
 import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from hashlib import sha256
 from itertools import count
 
 from lakebed.errors import FileExists, FileMissing
+from lakebed.landing.digest import content_digest
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, fits_pattern, is_data, is_folder
 from lakebed.landing.seen import Bad
 from lakebed.landing.spec import ZoneSpec
-from lakebed.landing.streams import opened
 from lakebed.names import ZoneName
-from lakebed.ports import FileInfo, Files, SetAside
+from lakebed.ports import FileInfo, Files, SetAside, Sighting
 
 _CHANGED = "it was changed while it was read, so it waits for the next run"
-_PIECE = 4 * 1024 * 1024
 
 
-def archive(files: Files, moves: Iterable[Move]) -> tuple[Move, ...]:
-    """Carry out the moves whose files are still those that were read; returns what was moved, and where to."""
-    done = (_moved(files, move) for move in moves)
-    return tuple(move for move in done if move)
+def archive(files: Files, moves: Iterable[Move]) -> Iterator[Sighting]:
+    """Carry out the moves whose files are still those that were read; gives what was moved, and where to, one by one."""
+    return (there for move in moves if (there := _moved(files, move)))
 
 
 def set_aside(files: Files, bad: Iterable[Bad], zone: ZoneName, *, run_id: str, at: datetime) -> tuple[SetAside, ...]:
@@ -58,25 +55,34 @@ def _set_aside(files: Files, one: Bad, zone: ZoneName, run_id: str, at: datetime
     moved = _moved(files, move)
     if moved is None:
         return SetAside(one.file.path, "", _CHANGED)
-    files.write(f"{moved.to}.reason.json", json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
-    return SetAside(one.file.path, moved.to, one.reason)
+    files.write(f"{moved.at}.reason.json", json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+    return SetAside(one.file.path, moved.at, one.reason)
 
 
-def _moved(files: Files, move: Move) -> Move | None:
-    """The move as it was made; None if the file is not the one that was seen, or gone."""
+def _moved(files: Files, move: Move) -> Sighting | None:
+    """Where the file lies now; None if it is not the one that was seen, or gone."""
     for target in _places(move.to):
         try:
-            if files.info(move.path).etag != move.etag:
-                return None
-            files.move(move.path, target)
+            there = _brought(files, move, target)
         except FileMissing:
             return None
-        except FileExists:
-            if not _same(files, move.path, target):
-                continue
-            files.delete(move.path)  # an earlier attempt had brought it there, and did not come to this
-        return Move(move.path, move.etag, target)
+        if there:
+            return Sighting(move.path, move.etag, target, there.etag)
     return None
+
+
+def _brought(files: Files, move: Move, target: str) -> FileInfo | None:
+    """The file at the target; None if another one is there."""
+    try:
+        return files.move(move.path, target, etag=move.etag)
+    except FileExists:
+        source, there = files.info(move.path), files.info(target)
+        if source.etag != move.etag:
+            raise FileMissing(move.path) from None
+        if not _same(files, source, there):
+            return None
+        files.delete(move.path, etag=move.etag)  # an earlier attempt had brought it there, and did not come to this
+        return there
 
 
 def _places(path: str) -> Iterator[str]:
@@ -88,14 +94,7 @@ def _places(path: str) -> Iterator[str]:
         yield f"{folder}{slash}{stem}~{number}{dot}{extension}"
 
 
-def _same(files: Files, one: str, other: str) -> bool:
-    first, second = files.info(one), files.info(other)
-    return first.etag == second.etag or (first.size == second.size and _digest(files, first) == _digest(files, second))
-
-
-def _digest(files: Files, file: FileInfo) -> str:
-    digest = sha256()
-    with opened(files, file, gzipped=False) as stream:
-        while piece := stream.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
+def _same(files: Files, first: FileInfo, second: FileInfo) -> bool:
+    if first.size != second.size or first.etag == second.etag:
+        return first.size == second.size
+    return content_digest(files, first) == content_digest(files, second)

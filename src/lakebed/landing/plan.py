@@ -49,20 +49,6 @@ def fresh(files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]) -> tuple[
     return tuple(file for file in files if (file.path, file.etag) not in have)
 
 
-def locate(taken: Iterable[ConsumedFile], files: Collection[FileInfo]) -> tuple[dict[str, ConsumedFile], tuple[str, ...]]:
-    """Where files that were taken lie by now, path → as it was taken; and the former paths of those that are gone."""
-    there = {(file.path, file.etag): file for file in files}
-    moved = {file.etag: file for file in files if f"/{PROCESSED}/" in file.path}
-    found, gone = {}, []
-    for row in taken:
-        file = there.get((row.path, row.etag)) or moved.get(row.etag)
-        if file:
-            found[file.path] = row
-        else:
-            gone.append(row.path)
-    return found, tuple(gone)
-
-
 def fits_zone_pattern(file: ConsumedFile, pattern: str | None) -> bool:
     """Whether a file that was taken is among those that a pattern means."""
     return pattern is None or fits_pattern(below_zone(file.path, file.zone), pattern)
@@ -92,6 +78,15 @@ def below_zone(path: str, zone: ZoneName) -> str:
     """The path below the zone's folder; empty for what lies elsewhere."""
     folder = f"{zone.folder}/"
     return path.removeprefix(folder) if path.startswith(folder) else ""
+
+
+def is_archived(file: FileInfo) -> bool:
+    return f"/{PROCESSED}/" in file.path
+
+
+def below_run(path: str) -> str:
+    """The name of an archived file in its zone: what comes after the run."""
+    return path.partition(f"/{PROCESSED}/")[2].partition("/")[2]
 
 
 def is_data(below: str) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from lakebed.errors import BadFiles, BadPipeline, FileMissing
-from lakebed.landing import ZONE_FILE, ZoneSpec, fits_zone_pattern, freeze, fresh, load_zone, locate, processed
+from lakebed.landing import ZONE_FILE, ZoneSpec, archived_places, fits_zone_pattern, freeze, fresh, load_zone, locate, processed
 from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.ledger import known_files
 from lakebed.pipelines.pins import ZonePin
 from lakebed.pipelines.spec import PipelineSpec, ZoneRef
 from lakebed.pipelines.tools import Tools
@@ -18,18 +19,18 @@ def pin_zones(
     spec: PipelineSpec, tools: Tools, *, full_refresh: bool, absent: bool
 ) -> Mapping[tuple[ZoneName, str | None], ZonePin]:
     """The files that a run reads, by zone and pattern; those of a `full_refresh`, or of a table that is `absent`, too."""
+    zones = [_Zone(ref, read_zone(ref.zone, tools), spec.table, tools) for ref in spec.zones]
     ledger = tools.records.ledger(spec.table) if spec.zones else ()
     whole = spec.strategy.strategy == "full_refresh"
     pinned = {}
-    for ref in spec.zones:
-        taken = _taken(ref, ledger, last=whole)
-        zone = _Zone(ref, read_zone(ref.zone, tools), tools)
+    for zone in zones:
+        ref, taken = zone.ref, _taken(zone.ref, ledger, last=whole)
         if whole:
-            pinned[ref.zone, ref.pattern] = zone.as_last(taken, spec.table, archived_too=full_refresh)
+            pinned[ref.zone, ref.pattern] = zone.as_last(taken, archived_too=full_refresh)
         elif full_refresh or (absent and taken):
-            pinned[ref.zone, ref.pattern] = zone.all(taken, spec.table)
+            pinned[ref.zone, ref.pattern] = zone.all(taken)
         else:
-            pinned[ref.zone, ref.pattern] = zone.waiting(spec.table, absent=absent)
+            pinned[ref.zone, ref.pattern] = zone.waiting(absent=absent)
     gone = [path for pin in pinned.values() for path in pin.gone]
     if gone and not whole and not (full_refresh and absent):
         raise _refusal(spec.table, gone, absent=absent)
@@ -45,53 +46,52 @@ def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple
 
 
 class _Zone:
-    """A zone's files at one moment: those in it, and on demand those that were archived."""
+    """A zone's files at one moment, and what the ledger says of them: those in it, and on demand those that were archived."""
 
-    def __init__(self, ref: ZoneRef, spec: ZoneSpec, tools: Tools) -> None:
+    def __init__(self, ref: ZoneRef, spec: ZoneSpec, table: TableName, tools: Tools) -> None:
         self.ref, self.spec, self.tools = ref, spec, tools
         frozen = freeze(tools.ground.files, ref.zone, spec, pattern=ref.pattern)
         self.files, self.changing = frozen.files, tuple(file.path for file in frozen.waiting)
+        self.known = known_files(ref.zone, frozen.files, tools, table=table)
+        self.held = {(file.path, file.etag) for file in self.known if file.state == "held"}
 
-    def waiting(self, table: TableName, *, absent: bool) -> ZonePin:
+    def waiting(self, *, absent: bool) -> ZonePin:
         """The files that the table does not have yet."""
-        new = fresh(self.files, self._known(table))
-        archived = len(self._archived(table)) if absent and not new else 0
+        new = fresh(self.files, self.known)
+        archived = len(self._archived()) if absent and not new else 0
         return ZonePin(new, len(new), self.changing, archived=archived)
 
-    def all(self, taken: Sequence[ConsumedFile], table: TableName) -> ZonePin:
+    def all(self, taken: Sequence[ConsumedFile]) -> ZonePin:
         """The files that the table has, those that wait, and archived ones that it never had."""
-        present, archived = self._present(table), self._archived(table)
+        present, archived = self._present(), self._archived()
         found, gone = locate(taken, (*present, *archived))
         files = (*archived, *present)
         return ZonePin(files, len(files), self.changing, known=found, gone=gone)
 
-    def as_last(self, taken: Sequence[ConsumedFile], table: TableName, *, archived_too: bool) -> ZonePin:
+    def as_last(self, taken: Sequence[ConsumedFile], *, archived_too: bool) -> ZonePin:
         """All files that are there; while none of them is new, those that the last run read, wherever they are by now."""
-        present = self._present(table)
-        new = fresh(present, self._known(table))
+        present = self._present()
+        new = fresh(present, self.known)
         found, away = locate(taken, present)
         if new or not (away or (archived_too and not taken)):
             return ZonePin(present, len(new), self.changing, known=found)
-        archived = self._archived(table)
+        archived = self._archived()
         if not taken:
             return ZonePin((*archived, *present), len(archived) + len(present), self.changing)
         found, gone = locate(taken, (*present, *archived))
         again = (file for file in archived if file.path in found)
         return ZonePin((*again, *present), 0, self.changing, known=found, gone=gone)
 
-    def _present(self, table: TableName) -> tuple[FileInfo, ...]:
-        return self._unheld(self.files, table)
+    def _present(self) -> tuple[FileInfo, ...]:
+        return tuple(file for file in self.files if (file.path, file.etag) not in self.held)
 
-    def _archived(self, table: TableName) -> tuple[FileInfo, ...]:
-        files = processed(self.tools.ground.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
-        return self._unheld(files, table)
-
-    def _unheld(self, files: Sequence[FileInfo], table: TableName) -> tuple[FileInfo, ...]:
-        held = {file.etag for file in self._known(table) if file.state == "held"}
-        return tuple(file for file in files if file.etag not in held)
-
-    def _known(self, table: TableName) -> tuple[ConsumedFile, ...]:
-        return self.tools.records.consumed(self.ref.zone, table=table)
+    def _archived(self) -> tuple[FileInfo, ...]:
+        there = {
+            file.path: file for file in processed(self.tools.ground.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
+        }
+        places = archived_places(self.known, there)
+        held = {place for file, place in places.items() if file in self.held}
+        return tuple(file for path, file in there.items() if path not in held)
 
 
 def _refusal(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles:

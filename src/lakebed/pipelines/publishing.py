@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from lakebed.errors import BadPipeline, RunFailed
-from lakebed.landing import recheck
+from lakebed.landing import digests, is_archived, recheck
 from lakebed.pipelines.compile import compile_view
 from lakebed.pipelines.judging import refuse_blocked
 from lakebed.pipelines.work import Work
@@ -15,8 +15,10 @@ from lakebed.tables import Ask, text
 def ask(work: Work) -> tuple[Ask, ...]:
     """What is to be published; refused where a gate says no, or a file is not what was read."""
     refuse_blocked(work)
-    for landed in work.landed.values():
-        recheck(work.tools.ground.files, landed.files)
+    for (zone, _), landed in work.landed.items():
+        here = tuple(file for file in landed.files if not is_archived(file))
+        work.digests |= digests(work.tools.ground.files, here, work.tools.records.consumed(zone))
+        recheck(work.tools.ground.files, landed.files)  # last: what was hashed is what was read
     if work.spec.is_view or work.skip_write:
         return ()
     if work.first:

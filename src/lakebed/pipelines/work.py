@@ -32,6 +32,7 @@ class Work:
     log: logging.Logger
     resources: ExitStack = field(default_factory=ExitStack)
     landed: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)  # of the files of zones, by path
     frame: Frame = None
     compiled: Compiled | None = None
     fields: tuple[Field, ...] = ()

@@ -21,6 +21,7 @@ from lakebed.ports.records import (
     RunState,
     SetAside,
     Severity,
+    Sighting,
     Undoing,
     Verdict,
 )
@@ -107,6 +108,7 @@ __all__ = [
     "SetSchema",
     "Severity",
     "Shown",
+    "Sighting",
     "Snapshot",
     "SnapshotHold",
     "SnapshotRef",

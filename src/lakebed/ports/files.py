@@ -55,16 +55,19 @@ class Files(Protocol):
         """The names of the folders directly below a folder, in order; looks no deeper."""
         ...
 
-    def delete(self, path: str) -> None:
-        """Remove a file; one that is not there is no error."""
+    def delete(self, path: str, *, etag: str | None = None) -> None:
+        """Remove a file, with `etag` only the one that has it: another stays. One that is not there is no error."""
         ...
 
     def clear(self, folder: str) -> None:
         """Remove all files below a folder, and the folder where there is such a thing; never the root itself."""
         ...
 
-    def move(self, path: str, to: str) -> FileInfo:
-        """Give a file another path, replacing nothing: `FileExists` if something is there, `FileMissing` without a source."""
+    def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
+        """Give a file another path, replacing nothing: `FileExists` if something is there, `FileMissing` without a source.
+
+        With `etag` only the file that has it: one that took its place stays there, and the answer is `FileMissing`.
+        """
         ...
 
     def probe(self) -> None:

@@ -97,14 +97,6 @@ class Audit(Protocol):
         """How many landing files each table is said to have taken."""
         ...
 
-    def landed(self) -> tuple[tuple[str, str], ...]:
-        """Path and etag of every landing file that was taken, or is held."""
-        ...
-
-    def remark(self, path: str, *, etag: str, now: str) -> None:
-        """A landing file has another etag, and is the same: it was copied along with the lake."""
-        ...
-
     def checksums(self) -> dict[str, Checksum]:
         """What is known of files, by path."""
         ...

@@ -1,6 +1,6 @@
 """What we ask of a store of records: what runs did, which landing files they took, and what they are still reading."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -38,19 +38,33 @@ class ConsumedFile:
 
     table: TableName
     zone: ZoneName
-    path: str
-    etag: str
+    path: str  # where it landed
+    etag: str  # while it lies there
     size: int
     run_id: str
     state: FileState = "taken"
+    digest: str = ""  # SHA-256 of the content; empty where the etag says as much, and in rows of older Lakebeds
+    archived: str = ""  # its path below `_processed/`, once it was moved there; rows of older Lakebeds do not say
+    archived_etag: str = ""
+    taken_at: float = field(default=0.0, compare=False)  # when its run was published, in seconds since 1970
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """Where a file of the ledger, known by the path and etag it had there, lies now, and its etag since."""
+
+    path: str
+    etag: str
+    at: str
+    now: str
 
 
 @dataclass(frozen=True)
 class Undoing:
-    """What becomes of the files that these runs of a table took, now that a rollback left them out or brought them back."""
+    """What becomes of files of a table, each by its path and the run that took it: a rollback left it out, or brought it back."""
 
     table: TableName
-    run_ids: tuple[str, ...]
+    files: tuple[tuple[str, str], ...]
     state: FileState
 
 
@@ -163,7 +177,14 @@ class Records(Protocol):
         ...
 
     def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
-        """The files of a zone that published runs took, or that are held: into one table, or into any."""
+        """The files of a zone that published runs took, or that are held: into one table, or into any.
+
+        Of several runs of a table that took a file, the last one whose rows are visible speaks for it; else the last one.
+        """
+        ...
+
+    def sighted(self, sightings: Iterable[Sighting]) -> None:
+        """Files were moved, or have another etag: the ledger knows them there from now on."""
         ...
 
     def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:

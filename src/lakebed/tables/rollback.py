@@ -6,7 +6,19 @@ from typing import Literal
 
 from lakebed.errors import UsageError
 from lakebed.names import TableName, run_time
-from lakebed.ports import MAIN, Along, Amendment, ConsumedFile, Event, SetRef, SetSchema, Snapshot, TableMetadata, Undoing
+from lakebed.ports import (
+    MAIN,
+    Along,
+    Amendment,
+    ConsumedFile,
+    Event,
+    FileState,
+    SetRef,
+    SetSchema,
+    Snapshot,
+    TableMetadata,
+    Undoing,
+)
 from lakebed.tables.points import stood_at
 
 Files = Literal["requeue", "hold"]
@@ -22,7 +34,7 @@ class Rollback:
     amendments: tuple[Amendment, ...]
     undone: tuple[str, ...]  # runs whose rows readers see no more
     redone: tuple[str, ...]  # runs whose rows they see again
-    files: tuple[ConsumedFile, ...]  # that undone runs took
+    files: tuple[ConsumedFile, ...]  # that are to be read again
     along: Along
 
     @property
@@ -41,8 +53,8 @@ def plan_rollback(
 ) -> Rollback:
     """How `main` comes to stand at a snapshot, with that snapshot's columns; nothing is forgotten.
 
-    Where undone runs took files, `files` says whether these wait again or are held. A snapshot that never was published is
-    refused, unless somebody tagged it: its gates have not passed.
+    Where undone runs took files whose rows the state does not have, `files` says whether these wait again or are held. A
+    snapshot that never was published is refused, unless somebody tagged it: its gates have not passed.
     """
     head = metadata.head()
     if to.id not in stood_at(metadata) and not by_tag:
@@ -50,12 +62,12 @@ def plan_rollback(
             f"{table} is not known to have stood at snapshot {to.id}: it was not published, or what came after it has expired.",
             next="Choose one that was published: lakebed table history. If you are sure of it, tag it, and name the tag.",
         )
-    undone, redone = _sort_out(metadata, to, ledger)
-    taken = tuple(file for file in ledger if file.run_id in undone)
-    if taken and files is None:
-        raise _must_be_said(table, taken, undone)
-    undoing = [Undoing(table, tuple(sorted(undone)), "waiting" if files == "requeue" else "held")] if taken else []
-    undoing += [Undoing(table, tuple(sorted(redone)), "taken")] if redone else []
+    inside, leaving, freed = _sort_out(metadata, to, ledger)
+    if leaving and files is None:
+        raise _must_be_said(table, leaving)
+    redone = [file for file in inside if file.state != "taken"]
+    becomes: list[tuple[FileState, Sequence[ConsumedFile]]] = [("taken", redone), ("waiting", freed)]
+    becomes.append(("held" if files == "hold" else "waiting", leaving))
     base = head.id if head else None
     event = Event("rolled_back", table, to.id, {"from": str(base), "ref": MAIN})
     schema = (SetSchema(to.schema),) if to.schema is not None else ()
@@ -65,25 +77,41 @@ def plan_rollback(
         base,
         (SetRef(MAIN, to.id), *schema),
         tuple(sorted(_runs_left_out(metadata, to))),
-        tuple(sorted(redone)),
-        taken if files == "requeue" else (),
-        Along(undoing=tuple(undoing), events=() if base == to.id else (event,)),
+        tuple(sorted({file.run_id for file in redone})),
+        tuple(file for file in leaving if file.state == "taken") if files == "requeue" else (),
+        Along(undoing=_undoing(table, becomes), events=() if base == to.id else (event,)),
     )
 
 
-def _sort_out(metadata: TableMetadata, to: Snapshot, ledger: Iterable[ConsumedFile]) -> tuple[set[str], set[str]]:
-    """Runs that took files: those that are left out from then on, and those that come back."""
+def _sort_out(
+    metadata: TableMetadata, to: Snapshot, ledger: Iterable[ConsumedFile]
+) -> tuple[list[ConsumedFile], list[ConsumedFile], list[ConsumedFile]]:
+    """What runs took: the rows of the ledger whose runs are inside the state, and of the others those whose files leave with
+    them, and those whose files are in the state by another run.
+    """
     kept = {one.run_id for one in metadata.ancestry(to.id)}
     known = {one.run_id for one in metadata.snapshots.values()}
-    undone, redone = set(), set()
+    inside: list[ConsumedFile] = []
+    outside: list[ConsumedFile] = []
     for file in ledger:
         # Of a run whose snapshot has expired only its time is known; runs of a table never overlap.
-        inside = file.run_id in kept if file.run_id in known else run_time(file.run_id) <= to.at
-        if inside and file.state != "taken":
-            redone.add(file.run_id)
-        if not inside and file.state == "taken":
-            undone.add(file.run_id)
-    return undone, redone
+        is_inside = file.run_id in kept if file.run_id in known else run_time(file.run_id) <= to.at
+        (inside if is_inside else outside).append(file)
+    contained = {(file.path, file.etag) for file in inside}
+    visible = {(file.path, file.etag) for file in outside if file.state == "taken"}
+    leaving = [file for file in outside if (file.path, file.etag) in visible - contained]
+    freed = [file for file in outside if (file.path, file.etag) in visible & contained]
+    return inside, leaving, freed
+
+
+def _undoing(table: TableName, becomes: Iterable[tuple[FileState, Sequence[ConsumedFile]]]) -> tuple[Undoing, ...]:
+    """One for each state, of the rows that are not in it yet."""
+    changed: dict[FileState, list[tuple[str, str]]] = {}
+    for state, files in becomes:
+        for file in files:
+            if file.state != state:
+                changed.setdefault(state, []).append((file.path, file.run_id))
+    return tuple(Undoing(table, tuple(sorted(rows)), state) for state, rows in changed.items())
 
 
 def _runs_left_out(metadata: TableMetadata, to: Snapshot) -> set[str]:
@@ -92,9 +120,11 @@ def _runs_left_out(metadata: TableMetadata, to: Snapshot) -> set[str]:
     return {one.run_id for one in metadata.ancestry(head.id if head else None) if one.id not in kept and one.run_id}
 
 
-def _must_be_said(table: TableName, taken: Sequence[ConsumedFile], runs: set[str]) -> UsageError:
-    zones = ", ".join(sorted({str(file.zone) for file in taken}))
+def _must_be_said(table: TableName, leaving: Sequence[ConsumedFile]) -> UsageError:
+    zones = ", ".join(sorted({str(file.zone) for file in leaving}))
+    taken = [file for file in leaving if file.state == "taken"]
+    count, runs = len({(file.path, file.etag) for file in taken}), len({file.run_id for file in taken})
     return UsageError(
-        f"{len(taken)} landing files of {zones} came into {table} by {len(runs)} runs that would be undone.",
+        f"{count} landing files of {zones} came into {table} by {runs} runs that would be undone.",
         next="Say what becomes of them: --requeue (they wait, and the next run reads them again) or --hold (they are set aside).",
     )

@@ -8,8 +8,11 @@ import pytest
 from sqlalchemy import inspect
 
 from lakebed.engines.database import Database
+from lakebed.engines.database.records import DatabaseRecords
 from lakebed.engines.database.schema import MIGRATIONS, NEWEST, pending, version_of
 from lakebed.errors import CatalogUnreachable, NewerLake
+from lakebed.names import TableName, ZoneName
+from lakebed.ports import ConsumedFile
 from tests.servers.postgres import Database as PostgresDatabase
 
 
@@ -42,6 +45,35 @@ def test_a_database_of_a_newer_lakebed_is_refused(tmp_path: Path) -> None:
     plain.close()
     with pytest.raises(NewerLake, match="99"):
         database.prepare()
+    database.close()
+
+
+_LEDGER_3 = """create table lakebed_ledger (table_name varchar(600) not null, path varchar(1024) not null,
+    etag varchar(255) not null, run_id varchar(255) not null, zone varchar(600) not null, size bigint not null,
+    publication varchar(255) not null, state varchar(16) not null, primary key (table_name, path, etag, run_id))"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_files_that_an_older_lakebed_took_are_still_taken(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> None:
+    if kind == "sqlite":
+        database = Database.sqlite(tmp_path / "lake.db")
+    else:
+        server: PostgresDatabase = request.getfixturevalue("database")
+        database = Database.postgres(server.url, user=server.user, password=server.password)
+    database.prepare()
+    with database.writing() as connection:
+        for statement in (
+            "drop table lakebed_ledger",
+            _LEDGER_3,
+            "insert into lakebed_ledger values ('shop.silver.orders', 'a.csv', '3-1f-2a', 'r1', 'shop.orders', 3, 'r1', 'taken')",
+            "insert into lakebed_publications values ('r1', 'published', '[]', '[]', 1.0)",
+            "update lakebed_schema set version = 3",
+        ):
+            connection.exec_driver_sql(statement)
+    database.prepare()
+    table, zone = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
+    (row,) = DatabaseRecords(database).consumed(zone)
+    assert row == ConsumedFile(table, zone, "a.csv", "3-1f-2a", 3, "r1")
     database.close()
 
 

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,35 @@ def test_a_file_has_one_path_whatever_links_lead_to_it(root: Path, outside: Path
     (root / "loop").symlink_to("loop")
     with pytest.raises(FilesUnreachable, match="symbolic links"):
         files.path_of(f"{root}/loop/a")
+
+
+class Interrupted(FolderFiles):
+    """Somebody does something between the link at the new place and the removal at the old one."""
+
+    def __init__(self, root: Path, meanwhile: Callable[[Path], object]) -> None:
+        super().__init__(root)
+        self._meanwhile = meanwhile
+
+    def _link(self, source: Path, target: Path, path: str) -> None:
+        super()._link(source, target, path)
+        if target.name == "b":
+            self._meanwhile(source)
+
+
+def _append(place: Path) -> None:
+    with place.open("ab") as file:
+        file.write(b"more")
+
+
+def test_a_file_that_replaces_one_on_its_way_stays_and_the_one_that_was_meant_is_moved(root: Path) -> None:
+    files = Interrupted(root, lambda _: FolderFiles(root).write("a", b"two"))
+    assert files.move("a", "b", etag=files.write("a", b"one").etag).size == 3
+    assert (files.read("a"), files.read("b")) == (b"two", b"one")
+
+
+def test_a_file_that_grows_on_its_way_stays_where_it_is(root: Path) -> None:
+    files = Interrupted(root, _append)
+    with pytest.raises(FileMissing):
+        files.move("a", "b", etag=files.write("a", b"one").etag)
+    assert [(info.path, files.read(info.path)) for info in files.list()] == [("a", b"onemore")]
+    assert sorted(os.listdir(root)) == ["a"]

@@ -96,7 +96,7 @@ class CrossedFiles(MemoryFiles):
         happening()
         return found
 
-    def delete(self, path: str) -> None:
+    def delete(self, path: str, *, etag: str | None = None) -> None:
         super().delete(path)
         happening, self.on_delete = self.on_delete, lambda: None
         happening()

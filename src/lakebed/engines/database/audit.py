@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TypeVar
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.records import RUNNING
@@ -40,18 +40,6 @@ class DatabaseAudit:
         query = select(ledger.c.table_name, func.count().label("files")).group_by(ledger.c.table_name)
         with self._database.reading() as connection:
             return {TableName.parse(row.table_name): row.files for row in connection.execute(query)}
-
-    def landed(self) -> tuple[tuple[str, str], ...]:
-        query = select(ledger.c.path, ledger.c.etag).distinct().order_by(ledger.c.path, ledger.c.etag)
-        with self._database.reading() as connection:
-            return tuple((row.path, row.etag) for row in connection.execute(query))
-
-    def remark(self, path: str, *, etag: str, now: str) -> None:
-        taken = (ledger.c.path == path, ledger.c.etag == etag)
-        known = select(ledger.c.run_id).where(ledger.c.path == path, ledger.c.etag == now)
-        with self._database.writing() as connection:
-            if connection.execute(known).first() is None:
-                connection.execute(update(ledger).where(*taken).values(etag=now))
 
     def checksums(self) -> dict[str, Checksum]:
         with self._database.reading() as connection:

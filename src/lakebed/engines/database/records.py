@@ -1,23 +1,23 @@
 """Records of runs, the ledger of landing files and the pins, as rows."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, Select, Update, and_, delete, func, insert, select, tuple_, update
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.documents import from_text, to_text
 from lakebed.engines.database.events import put_events
 from lakebed.engines.database.schema import ledger, pins, publications, runs
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import Along, ConsumedFile, InputPin, RunBrief, RunRecord, RunState
+from lakebed.ports import Along, ConsumedFile, InputPin, RunBrief, RunRecord, RunState, Sighting
 
-SUCCESS, RUNNING, PUBLISHED, WAITING = "success", "running", "published", "waiting"
+SUCCESS, RUNNING, PUBLISHED, TAKEN, WAITING = "success", "running", "published", "taken", "waiting"
 _AT_ONCE = 500
-_LEDGER = (
-    select(ledger).join(publications, publications.c.run_id == ledger.c.publication).where(publications.c.state == PUBLISHED)
-)
+T = TypeVar("T")
+_PUBLISHED = (publications.c.run_id == ledger.c.publication, publications.c.state == PUBLISHED)
+_LEDGER = select(ledger, publications.c.at).join(publications, and_(*_PUBLISHED))
 
 
 class DatabaseRecords:
@@ -64,8 +64,12 @@ class DatabaseRecords:
     def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
         """What a publication that did not come about took, is not among them."""
         query = _LEDGER.where(ledger.c.zone == str(zone), ledger.c.state != WAITING)
-        files = self._files(query.where(ledger.c.table_name == str(table)) if table else query)
-        return tuple({(file.table, file.path, file.etag): file for file in files}.values())  # the last run that took it
+        speaking: dict[tuple[TableName, str, str], ConsumedFile] = {}
+        for file in self._files(query.where(ledger.c.table_name == str(table)) if table else query):
+            known = speaking.get((file.table, file.path, file.etag))
+            if known is None or known.state != TAKEN or file.state == TAKEN:
+                speaking[file.table, file.path, file.etag] = file
+        return tuple(speaking.values())
 
     def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
         return self._files(_LEDGER.where(ledger.c.table_name == str(table)))
@@ -73,6 +77,11 @@ class DatabaseRecords:
     def _files(self, query: Select[Any]) -> tuple[ConsumedFile, ...]:
         with self._database.reading() as connection:
             return tuple(_file(row) for row in connection.execute(query.order_by(publications.c.at, ledger.c.path)))
+
+    def sighted(self, sightings: Iterable[Sighting]) -> None:
+        with self._database.writing() as connection:
+            for seen in sightings:
+                connection.execute(_sighted(seen))
 
     def forget_runs(self, run_ids: Collection[str]) -> int:
         ended = (runs.c.run_id.in_(run_ids), runs.c.state != RUNNING)
@@ -127,8 +136,9 @@ def put_books(connection: Connection, database: Database, along: Along) -> None:
     for record in along.runs:
         _put(connection, record, state=record.state, publication=None)
     for undoing in along.undoing:
-        theirs = (ledger.c.table_name == str(undoing.table), ledger.c.run_id.in_(undoing.run_ids))
-        connection.execute(update(ledger).where(*theirs).values(state=undoing.state))
+        for chunk in _chunks(undoing.files):
+            theirs = (ledger.c.table_name == str(undoing.table), tuple_(ledger.c.path, ledger.c.run_id).in_(chunk))
+            connection.execute(update(ledger).where(*theirs).values(state=undoing.state))
     put_events(connection, database, along.events)
 
 
@@ -160,7 +170,18 @@ def _put(connection: Connection, record: RunRecord, *, state: str, publication: 
         connection.execute(update(runs).where(runs.c.run_id == record.run_id).values(**changed))
 
 
-def _row(file: ConsumedFile, publication: str) -> dict[str, str | int]:
+def _sighted(seen: Sighting) -> Update:
+    theirs = update(ledger).where(ledger.c.path == seen.path, ledger.c.etag == seen.etag)
+    if seen.at != seen.path:
+        return theirs.values(archived=seen.at, archived_etag=seen.now)
+    if seen.now != seen.etag:
+        other = ledger.alias()
+        same_run = (other.c.table_name == ledger.c.table_name, other.c.path == ledger.c.path, other.c.run_id == ledger.c.run_id)
+        theirs = theirs.where(~select(other.c.run_id).where(*same_run, other.c.etag == seen.now).exists())
+    return theirs.values(etag=seen.now, archived=None, archived_etag=None)
+
+
+def _row(file: ConsumedFile, publication: str) -> dict[str, str | int | None]:
     return {
         "table_name": str(file.table),
         "path": file.path,
@@ -170,13 +191,27 @@ def _row(file: ConsumedFile, publication: str) -> dict[str, str | int]:
         "run_id": file.run_id,
         "publication": publication,
         "state": file.state,
+        "digest": file.digest or None,
+        "archived": file.archived or None,
+        "archived_etag": file.archived_etag or None,
     }
 
 
 def _file(row: Row[Any]) -> ConsumedFile:
-    zone = ZoneName(*row.zone.split("."))
-    return ConsumedFile(TableName.parse(row.table_name), zone, row.path, row.etag, row.size, row.run_id, row.state)
+    return ConsumedFile(
+        TableName.parse(row.table_name),
+        ZoneName(*row.zone.split(".")),
+        row.path,
+        row.etag,
+        row.size,
+        row.run_id,
+        row.state,
+        digest=row.digest or "",
+        archived=row.archived or "",
+        archived_etag=row.archived_etag or "",
+        taken_at=row.at,
+    )
 
 
-def _chunks(files: Sequence[ConsumedFile]) -> Iterator[Sequence[ConsumedFile]]:
-    return (files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE))
+def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE))

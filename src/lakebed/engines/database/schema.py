@@ -1,6 +1,7 @@
 """The tables of a lake's database, and how each version of them comes from the one before."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import BigInteger, Column, Connection, Float, Integer, MetaData, String, Table, Text, inspect, select
 from sqlalchemy.schema import CreateTable
@@ -95,6 +96,9 @@ ledger = Table(  # as `lakebed_consumed`, but of every run: a rollback may bring
     Column("size", BigInteger, nullable=False),
     Column("publication", String(255), nullable=False),
     Column("state", String(16), nullable=False),  # taken, held or waiting
+    Column("digest", String(64)),  # SHA-256; NULL where the etag says as much, and in rows from before version 4
+    Column("archived", String(1024)),  # NULL: not archived, or before version 4
+    Column("archived_etag", String(255)),
 )
 events = Table(
     "lakebed_events",
@@ -170,8 +174,9 @@ class Migration:
     """One step from a version to the next. Never edited once released: a change is a further step."""
 
     version: int
-    creates: tuple[Table, ...]
+    creates: tuple[Table, ...] = ()
     then: tuple[str, ...] = ()  # statements, once the tables are there
+    adds: tuple[Column[Any], ...] = ()  # columns; an earlier step that made the table just now has made them too
 
 
 MIGRATIONS = (
@@ -181,10 +186,15 @@ MIGRATIONS = (
         3,
         (holds, ledger, events, followers, dropped, releases, drafts, deleted_pipelines, care, checksums),
         then=(
-            "INSERT INTO lakebed_ledger "
+            "INSERT INTO lakebed_ledger (table_name, path, etag, run_id, zone, size, publication, state) "
             "SELECT table_name, path, etag, run_id, zone, size, publication, 'taken' FROM lakebed_consumed",
             "DROP TABLE lakebed_consumed",
         ),
+    ),
+    Migration(
+        4,
+        adds=(ledger.c.digest, ledger.c.archived, ledger.c.archived_etag),
+        then=("CREATE INDEX lakebed_ledger_path ON lakebed_ledger (path)",),
     ),
 )
 NEWEST = MIGRATIONS[-1].version
@@ -215,7 +225,15 @@ def migrate(connection: Connection) -> None:
         for table in step.creates:
             # IF NOT EXISTS: Spark or PyIceberg may have made Iceberg's two tables before us.
             connection.execute(CreateTable(table, if_not_exists=True))
+        for column in step.adds:
+            _add(connection, column)
         for statement in step.then:
             connection.exec_driver_sql(statement)
         connection.execute(versions.delete())
         connection.execute(versions.insert().values(version=step.version))
+
+
+def _add(connection: Connection, column: Column[Any]) -> None:
+    table = column.table.description
+    if column.name not in {known["name"] for known in inspect(connection).get_columns(table)}:
+        connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column.name} {column.type.compile(connection.dialect)}")

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from lakebed.engines.files.moving import brought, etag_of, remove
 from lakebed.engines.files.paths import checked, checked_folder, checked_range, is_unfinished, unfinished_name
 from lakebed.engines.files.probe import PROBE_FOLDER, prove_atomic_create
 from lakebed.errors import BadName, FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
@@ -54,15 +55,16 @@ class FolderFiles:
 
     def write(self, path: str, data: bytes) -> FileInfo:
         with self._refusing(path), self._unfinished(path, data) as (unfinished, place):
+            seen = unfinished.stat()  # at its place somebody may take it away at once
             unfinished.replace(place)
             _sync(place.parent)
-            return _info(path, place.stat())
+            return _info(path, seen)
 
     def create(self, path: str, data: bytes) -> FileInfo:
         with self._refusing(path), self._unfinished(path, data) as (unfinished, place):
             self._link(unfinished, place, path)
             _sync(place.parent)
-            return _info(path, place.stat())
+            return _info(path, unfinished.stat())
 
     def info(self, path: str) -> FileInfo:
         place = self._followed(path)
@@ -81,10 +83,13 @@ class FolderFiles:
         entries = self._entries(self._followed(top) if top else self._root)
         return tuple(sorted(name.removesuffix("/") for name, _ in entries if name.endswith("/")))
 
-    def delete(self, path: str) -> None:
+    def delete(self, path: str, *, etag: str | None = None) -> None:
         place = self._place(path)
         with self._refusing(path), suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            place.unlink()
+            if etag is None:
+                place.unlink()
+            else:
+                remove(place, etag)
             _sync(place.parent)
 
     def clear(self, folder: str) -> None:
@@ -92,18 +97,16 @@ class FolderFiles:
         with self._refusing(folder), suppress(FileNotFoundError, NotADirectoryError):
             shutil.rmtree(place)
 
-    def move(self, path: str, to: str) -> FileInfo:
+    def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
         """Of several movers of one file exactly one succeeds; a file that replaces the source meanwhile stays."""
-        info, source, target = self.info(path), self._place(path), self._place(to)
+        seen, source, target = self.info(path).etag, self._place(path), self._place(to)
+        if etag not in {None, seen}:
+            raise FileMissing(path)
         with self._refusing(path):
             self._make_folder(target.parent, to)
             self._link(source, target, to)
-            try:
-                if _etag(source.lstat()) == info.etag:
-                    source.unlink()
-            except FileNotFoundError:
-                target.unlink()  # another mover was first
-                raise
+            if not brought(source, target, seen):
+                raise FileMissing(path)
             _sync(source.parent)
             _sync(target.parent)
             return _info(to, target.stat())
@@ -204,13 +207,8 @@ def _real(place: str) -> str:
         return os.path.realpath(place)
 
 
-def _etag(seen: os.stat_result) -> str:
-    """Differs when the content does: ours is never changed in place, and whoever does changes its time."""
-    return f"{seen.st_size:x}-{seen.st_mtime_ns:x}-{seen.st_ino:x}"
-
-
 def _info(path: str, seen: os.stat_result) -> FileInfo:
-    return FileInfo(path, seen.st_size, _etag(seen), datetime.fromtimestamp(seen.st_mtime, UTC))
+    return FileInfo(path, seen.st_size, etag_of(seen), datetime.fromtimestamp(seen.st_mtime, UTC))
 
 
 def _sync(folder: Path) -> None:

@@ -8,7 +8,14 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    NotFoundError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
 from obstore.store import S3Store
 
 from lakebed.engines.files.paths import checked, checked_folder, checked_range
@@ -44,6 +51,8 @@ class S3Files:
     then the old one goes; a crash between leaves both, and two movers of one file to two places may both succeed.
     A file over 32 MiB is copied by the server (AWS: up to 5 GB) on condition that nothing is at the new place; AWS checks
     that atomically, SeaweedFS 4.48 looks first: there two files of that size racing to one place may both seem to get it.
+    No request removes a file on condition of its etag: one that takes its place between our last look and its removal,
+    some milliseconds, goes with it.
     The time of a file just written is by this machine's clock: ask `info` for the server's.
     """
 
@@ -100,7 +109,9 @@ class S3Files:
             listed = obstore.list_with_delimiter(self._store, f"{top}/" if top else None)
         return tuple(sorted(prefix.rstrip("/").rsplit("/", 1)[-1] for prefix in listed["common_prefixes"]))
 
-    def delete(self, path: str) -> None:
+    def delete(self, path: str, *, etag: str | None = None) -> None:
+        if etag is not None and self._etag(path) != etag:
+            return
         with self._asking(path):
             obstore.delete(self._store, checked(path))
 
@@ -110,27 +121,39 @@ class S3Files:
             with self._asking(folder):
                 obstore.delete(self._store, paths[start : start + _AT_ONCE])
 
-    def move(self, path: str, to: str) -> FileInfo:
+    def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
         """A file that replaced the source meanwhile stays; see the class for what is atomic."""
         source = self.info(path)
+        if etag not in {None, source.etag}:
+            raise FileMissing(path)
         if source.size <= _THROUGH_US:
-            moved = self.create(to, self.read(path))
+            moved = self.create(to, self._read_if(path, source.etag))
         else:
             with self._asking(to):
                 obstore.copy(self._store, checked(path), checked(to), overwrite=False)
             moved = self.info(to)
-        try:
-            if self.info(path).etag == source.etag:
-                self.delete(path)
-        except FileMissing:
-            self.delete(to)  # another mover was first
-            raise
+        now = self._etag(path)
+        if now is None or (now != source.etag and source.size > _THROUGH_US):
+            self.delete(to)  # another mover was first; or the server may have copied the file that took its place
+            raise FileMissing(path)
+        self.delete(path, etag=source.etag)
         return moved
 
     def probe(self) -> None:
         strict = S3Files(self._root, self._settings, patience=_PROBING)
         # Not by `create`: a server that ignores the condition must not be saved by our looking.
         prove_atomic_create(strict, create=lambda path, data: strict._put_new(path, data, uuid4().hex))
+
+    def _read_if(self, path: str, etag: str) -> bytes:
+        """The bytes of the file with this etag, `FileMissing` if another is there."""
+        with self._asking(path):
+            return bytes(obstore.get(self._store, checked(path), options={"if_match": etag}).bytes())
+
+    def _etag(self, path: str) -> str | None:
+        try:
+            return self.info(path).etag
+        except FileMissing:
+            return None
 
     def _put_new(self, path: str, data: bytes, maker: str) -> FileInfo:
         with self._asking(path):
@@ -159,6 +182,8 @@ class S3Files:
         """The server's refusals in Lakebed's words."""
         try:
             yield
+        except PreconditionError:  # another file is there than the one that was asked for
+            raise FileMissing(path) from None
         except (FileNotFoundError, NotFoundError) as error:
             if _NO_BUCKET in str(error):
                 raise FilesRefused(self.where, _reason(error)) from error

@@ -57,17 +57,18 @@ class MemoryFiles:
         below = (info.path.removeprefix(top) for info in self.list(folder))
         return tuple(sorted({path.split("/", 1)[0] for path in below if "/" in path}))
 
-    def delete(self, path: str) -> None:
+    def delete(self, path: str, *, etag: str | None = None) -> None:
         with self._lock:
-            self._files.pop(checked(path), None)
+            if checked(path) in self._files and etag in {None, self._files[path][0].etag}:
+                del self._files[path]
 
     def clear(self, folder: str) -> None:
         with self._lock:
             self._files = {path: file for path, file in self._files.items() if not path.startswith(f"{checked(folder)}/")}
 
-    def move(self, path: str, to: str) -> FileInfo:
+    def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
         with self._lock:
-            if checked(path) not in self._files:
+            if checked(path) not in self._files or etag not in {None, self._files[path][0].etag}:
                 raise FileMissing(path)
             if checked(to) in self._files:
                 raise FileExists(to)

@@ -1,0 +1,111 @@
+"""Which files of a zone the ledger knows, though they have another etag now, or lie in `_processed/`."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from lakebed.landing.digest import content_digest, is_of_content, would_have
+from lakebed.landing.plan import PROCESSED, below_zone, is_archived
+from lakebed.ports import ConsumedFile, FileInfo, Files, Sighting
+
+_NUMBERED = re.compile(r"~\d+(?=\.|$)")  # see `archive`: where another file had the name
+Same = Callable[[FileInfo, ConsumedFile], bool]
+
+
+def recognise(files: Files, present: Iterable[FileInfo], rows: Iterable[ConsumedFile]) -> tuple[Sighting, ...]:
+    """Files that lie where they landed under another etag, and are the same: their lake was copied or restored.
+
+    Another file of the same size in its place is a new file: where the ledger holds a hash of the content, that decides.
+    """
+    known: dict[str, list[ConsumedFile]] = {}
+    for row in rows:
+        known.setdefault(row.path, []).append(row)
+    return tuple(seen for file in present if (seen := _recognised(files, file, known.get(file.path, []))))
+
+
+def _recognised(files: Files, file: FileInfo, rows: list[ConsumedFile]) -> Sighting | None:
+    if any(row.etag == file.etag for row in rows):
+        return None
+    # Of several files that had the name, only the last can still be there; an earlier one again would be a new file.
+    last = max((row.taken_at for row in rows), default=0.0)
+    tried: set[str] = set()
+    for row in rows:
+        if row.etag not in tried and (row.taken_at == last or same_time(row.etag, file.etag)):
+            tried.add(row.etag)
+            if is_same(files, file, row):
+                return Sighting(row.path, row.etag, file.path, file.etag)
+    return None
+
+
+def is_same(files: Files, file: FileInfo, row: ConsumedFile) -> bool:
+    """Whether a file has the content that was taken. It is read only if its size is right and its time or etag is not."""
+    if file.size != row.size:
+        return False
+    if file.etag in {row.etag, row.archived_etag}:
+        return True
+    if row.digest:
+        return content_digest(files, file) == row.digest
+    return same_time(row.etag, file.etag) or would_have(files, file, row.etag)
+
+
+def same_time(etag: str, other: str) -> bool:
+    """Whether two etags of a folder's files agree in size and time: all that rows of older Lakebeds can say."""
+    size_and_time, _, _ = etag.rpartition("-")
+    return "-" in size_and_time and size_and_time == other.rpartition("-")[0]
+
+
+def digests(files: Files, read: Iterable[FileInfo], known: Iterable[ConsumedFile]) -> dict[str, str]:
+    """Hashes of the files' content, by path; none where the etag says as much. What the ledger knows is not read again."""
+    told = {(row.path, row.etag): row.digest for row in known if row.digest}
+    unsaid = [file for file in read if not is_of_content(file.etag)]
+    return {file.path: told.get((file.path, file.etag)) or content_digest(files, file) for file in unsaid}
+
+
+def archived_places(rows: Iterable[ConsumedFile], there: Mapping[str, FileInfo]) -> dict[tuple[str, str], str]:
+    """Where archived files lie, by the path and etag they had before; each place belongs to one file. Pure."""
+    groups: dict[tuple[str, str], list[ConsumedFile]] = {}
+    for row in rows:
+        groups.setdefault((row.path, row.etag), []).append(row)
+    told = {key: row.archived for key, group in groups.items() for row in group if row.archived in there}
+    unsaid = {key: group for key, group in groups.items() if not any(row.archived for row in group)}
+    free = _by_name(info for path, info in there.items() if path not in set(told.values())) if unsaid else {}
+    for key, group in unsaid.items():
+        candidates = free.get((group[0].zone.folder, below_zone(group[0].path, group[0].zone)), {})
+        if place := next((run for run, info in candidates.items() if _fits(run, info, group)), None):
+            told[key] = candidates.pop(place).path
+    return told
+
+
+def locate(taken: Iterable[ConsumedFile], files: Iterable[FileInfo]) -> tuple[dict[str, ConsumedFile], tuple[str, ...]]:
+    """Where files that were taken lie by now, path → as it was taken; and the former paths of those that are gone. Pure."""
+    rows, there = list(taken), {file.path: file for file in files}
+    places = archived_places(rows, {path: file for path, file in there.items() if is_archived(file)})
+    found, gone = {}, []
+    for row in rows:
+        if row.path in there and there[row.path].etag == row.etag:
+            found[row.path] = row
+        elif place := places.get((row.path, row.etag)):
+            found[place] = row
+        else:
+            gone.append(row.path)
+    return found, tuple(gone)
+
+
+def _by_name(free: Iterable[FileInfo]) -> dict[tuple[str, str], dict[str, FileInfo]]:
+    """Archived files by the folder of their zone and their name in it, each by what comes between: its run, and its number."""
+    found: dict[tuple[str, str], dict[str, FileInfo]] = {}
+    for info in free:
+        zone, processed, below = info.path.partition(f"/{PROCESSED}/")
+        run, _, name = below.partition("/")
+        if processed and name:
+            found.setdefault((zone, name), {})[f"{run}/"] = info
+            folder, slash, last = name.rpartition("/")
+            if number := _NUMBERED.search(last):
+                plain = f"{folder}{slash}{last[: number.start()]}{last[number.end() :]}"
+                found.setdefault((zone, plain), {})[f"{run}/{number[0]}"] = info
+    return found
+
+
+def _fits(place: str, info: FileInfo, rows: list[ConsumedFile]) -> bool:
+    """Whether a file under the right name is one of which an older Lakebed did not write down where it brought it."""
+    took_it = {row.run_id for row in rows}
+    return info.size == rows[0].size and (info.etag == rows[0].etag or place.partition("/")[0] in took_it)
