@@ -16,6 +16,7 @@ from lakebed.app.lake import Lake
 from lakebed.care.fsck import Newer, Report, Tools, newer, quiet
 from lakebed.engines.files import FolderFiles, open_files
 from lakebed.errors import FileMissing, UsageError
+from lakebed.pipelines.copies import take_up
 from lakebed.ports import Along, Event, Files
 from lakebed.ports.inspection import Repoint
 from lakebed.settings import Root
@@ -117,6 +118,7 @@ def restore(lake: Lake, source: str, *, force: bool = False, newest: bool = Fals
     found, strangers = _gone_on(lake, tools) if tools.pointing else ((), ())
     if newest and tools.pointing:
         _take_up(tools, found)
+        take_up(lake.stores.files, lake.stores.catalog, lake.stores.records)
     return Restored(
         manifest["made_at"],
         manifest["root"],

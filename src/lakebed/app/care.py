@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from lakebed.engines.files import open_files
 from lakebed.errors import BadName, FileMissing, LakebedError, UnknownName
 from lakebed.names import TableName
 from lakebed.pipelines import Tools, read_zone
+from lakebed.pipelines.copies import forget_copies
 from lakebed.pipelines.heal import heal
 from lakebed.pipelines.load import list_folders
 from lakebed.pipelines.releases import fetch, reap_releases
@@ -147,7 +148,9 @@ class Care:
         stores = self._stores
         reaped = reap_releases(stores.files, stores.releases, self._settings.releases, now=now, dry_run=dry_run)
         names = ("drafts", "pipelines", "releases", "objects")
-        return Reaping({name: getattr(reaped, name) for name in names}, reaped.bytes)
+        before = now - timedelta(days=self._settings.care.events_max_age_days)
+        copies = forget_copies(stores.files, before=before, dry_run=dry_run)
+        return Reaping({name: getattr(reaped, name) for name in names} | {"copies": copies}, reaped.bytes)
 
     def _log_places(self) -> dict[str, Files]:
         places = {str(self._logs): _opened(str(self._logs), self._settings)}

@@ -18,6 +18,7 @@ from lakebed.errors import (
 )
 from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines.begin import begin, closing, told
+from lakebed.pipelines.copies import keep_copy
 from lakebed.pipelines.doubts import failing
 from lakebed.pipelines.pin import Specs
 from lakebed.pipelines.publishing import along, ask
@@ -188,6 +189,8 @@ def publish_all(works: Sequence[Work], *, publication: str) -> None:
     together = Along(
         tuple(record for book in books for record in book.runs), tuple(file for book in books for file in book.consumed)
     )
+    for work, book in zip(works, books, strict=True):
+        keep_copy(work.tools.ground.files, work.run_id, book.consumed)
     leases = [work.held.still() for work in works]
     with publishing(works):
         _mark(works, "tried")

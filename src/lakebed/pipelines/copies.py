@@ -1,0 +1,69 @@
+"""Copies of the ledger among the lake's files, one for each run: what was taken after a backup is known from them again."""
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import datetime
+
+from lakebed.errors import DamagedTable, FileMissing
+from lakebed.names import TableName, ZoneName, run_of_branch
+from lakebed.ports import Along, Catalog, ConsumedFile, Files, Records, TableMetadata
+from lakebed.settings import DATA
+from lakebed.tables import publish
+
+FOLDER = f"{DATA}/ledger"
+
+
+def keep_copy(files: Files, run_id: str, taken: Sequence[ConsumedFile]) -> None:
+    """Before a run is published. If it is not, its rows are in no table, and nobody asks for the copy."""
+    if taken:
+        rows = [asdict(file) | {"table": str(file.table), "zone": str(file.zone)} for file in taken]
+        files.write(f"{FOLDER}/{run_id}.json", json.dumps(rows, ensure_ascii=False).encode())
+
+
+def forget_copies(files: Files, *, before: datetime, dry_run: bool) -> int:
+    """Backups so old are restored no more. Says how many there were."""
+    old = [file.path for file in files.list(FOLDER) if file.modified < before]
+    for path in () if dry_run else old:
+        files.delete(path)
+    return len(old)
+
+
+def take_up(files: Files, catalog: Catalog, records: Records) -> int:
+    """Write into the ledger what runs took whose rows are in tables, and of which it knows nothing. Says how many files."""
+    tables = dict(_readable(catalog))
+    by_run: dict[str, list[TableName]] = {}
+    for table, metadata in tables.items():
+        for run_id in _runs(metadata) - {row.run_id for row in records.ledger(table)}:
+            by_run.setdefault(run_id, []).append(table)
+    count = 0
+    for run_id in sorted(by_run):
+        rows = [row for table in by_run[run_id] for row in _taken(files, run_id, table, tables)]
+        publish(catalog, [], run_id=run_id, along=Along((), tuple(rows)))
+        count += len(rows)
+    return count
+
+
+def _readable(catalog: Catalog) -> Iterator[tuple[TableName, TableMetadata]]:
+    for table, pointer in catalog.pointers().items():
+        with suppress(DamagedTable):
+            yield table, catalog.metadata([pointer])[table]
+
+
+def _runs(metadata: TableMetadata) -> set[str]:
+    """The runs whose rows are in the table, on whichever branch; those on branches of runs were not published."""
+    refs = [ref for ref in metadata.refs.values() if run_of_branch(ref.name) is None]
+    return {one.run_id for ref in refs for one in metadata.ancestry(ref.snapshot) if one.run_id}
+
+
+def _taken(files: Files, run_id: str, table: TableName, tables: Collection[TableName]) -> Iterator[ConsumedFile]:
+    """What a run took into a table; one that is no more goes by another name, or was cloned."""
+    try:
+        rows = json.loads(files.read(f"{FOLDER}/{run_id}.json"))
+    except FileMissing:  # it took none, or is older than the copies
+        return
+    for row in rows:
+        named = TableName.parse(row["table"])
+        if named == table or named not in tables:
+            yield ConsumedFile(**row | {"table": table, "zone": ZoneName(*row["zone"].split("."))})

@@ -1,0 +1,144 @@
+"""Which landing files a table has, through rollbacks, restores and copies: none is read twice, none is lost."""
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lakebed
+from lakebed.app.backup import backup, restore
+from lakebed.app.fsck import rebuild_catalog
+from lakebed.tables import stood_at
+from tests.app.fed import Fed
+from tests.care.fsck.kept import Kept
+from tests.conftest import SCALE
+from tests.contracts.benches import postgres_bench
+from tests.servers.postgres import Database
+from tests.servers.s3 import Bucket
+
+
+@pytest.fixture
+def on_server(database: Database, bucket: Bucket) -> Iterator[Kept]:
+    """A lake in a bucket, with PostgreSQL."""
+    bench = postgres_bench(database, bucket)
+    with lakebed.Lake(bucket.root, bench.settings, environment={}) as lake:
+        yield Kept(lake, bench)
+    bench.close()
+
+
+@pytest.mark.parametrize("with_times", [True, False])
+def test_a_restored_folder_is_not_read_again(kept: Kept, tmp_path: Path, with_times: bool) -> None:
+    fed = Fed(kept)
+    for _ in range(2):
+        fed.land()
+        fed.run()
+    root = kept.lake.root.folder
+    shutil.move(root / "shop/landing", tmp_path / "landing")
+    shutil.copytree(tmp_path / "landing", root / "shop/landing", copy_function=shutil.copy2 if with_times else shutil.copyfile)
+    assert fed.run() is None
+    replaced = root / "shop/landing/orders/2.csv"
+    replaced.write_text("9   ")
+    fed.run()
+    assert fed.rows() == [1, 2, 9]
+
+
+def test_what_was_committed_after_a_backup_and_taken_up_again_is_not_read_again(kept: Kept, tmp_path: Path) -> None:
+    fed = Fed(kept)
+    fed.land()
+    fed.run()
+    made = backup(kept.lake, str(tmp_path / "b.zip"))
+    fed.land()
+    fed.run()
+    fed.land()
+    restore(kept.lake, made.path, force=True)
+    assert (fed.rows(), fed.waits()) == ([1], {2, 3})
+    restore(kept.lake, made.path, force=True, newest=True)
+    assert (fed.rows(), fed.waits()) == ([1, 2], {3})
+    fed.run()
+    assert fed.rows() == [1, 2, 3]
+    with kept.lake.stores.database.writing() as connection:
+        for table in ("iceberg_tables", "lakebed_ledger", "lakebed_publications"):
+            connection.exec_driver_sql(f"delete from {table}")
+    rebuild_catalog(kept.lake)
+    assert (fed.rows(), fed.run(), fed.rows()) == ([1, 2, 3], None, [1, 2, 3])
+
+
+@pytest.mark.parametrize(("archive", "strategy"), [(False, "append_only"), (True, "append_only"), (False, "full_refresh")])
+def test_after_any_rollbacks_the_rows_are_those_of_the_files_that_count(kept: Kept, archive: bool, strategy: str) -> None:
+    seed = random.randrange(10**9)
+    print("seed", seed)
+    Walk(Fed(kept, archive=archive, strategy=strategy), random.Random(seed)).go(10 * SCALE)
+
+
+class Walk:
+    """Steps at random, and what must have become of each file, kept in plain sets."""
+
+    def __init__(self, fed: Fed, chance: random.Random) -> None:
+        self.fed, self.chance = fed, chance
+        self.visible: frozenset[int] = frozenset()
+        self.waiting: frozenset[int] = frozenset()
+        self.held: frozenset[int] = frozenset()
+        self.at: dict[int, frozenset[int]] = {}
+
+    def go(self, steps: int) -> None:
+        self.run()
+        for _ in range(steps):
+            step = self.chance.choice([self.run, self.run, self.refresh, self.roll, self.roll, self.land])
+            step()
+            assert self.fed.rows() == sorted(self.visible), step.__name__
+            states = self.fed.states()
+            assert {n for n in states if states[n] == "held"} == self.held, step.__name__
+            assert self.fed.waits() == self.waiting, step.__name__
+
+    def land(self) -> None:
+        self.fed.land()
+        self.waiting |= {self.fed.landed}
+
+    def run(self) -> None:
+        if not self.waiting:
+            self.land()
+        self.read(self.visible | self.waiting, full_refresh=False)
+
+    def refresh(self) -> None:
+        self.read(self.visible | self.waiting, full_refresh=True)
+
+    def read(self, visible: frozenset[int], *, full_refresh: bool) -> None:
+        head = self.fed.run(full_refresh=full_refresh)
+        assert head
+        self.visible, self.waiting = visible, frozenset()
+        self.at[head.id] = visible
+
+    def roll(self) -> None:
+        lake, table = self.fed.kept.lake, self.fed.table
+        to = self.chance.choice(sorted(stood_at(lake.describe(table)) & self.at.keys()))
+        requeue = self.chance.random() < 0.5
+        lake.rollback(table, to, requeue=requeue, hold=not requeue)
+        gone = self.visible - self.at[to]
+        self.visible = self.at[to]
+        self.waiting = (self.waiting | (gone if requeue else frozenset())) - self.visible
+        self.held = (self.held | (frozenset() if requeue else gone)) - self.visible
+
+
+@pytest.mark.s3
+@pytest.mark.postgres
+@pytest.mark.parametrize("size", [10, 33 * 1024 * 1024], ids=["small", "copied by the server"])
+def test_files_of_a_bucket_come_back_from_the_archive_and_stay_held_there(on_server: Kept, size: int) -> None:
+    """Their etags change when they are archived: parts, and copies by the server."""
+    fed = Fed(on_server, archive=True)
+    fed.land()
+    first = fed.run()
+    assert first
+    fed.land(padded=size)
+    second = fed.run()
+    assert second
+    lake = on_server.lake
+    lake.rollback(fed.table, first.id, requeue=True)
+    assert (fed.rows(), fed.waits()) == ([1], {2})
+    lake.rollback(fed.table, second.id, requeue=True)
+    assert (fed.rows(), fed.waits()) == ([1, 2], set())
+    assert fed.run() is None
+    lake.rollback(fed.table, first.id, hold=True)
+    assert fed.run(full_refresh=True)
+    assert fed.rows() == [1]
