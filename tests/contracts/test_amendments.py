@@ -90,6 +90,33 @@ def test_a_change_decided_on_an_older_state_is_refused(bench: Bench) -> None:
     assert bench.rows(table) == [1, 2, 3]
 
 
+def test_a_rollback_through_a_rest_catalog_undoes_no_commit_that_came_in_between(
+    rest_only_bench: RealBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = rest_only_bench
+    table = filled(bench)
+    first, load, late = first_snapshot(bench, table), bench.catalog._load, [[3]]  # type: ignore[attr-defined]
+
+    def overtaken(name: TableName) -> object:
+        found = load(name)
+        if late:
+            bench.write(table, late.pop())
+        return found
+
+    monkeypatch.setattr(bench.catalog, "_load", overtaken)
+    with pytest.raises(PointerMoved):
+        bench.catalog.amend(table, [SetRef("main", first)])
+    assert bench.rows(table) == [1, 2, 3]
+
+
+def test_what_a_pointer_points_at_is_told_though_others_have_looked_since(bench: Bench) -> None:
+    table, other = filled(bench), filled(bench)
+    seen, before = bench.catalog.pointers([table]), metadata(bench, table).head()
+    bench.write(table, [3])
+    bench.catalog.pointers([other])
+    assert bench.catalog.metadata(seen.values())[table].head() == before
+
+
 def test_whoever_lost_the_lease_changes_nothing(bench: Bench) -> None:
     table = filled(bench)
     lost = bench.leases.acquire(str(table), holder="a", limit=60)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakebed.app.pipelines import Request
-from lakebed.pipelines.plan import PrepareSchema
+from lakebed.pipelines.plan import Judge, PrepareSchema
 from tests.pipelines.lakes import TestLake
 
 pytestmark = pytest.mark.spark
@@ -56,3 +56,16 @@ def test_rows_appended_by_others_between_reading_a_table_and_branching_from_it_a
     assert ids(shop, "silver.a") == [1, 7, 8]
     assert len(shop.lake.stores.records.runs(table=shop.table("silver.a"), state="success")) == 2
     assert shop.snapshots("silver.a") == 4
+
+
+def test_a_column_that_others_add_while_a_run_is_under_way_stays_when_the_run_fails(shop: TestLake) -> None:
+    never = {"never": "SELECT * FROM {{ this }}"}
+    shop.pipeline("silver.a", "SELECT 1 AS id")
+    shop.run_one("silver.a")
+    shop.pipeline("silver.a", "SELECT 1 AS id, 'x' AS note", gates=never)
+    table = shop.table("silver.a").spark
+    watch = once(Judge, lambda: shop.lake.spark.sql(f"ALTER TABLE {table} ADD COLUMN theirs STRING"))
+    assert not shop.lake.pipelines.run(Request(), watch=watch).ok
+    shop.lake.spark.sql(f"UPDATE {table} SET theirs = 'kept'")
+    assert not shop.lake.pipelines.run(Request()).ok
+    assert shop.rows("silver.a", columns=("id", "theirs")) == [{"id": 1, "theirs": "kept"}]

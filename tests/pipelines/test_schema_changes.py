@@ -348,3 +348,15 @@ def test_whoever_reads_a_table_in_the_midst_of_a_change_sees_its_former_columns(
     assert seen == [[{"id": 1, "v": 1}]]
     shop.run_one("silver.b")
     assert shop.rows("silver.b") == [{"id": "x", "w": 2, "extra": 3}]
+
+
+@pytest.mark.parametrize("strategy", ["append_only", "incremental\nunique_key: id"])
+def test_no_number_loses_digits_in_a_column_of_doubles(shop: TestLake, strategy: str) -> None:
+    shop.pipeline("silver.a", "SELECT 1 AS id, 0.5D AS v", f"merge_strategy: {strategy}")
+    shop.run_one("silver.a")
+    shop.pipeline("silver.a", f"SELECT 2 AS id, {2**53 + 1} AS v")
+    refused = shop.run("silver.a")["silver.a"]
+    assert (refused.state, f"{2**53 + 1} would lose digits as a double" in refused.error["what"]) == ("failed", True)
+    shop.pipeline("silver.a", "SELECT 2 AS id, 7L AS v UNION ALL SELECT 3, NULL")
+    shop.run_one("silver.a")
+    assert [row["v"] for row in sorted(shop.rows("silver.a"), key=lambda row: str(row["id"]))] == [0.5, 7.0, None]

@@ -83,3 +83,23 @@ def test_a_relation_shows_columns_under_other_names() -> None:
     assert projected("t", ()) == "t"
     shown = (Shown("id", "id"), Shown("new", "old"))
     assert projected("t VERSION AS OF 5", shown) == "(SELECT `id`, `old` AS `new` FROM t VERSION AS OF 5)"
+
+
+@pytest.mark.parametrize(
+    ("given", "target", "checked"),
+    [
+        ("bigint", "double", "x NOT BETWEEN -9007199254740992 AND 9007199254740992"),
+        ("int", "float", "x NOT BETWEEN -16777216 AND 16777216"),
+        ("array<bigint>", "array<double>", "x0 NOT BETWEEN"),
+        ("struct<`a`:bigint>", "struct<`a`:double>", "x.`a` NOT BETWEEN"),
+        ("map<string,bigint>", "map<string,double>", "x0 NOT BETWEEN"),
+    ],
+)
+def test_no_number_loses_its_last_digits_on_the_way_into_a_column_of_floats(given: str, target: str, checked: str) -> None:
+    assert checked in fitted("x", read_type(given), read_type(target))
+    assert followed(target, given) == ()
+
+
+def test_what_loses_nothing_is_cast_without_a_check() -> None:
+    for given, target in (("int", "double"), ("float", "double"), ("int", "bigint"), ("bigint", "decimal(20,0)")):
+        assert fitted("x", read_type(given), read_type(target)) == f"CAST(x AS {target})"

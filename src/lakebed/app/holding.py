@@ -1,15 +1,19 @@
 """States of tables that care leaves alone while somebody reads them."""
 
-import time
-from collections.abc import Callable, Sequence
+import threading
+import weakref
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 
 from lakebed.app.stores import Stores
+from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import Events
 from lakebed.query.plan import Pinned, Plan
 from lakebed.tables import find_point
 
-_SECONDS = 3600.0  # should this process die
+SECONDS = 3600.0  # should this process die
+_BEATS = 4  # in that time
 
 
 def hold_former(stores: Stores, plan: Plan) -> Callable[[], None]:
@@ -18,16 +22,16 @@ def hold_former(stores: Stores, plan: Plan) -> Callable[[], None]:
     former = [what for what in read if isinstance(what, Pinned) and _is_former(what)]
     if not former:
         return lambda: None
-    holder, events = f"query {new_run_id()}", stores.events
+    states: dict[TableName, set[int]] = {}
     for pinned in former:
-        snapshots = [one.snapshot.id for one in former if one.table == pinned.table and one.snapshot]
-        events.hold(holder, pinned.table, snapshots, seconds=_SECONDS)
+        states.setdefault(pinned.table, set()).update([pinned.snapshot.id] if pinned.snapshot else [])
+    held = Hold(stores.events, states, reader="query")
     try:
         _refuse_expired(stores, former)
     except BaseException:
-        events.give_back(holder)
+        held.give_back()
         raise
-    return lambda: events.give_back(holder)
+    return held.give_back
 
 
 def _is_former(pinned: Pinned) -> bool:
@@ -45,23 +49,44 @@ def _refuse_expired(stores: Stores, held: Sequence[Pinned]) -> None:
 
 
 class Hold:
-    """A snapshot that care leaves alone; nothing is held where there is none."""
+    """States that care leaves alone until they are given back; after the death of this process, for so many seconds.
 
-    def __init__(self, events: Events, table: TableName, snapshot: int | None) -> None:
-        self._events, self._table, self._snapshot = events, table, snapshot
-        self._holder = f"reader {new_run_id()}"
+    A thread renews it, for nobody knows how long a reader takes. It ends with the hold, given back or forgotten.
+    """
+
+    def __init__(
+        self, events: Events, states: Mapping[TableName, Collection[int]], *, reader: str = "reader", seconds: float = SECONDS
+    ) -> None:
+        self._events, self._seconds = events, seconds
+        self._states = {table: snapshots for table, snapshots in states.items() if snapshots}
+        self._holder, self._over = f"{reader} {new_run_id()}", threading.Event()
+        if not self._states:
+            return
         self._take()
+        weakref.finalize(self, self._over.set)
+        beat = (weakref.ref(self), self._over, seconds / _BEATS)
+        self._heart = threading.Thread(target=_renew, args=beat, daemon=True, name=f"hold of {self._holder}")
+        self._heart.start()
 
     def _take(self) -> None:
-        self._since = time.monotonic()
-        if self._snapshot is not None:
-            self._events.hold(self._holder, self._table, [self._snapshot], seconds=_SECONDS)
-
-    def renew(self) -> None:
-        """Before it runs out."""
-        if time.monotonic() - self._since > _SECONDS / 2:
-            self._take()
+        for table, snapshots in self._states.items():
+            self._events.hold(self._holder, table, snapshots, seconds=self._seconds)
 
     def give_back(self) -> None:
-        if self._snapshot is not None:
+        """What cannot be given back lapses by itself."""
+        if not self._states or self._over.is_set():
+            return
+        self._over.set()
+        self._heart.join()
+        with suppress(LakebedError):
             self._events.give_back(self._holder)
+
+
+def _renew(held: "weakref.ref[Hold]", over: threading.Event, pause: float) -> None:
+    while not over.wait(pause):
+        hold = held()
+        if hold is None:
+            return
+        with suppress(LakebedError):  # the store may be back before it lapses
+            hold._take()
+        del hold

@@ -139,15 +139,13 @@ class LazyTable:
     def _batches(self, names: tuple[str, ...], predicate: Predicate | None, limit: int | None, rows: int | None) -> Iterator[Any]:
         from lakebed.engines.duckdb.streams import Wanted, stream
 
-        with self._held() as held:
+        with self._held():
             scan = self._scan(names, predicate)
             wanted = Wanted(names, predicate, limit, rows or _ROWS)
-            for batch in stream(self._reading.sessions(), self._chosen, scan, wanted, memory=self._memory):
-                held.renew()
-                yield batch
+            yield from stream(self._reading.sessions(), self._chosen, scan, wanted, memory=self._memory)
 
     def _hold(self) -> Hold:
-        held = Hold(self._reading.events, self.name, self.snapshot)
+        held = Hold(self._reading.events, {self.name: [] if self.snapshot is None else [self.snapshot]})
         try:
             self._refuse_if_gone()
         except BaseException:

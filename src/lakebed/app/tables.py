@@ -109,14 +109,16 @@ class Tables:
 
         It is held first and looked for then: whoever expires it looks for holders before its files go.
         """
+        from lakebed.app.holding import Hold
+
         table, _, metadata = self.seen(name)
-        point, holder = self.point(table, metadata, at), f"{reader} {new_run_id()}"
-        self._events.hold(holder, table, [point.id], seconds=seconds)
+        point = self.point(table, metadata, at)
+        held = Hold(self._events, {table: [point.id]}, reader=reader, seconds=seconds)
         try:
             self.point(table, self.seen(table)[2], point.id)
             yield point
         finally:
-            self._events.give_back(holder)
+            held.give_back()
 
     # -- rollback
 

@@ -108,7 +108,7 @@ def prepare_schema(work: Work, policy: Policy) -> None:
     work.shown = work.change.seen([field.name for field in (*present, *work.change.add)])
     divided = work.change.at_publishing and not work.tools.ground.catalog.atomic  # such a publication may be taken back
     if work.change.before_gates or divided:
-        work.record = replace(work.record, schema=target.metadata.schema)
+        work.record = replace(work.record, schema=target.metadata.schema, touched=work.change.touched)
         work.tools.records.write(work.record)
     for statement in alterations(work.table, work.change):
         work.compute.execute(statement)

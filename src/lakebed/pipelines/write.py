@@ -18,9 +18,11 @@ from lakebed.tables import (
     fresh_rows,
     kept,
     key_check,
+    may_lose,
     offences,
     offending_keys,
     ordering,
+    read_type,
     refuse_batch,
     renamed,
     row_counts,
@@ -173,8 +175,8 @@ def _write(work: Work) -> None:
 def _merge(work: Work, *, repeats: bool) -> None:
     """One MERGE, in the words of the branch: the staged batch is brought under the names and types that it has there."""
     back, staged, columns = backwards(work.change.renames), work.stage.spark, work.fields
-    if back or any("<" in field.type for field in columns):
-        there = {field.name.casefold(): field for field in present_fields(work)}
+    there = {field.name.casefold(): field for field in present_fields(work)}
+    if back or any("<" in field.type or _may_lose(field, there.get(field.name.casefold())) for field in columns):
         columns = tuple(there[name.casefold()] for name in renamed([field.name for field in columns], back))
         chosen = selection(work.fields, columns, sources=dict(work.change.renames))
         staged = f"(SELECT {', '.join(chosen)} FROM {staged})"
@@ -184,6 +186,10 @@ def _merge(work: Work, *, repeats: bool) -> None:
     if statement:
         work.log.info("write:\n%s", statement)
         work.compute.execute(statement)
+
+
+def _may_lose(field: Field, target: Field | None) -> bool:
+    return target is not None and may_lose(read_type(field.type), read_type(target.type))
 
 
 def execute(work: Work, statement: Change) -> None:

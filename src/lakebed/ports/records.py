@@ -120,6 +120,7 @@ class RunRecord:
     verdicts: tuple[Verdict, ...] = ()
     base: int | None = None  # the snapshot the table stood at before
     schema: int | None = None  # and its schema, to be set back should the run fail
+    touched: tuple[str, ...] = ()  # the columns that it adds or widens
     snapshot: int | None = None  # what was published; None: nothing changed
     given: str = ""  # digest of its variables and of how its zones were to be read
     left_schema: int | None = None  # the table's schema when the run had ended

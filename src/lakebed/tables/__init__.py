@@ -3,7 +3,7 @@
 from lakebed.tables.astray import Strays, folder_of_metadata, refuse_astray
 from lakebed.tables.comparing import compare
 from lakebed.tables.diff import ColumnChange, ColumnFigures, Example, TableDiff
-from lakebed.tables.fitting import projected, selection
+from lakebed.tables.fitting import may_lose, projected, selection
 from lakebed.tables.fresh import fresh_rows
 from lakebed.tables.keys import (
     key_check,
@@ -32,6 +32,7 @@ from lakebed.tables.place import USED, Ground
 from lakebed.tables.plan import Ask, Settlement, plan_publication, plan_settlement
 from lakebed.tables.points import find_point, stood_at
 from lakebed.tables.renames import Renames, backwards, renamed, renames_due, strategy_under, tangled
+from lakebed.tables.restoring import former_schema
 from lakebed.tables.rollback import Rollback, plan_rollback
 from lakebed.tables.run import amend, persistently, publish, settle_divided
 from lakebed.tables.schema import Policy, SchemaChange, alterations, kept, plan_schema, refuse_unfit_columns
@@ -70,6 +71,7 @@ __all__ = [
     "create_table",
     "find_point",
     "folder_of_metadata",
+    "former_schema",
     "fresh_rows",
     "hold",
     "is_known",
@@ -77,6 +79,7 @@ __all__ = [
     "key_check",
     "layout_of",
     "layout_statements",
+    "may_lose",
     "offences",
     "offending_keys",
     "on_branch",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, Shown
 from lakebed.tables.statements import text
-from lakebed.tables.types import Array, Map, Plain, Struct, Type, can_widen, is_safe, read_type
+from lakebed.tables.types import Array, Map, Plain, Struct, Type, can_widen, exact_up_to, is_safe, read_type
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,17 @@ def _selected(field: Field, source: Field | None) -> str:
 
 
 def fitted(value: str, given: Type, target: Type, *, depth: int = 0) -> str:
-    """The value as one of the target's type: fields of structs by name, for a CAST would take them by position."""
-    if _same_names(given, target):
+    """The value as one of the target's type: fields of structs by name, for a CAST would take them by position.
+
+    A number whose last digits the target cannot keep fails the statement.
+    """
+    if _same_names(given, target) and not may_lose(given, target):
         return f"CAST({value} AS {target.spark})"
     match given, target:
+        case Plain(old), Plain(new) if most := exact_up_to(old, new):
+            lost = text(f" would lose digits as a {new}: cast it in the query, or change the column.")
+            refusal = f"raise_error(concat({value}, {lost}))"
+            return f"IF({value} NOT BETWEEN -{most} AND {most}, {refusal}, CAST({value} AS {new}))"
         case Struct(), Struct():
             there = {name.casefold(): (name, of) for name, of in given.fields}
             parts = (f"{text(name)}, {_part(value, there.get(name.casefold()), of, depth)}" for name, of in target.fields)
@@ -101,6 +108,19 @@ def _part(value: str, given: tuple[str, Type] | None, target: Type, depth: int) 
     if given is None:
         return f"CAST(NULL AS {target.spark})"
     return fitted(f"{value}.{spark_identifier(given[0])}", given[1], target, depth=depth)
+
+
+def may_lose(given: Type, target: Type) -> bool:
+    """Whether there are numbers of the one type, or somewhere in it, that the other cannot keep."""
+    match given, target:
+        case Plain(old), Plain(new):
+            return exact_up_to(old, new) is not None
+        case Struct(), Struct():
+            there = {name.casefold(): of for name, of in given.fields}
+            return any(name.casefold() in there and may_lose(there[name.casefold()], of) for name, of in target.fields)
+        case (Array(old), Array(new)) | (Map(_, old), Map(_, new)):
+            return may_lose(old, new)
+    return False
 
 
 def _same_names(given: Type, target: Type) -> bool:

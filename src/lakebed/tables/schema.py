@@ -37,6 +37,11 @@ class SchemaChange:
     def at_publishing(self) -> bool:
         return self.final is not None or bool(self.renames)
 
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """The columns that are new or change their type."""
+        return (*(field.name for field in (*self.add, *self.widen)), *(change.path[0] for change in self.inside))
+
     def seen(self, present: Sequence[str]) -> tuple[Shown, ...]:
         """The columns of the branch as they will be called; none said where all have their names already."""
         if not self.renames:

@@ -21,6 +21,7 @@ _SAFE = {
     ("int", "bigint"), ("int", "float"), ("int", "double"), ("bigint", "double"), ("float", "double"),
     ("date", "timestamp"), ("date", "timestamp_ntz"),
 }  # fmt: skip
+_EXACT_UP_TO = {("int", "float"): 2**24, ("bigint", "double"): 2**53}  # beyond, the one of the two has numbers the other lacks
 _WIDENED = {("int", "bigint"), ("float", "double")}
 
 
@@ -127,8 +128,13 @@ def split_type(inner: str) -> Iterator[str]:
     yield inner[start:]
 
 
+def exact_up_to(given: str, target: str) -> int | None:
+    """The number from which on values of the one plain type are no values of the other; None: there is no such number."""
+    return _EXACT_UP_TO.get((given, target))
+
+
 def is_safe(given: str, target: str) -> bool:
-    """Whether every value of the one plain type is a value of the other."""
+    """Whether every value of the one plain type is a value of the other, at least `exact_up_to` a number."""
     if (given, target) in _SAFE:
         return True
     digits = {"int": 10, "bigint": 19}

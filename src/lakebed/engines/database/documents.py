@@ -39,6 +39,7 @@ def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
         "table": TableName(**document["table"]),
         "phases": tuple(Phase(**phase) for phase in document["phases"]),
         "inputs": tuple(InputPin(TableName(**pin["table"]), pin["snapshot"]) for pin in document["inputs"]),
+        "touched": tuple(document.get("touched", ())),
         "set_aside": tuple(SetAside(**file) for file in document["set_aside"]),
         "verdicts": tuple(
             Verdict(**verdict | {"sample": tuple(verdict["sample"]), "tags": tuple(verdict["tags"])})

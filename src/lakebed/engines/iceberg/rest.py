@@ -15,6 +15,7 @@ from lakebed.engines.database import Database, fence
 from lakebed.engines.database.dropped import forget_dropped, list_dropped, put_dropped
 from lakebed.engines.database.publications import INTENDED, abandoned, forget, mark_published, published, record
 from lakebed.engines.database.records import forget_ledger, move_ledger, put_books
+from lakebed.engines.iceberg.looked_at import LookedAt, fetched
 from lakebed.engines.iceberg.metadata import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
 from lakebed.names import CATALOG, TableName, named_so
@@ -38,7 +39,7 @@ class RestTables:
 
     def __init__(self, database: Database, *, where: str, properties: Mapping[str, str]) -> None:
         self._database, self._properties, self.where = database, properties, where
-        self._read: dict[str, TableMetadata] = {}
+        self._looked_at = LookedAt()
 
     @cached_property
     def _catalog(self) -> "IcebergCatalog":
@@ -62,9 +63,9 @@ class RestTables:
         with self._answering():
             wanted = named_so(self._all() if tables is None else tables, named)
             found = {table: loaded for table in wanted if (loaded := self._load(table))}
-        self._read = {
-            table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()
-        }
+        self._looked_at.keep(
+            {table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()}
+        )
         return {name: Pointer(name, table.metadata_location) for name, table in found.items()}
 
     def _all(self) -> Iterator[TableName]:
@@ -90,10 +91,10 @@ class RestTables:
             return None
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
-        missing = [pointer.table for pointer in pointers if pointer.location not in self._read]
-        if missing:  # the catalog answers with the metadata itself, so a pointer costs no second request
-            self.pointers([pointer.table for pointer in pointers])
-        return {pointer.table: self._read[pointer.location] for pointer in pointers if pointer.location in self._read}
+        """The catalog answers with the metadata itself, so a pointer costs no second request; one from elsewhere is read."""
+        return {
+            pointer.table: self._looked_at.get(pointer.location) or fetched(pointer, self._properties) for pointer in pointers
+        }
 
     def views(self) -> dict[TableName, str]:
         """None where the server knows no views."""
@@ -167,7 +168,7 @@ class RestTables:
         leases: Sequence[Lease] = (),
         along: Along = NOTHING_ALONG,
     ) -> None:
-        from lakebed.engines.iceberg.staging import amended
+        from lakebed.engines.iceberg.staging import amended, as_seen
 
         with self._answering():
             found = self._load(table)
@@ -176,7 +177,7 @@ class RestTables:
             if seen and found.metadata_location != seen.location:
                 raise PointerMoved(str(table))
             self._fence(leases)
-            self._commit_to(found, amended(amendments, found.metadata))
+            self._commit_to(found, amended(amendments, found.metadata), *as_seen(amendments, found.metadata))
         self._write_books(along)
 
     def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
@@ -269,14 +270,16 @@ class RestTables:
 
     def _commit(self, move: RefMove, updates: "Updates", *, present: int | None) -> None:
         """One table's commit, on condition that the ref still stands at `present`; nothing to change is no commit."""
-        from pyiceberg.table.update import AssertRefSnapshotId
+        from pyiceberg.table.update import AssertCurrentSchemaId, AssertRefSnapshotId, SetCurrentSchemaUpdate
 
         with self._answering():
             table = self._load(move.table)
             if table is None:
                 raise PointerMoved(str(move.table))
-            ref = AssertRefSnapshotId(ref=move.ref, snapshot_id=present)
-            self._commit_to(table, updates(move, table.metadata), ref)
+            wanted = updates(move, table.metadata)
+            reshapes = any(isinstance(update, SetCurrentSchemaUpdate) for update in wanted)
+            schema = (AssertCurrentSchemaId(current_schema_id=table.metadata.current_schema_id),) if reshapes else ()
+            self._commit_to(table, wanted, AssertRefSnapshotId(ref=move.ref, snapshot_id=present), *schema)
 
     def _commit_to(self, table: "Table", updates: "tuple[TableUpdate, ...]", *conditions: "TableRequirement") -> None:
         from pyiceberg.exceptions import CommitFailedException

@@ -1,6 +1,6 @@
 """The next metadata file of a table, written beside the present one and not yet pointed at. PyIceberg does it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Literal
@@ -12,6 +12,8 @@ from pyiceberg.table.locations import load_location_provider
 from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 from pyiceberg.table.update import (
     AddSchemaUpdate,
+    AssertCurrentSchemaId,
+    AssertRefSnapshotId,
     RemovePropertiesUpdate,
     RemoveSnapshotRefUpdate,
     RemoveSnapshotsUpdate,
@@ -20,6 +22,7 @@ from pyiceberg.table.update import (
     SetDefaultSpecUpdate,
     SetPropertiesUpdate,
     SetSnapshotRefUpdate,
+    TableRequirement,
     TableUpdate,
     update_table_metadata,
 )
@@ -110,6 +113,19 @@ def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUp
                 yield RemoveSnapshotsUpdate(snapshot_ids=sorted(gone))
         case SetProperties(properties):
             yield from _with_properties(properties, present)
+
+
+def as_seen(amendments: Collection[Amendment], present: IcebergMetadata) -> tuple[TableRequirement, ...]:
+    """What must still be so when the change arrives: a commit in between would be undone by it, and nobody would know."""
+    refs = {one.name for one in amendments if isinstance(one, SetRef | RemoveRef)}
+    if any(isinstance(one, RemoveSnapshots) for one in amendments):
+        refs |= present.refs.keys()
+    stood = {name: present.refs[name].snapshot_id if name in present.refs else None for name in sorted(refs)}
+    schema = any(isinstance(one, SetSchema) for one in amendments)
+    return (
+        *(AssertRefSnapshotId(ref=name, snapshot_id=snapshot) for name, snapshot in stood.items()),
+        *((AssertCurrentSchemaId(current_schema_id=present.current_schema_id),) if schema else ()),
+    )
 
 
 def _fitting_layout(schema_id: int, present: IcebergMetadata) -> Iterator[TableUpdate]:

@@ -1,0 +1,41 @@
+"""States that are being read: care leaves them alone for as long as that takes."""
+
+import gc
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lakebed.app.holding import Hold
+from lakebed.names import TableName
+from tests.contracts.benches import RealBench, sqlite_bench
+
+ORDERS = TableName("shop", "silver", "orders")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[RealBench]:
+    made = sqlite_bench(tmp_path / "lake")
+    yield made
+    made.close()
+
+
+def held(bench: RealBench) -> list[int]:
+    return [hold.snapshot for hold in bench.stores.events.holds()]
+
+
+def test_a_reader_that_takes_longer_than_its_hold_lasts_does_not_lose_its_files(bench: RealBench) -> None:
+    hold = Hold(bench.stores.events, {ORDERS: [5]}, seconds=1.0)
+    time.sleep(2.5)
+    assert held(bench) == [5]
+    hold.give_back()
+    assert held(bench) == []
+
+
+def test_what_nobody_gives_back_is_not_held_for_ever(bench: RealBench) -> None:
+    hold = Hold(bench.stores.events, {ORDERS: [5]}, seconds=0.5)
+    del hold
+    gc.collect()
+    time.sleep(1.2)
+    assert held(bench) == []
