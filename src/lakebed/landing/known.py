@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from lakebed.landing.digest import content_digest, is_of_content, would_have
 from lakebed.landing.plan import PROCESSED, below_zone, is_archived
 from lakebed.ports import ConsumedFile, FileInfo, Files, Sighting
 
 _NUMBERED = re.compile(r"~\d+(?=\.|$)")  # see `archive`: where another file had the name
+_AT_ONCE = 8
 Same = Callable[[FileInfo, ConsumedFile], bool]
 
 
@@ -57,7 +59,9 @@ def digests(files: Files, read: Iterable[FileInfo], known: Iterable[ConsumedFile
     """Hashes of the files' content, by path; none where the etag says as much. What the ledger knows is not read again."""
     told = {(row.path, row.etag): row.digest for row in known if row.digest}
     unsaid = [file for file in read if not is_of_content(file.etag)]
-    return {file.path: told.get((file.path, file.etag)) or content_digest(files, file) for file in unsaid}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        found = pool.map(lambda file: told.get((file.path, file.etag)) or content_digest(files, file), unsaid)
+        return {file.path: digest for file, digest in zip(unsaid, found, strict=True)}
 
 
 def archived_places(rows: Iterable[ConsumedFile], there: Mapping[str, FileInfo]) -> dict[tuple[str, str], str]:

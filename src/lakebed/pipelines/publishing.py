@@ -1,8 +1,9 @@
 """What a run publishes: the moves it asks for, and the rows that go along with them."""
 
+from contextlib import suppress
 from dataclasses import replace
 
-from lakebed.errors import BadPipeline, RunFailed
+from lakebed.errors import BadPipeline, FileMissing, RunFailed
 from lakebed.landing import digests, is_archived, recheck
 from lakebed.pipelines.compile import compile_view
 from lakebed.pipelines.judging import refuse_blocked
@@ -17,7 +18,8 @@ def ask(work: Work) -> tuple[Ask, ...]:
     refuse_blocked(work)
     for (zone, _), landed in work.landed.items():
         here = tuple(file for file in landed.files if not is_archived(file))
-        work.digests |= digests(work.tools.ground.files, here, work.tools.records.consumed(zone))
+        with suppress(FileMissing):  # as is told below
+            work.digests |= digests(work.tools.ground.files, here, work.tools.records.consumed(zone, table=work.table))
         recheck(work.tools.ground.files, landed.files)  # last: what was hashed is what was read
     if work.spec.is_view or work.skip_write:
         return ()
