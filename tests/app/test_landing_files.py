@@ -142,3 +142,18 @@ def test_files_of_a_bucket_come_back_from_the_archive_and_stay_held_there(on_ser
     lake.rollback(fed.table, first.id, hold=True)
     assert fed.run(full_refresh=True)
     assert fed.rows() == [1]
+
+
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_a_file_that_came_to_a_bucket_in_parts_is_known_when_another_program_copied_it(on_server: Kept) -> None:
+    fed, files = Fed(on_server), on_server.lake.stores.files
+    path = fed.land(padded=12 * 1024 * 1024)
+    assert fed.run()
+    before, data = files.info(path), files.read(path)
+    files.delete(path)
+    assert files.create(path, data).etag != before.etag
+    assert fed.run() is None
+    files.write(path, b"2".ljust(len(data)))
+    assert fed.run()
+    assert fed.rows() == [1, 2]
