@@ -22,9 +22,10 @@ DEFAULT_SCHEMA = "main"
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_-]*")
 _ASSET = re.compile(r"[A-Za-z0-9_.-]+")
-_HIDDEN = re.compile(r"_?(mv|run|stage|dropped)_[0-9a-f]{32}")  # without the underscore where a catalog takes none
+_HIDDEN = re.compile(r"_?(mv|run|stage|replay|dropped)_[0-9a-f]{32}")  # without the underscore where a catalog takes none
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
 _RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
-_OF_RUN = re.compile(r"_?(?:run|stage)_([0-9a-f]{32})")
+_OF_RUN = re.compile(r"_?(?:run|stage|replay)_([0-9a-f]{32})")
 _RESERVED = re.compile(r"_.*|branch_.*|tag_.*|system")
 _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
 
@@ -190,6 +191,11 @@ def named_so(tables: Iterable[TableName], names: Collection[str] | None) -> list
 def new_run_id() -> str:
     """32 hexadecimal digits that nobody else has; later ones sort later."""
     return f"{time.time_ns() // 1_000_000:012x}{uuid4().hex[:20]}"
+
+
+def is_run_id(text: str) -> bool:
+    """Whether this may be the id of a run."""
+    return _RUN_ID.fullmatch(text) is not None
 
 
 def run_time(run_id: str) -> datetime:

@@ -1,4 +1,7 @@
-"""Runs a lake's pipelines in a process of its own and kills it (SIGKILL) at a step boundary: `killed.py LAKE WHEN STEP`."""
+"""Runs a lake's pipelines in a process of its own and kills it (SIGKILL) at a step boundary.
+
+`killed.py LAKE WHEN STEP`, or `killed.py LAKE WHEN STEP full_refresh`.
+"""
 
 import os
 import signal
@@ -16,7 +19,7 @@ def main() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     with open_lake(folder) as lake:
-        lake.pipelines.run(Request(), watch=die)
+        lake.pipelines.run(Request(full_refresh="full_refresh" in sys.argv), watch=die)
 
 
 if __name__ == "__main__":

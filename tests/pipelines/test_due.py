@@ -5,9 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lakebed.names import TableName
-from lakebed.pipelines.pins import Target
-from lakebed.ports import RunRecord, Snapshot, SnapshotRef, TableMetadata
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.due import due
+from lakebed.pipelines.pins import Pins, Target, ZonePin
+from lakebed.pipelines.spec import ZoneRef
+from lakebed.ports import FileInfo, RunRecord, Snapshot, SnapshotRef, TableMetadata
+from tests.pipelines.test_invocation import setting
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TABLE = TableName("shop", "bronze", "orders")
@@ -42,3 +45,30 @@ def test_a_change_by_others_is_seen_and_compaction_is_none(
     table: TableMetadata | None, last: RunRecord | None, as_left: bool
 ) -> None:
     assert Target(TABLE, table, last).is_as_left("main") is as_left
+
+
+ZONE = ZoneName("shop", "orders")
+FILES = (FileInfo("shop/landing/orders/1.csv", 1, "e", NOW),)
+GIVEN = replace(LAST, release="r", given="g")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "pin", "target", "runs", "reason"),
+    [
+        ("append_only", ZonePin(FILES, 1), Target(TABLE), True, "1 new file in shop.orders"),
+        ("append_only", ZonePin(), Target(TABLE), False, "no file is waiting in shop.orders"),
+        ("append_only", ZonePin(archived=2), Target(TABLE), False,
+         "no file is waiting in shop.orders; --full-refresh reads the 2 archived"),
+        ("full_refresh", ZonePin(FILES), Target(TABLE, metadata("append"), GIVEN), False, "no new file in shop.orders"),
+        ("full_refresh", ZonePin(FILES), Target(TABLE, metadata("append"), replace(GIVEN, given="")), True,
+         "it is not known what the last run was given"),  # the record of an older Lakebed
+        ("full_refresh", ZonePin(gone=("2.csv",)), Target(TABLE, metadata("append"), GIVEN), True, "2.csv is gone"),
+        ("full_refresh", ZonePin(), Target(TABLE, metadata("append"), GIVEN), False, "no file is waiting in shop.orders"),
+    ],
+)  # fmt: skip
+def test_a_plan_says_why_a_pipeline_over_zones_runs_or_does_not(
+    strategy: str, pin: ZonePin, target: Target, runs: bool, reason: str
+) -> None:
+    spec = replace(setting(strategy).spec, zones=(ZoneRef("orders", ZONE, None, "", 1),), release="r")
+    found = due(spec, Pins("2", {}, {(ZONE, None): pin}, given="g"), target)
+    assert (bool(found), found.reason) == (runs, reason)

@@ -52,11 +52,11 @@ SOURCE = "SELECT * FROM {{ landing_zone('orders') }}"
 GATE = {"ids": "SELECT * FROM {{ this }} WHERE id IS NULL"}
 
 
-def killed(lake: Path, when: str, step: str) -> None:
+def killed(lake: Path, when: str, step: str, *more: str) -> None:
     """A run that dies there; its lease is short, so that the next one need not wait."""
     environment = {**os.environ, "LAKEBED_LEASE_LIMIT_SECONDS": "1", "LAKEBED_SPARK_QUICK": "true"}
     environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
-    command = [sys.executable, "-m", "tests.pipelines.killed", str(lake), when, step]
+    command = [sys.executable, "-m", "tests.pipelines.killed", str(lake), when, step, *more]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=180)
     assert done.returncode == -signal.SIGKILL, (step, done.stdout, done.stderr)
     time.sleep(1.1)  # the lease passes on once its holder has been silent for so long
@@ -130,4 +130,23 @@ def test_a_first_run_killed_at_its_end_is_forgotten_and_made_anew(tmp_path: Path
     shop.run_one("bronze.orders")
     assert sorted(row["id"] for row in shop.rows("bronze.orders")) == [1, 2]
     assert shop.hidden() == []
+    shop.lake.close()
+
+
+@pytest.mark.parametrize("step", ["Replay", "Write", "Judge"][: 1 if SCALE == 1 else None])
+def test_a_full_refresh_killed_half_way_leaves_main_as_it_was_and_the_next_one_ends_it(
+    step: str, tmp_path: Path, spark_home: Path
+) -> None:
+    shop = TestLake(tmp_path / "lake", settings={"lease": {"limit_seconds": 1.0}})
+    shop.pipeline("bronze.orders", SOURCE, CONFIGS["scd2"], gates=GATE)
+    for number in (1, 2):
+        shop.land("orders", f"{number}.csv", f"id,at\n1,{number}\n")
+        shop.run_one("bronze.orders")
+    before, snapshots = shop.rows("bronze.orders"), shop.snapshots("bronze.orders")
+    killed(shop.folder, "after", step, "full_refresh")
+    assert shop.rows("bronze.orders") == before
+    shop.run_one("bronze.orders", full_refresh=True)
+    assert shop.rows("bronze.orders") == before
+    assert (shop.hidden(), shop.refs("bronze.orders")) == ([], {"main"})
+    assert shop.snapshots("bronze.orders") == snapshots + 1
     shop.lake.close()

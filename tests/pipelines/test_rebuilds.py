@@ -26,14 +26,13 @@ def ids(shop: TestLake, name: str) -> list[int]:
     return sorted(row["id"] for row in shop.rows(name))
 
 
-@pytest.mark.parametrize("archive", ["", ARCHIVE], ids=["files left in the zone", "files archived"])
-def test_a_table_that_somebody_dropped_is_made_again_from_its_files(shop: TestLake, archive: str) -> None:
-    shop.pipeline("bronze.orders", QUERY, f"merge_strategy: append_only\n{archive}")
-    shop.pipeline("bronze.whole", "SELECT * FROM {{ landing_zone('whole') }}", f"merge_strategy: full_refresh\n{archive}")
+def test_a_table_that_somebody_dropped_is_made_again_from_its_files(shop: TestLake) -> None:
+    shop.pipeline("bronze.orders", QUERY, f"merge_strategy: append_only\n{ARCHIVE}")
+    shop.pipeline("bronze.whole", "SELECT * FROM {{ landing_zone('whole') }}", "merge_strategy: full_refresh")
     for number in (1, 2):
-        for zone in ("orders", "whole"):
-            shop.land(zone, f"{number}.csv", f"id\n{number}\n")
-        shop.run()
+        shop.land("whole", f"{number}.csv", f"id\n{number}\n")
+        shop.land("orders", f"{number}.csv", f"id\n{number}\n")
+        shop.run(*("bronze.orders",) if number == 1 else ())
     before = {name: shop.rows(name) for name in ("bronze.orders", "bronze.whole")}
     for name in before:
         drop_abroad(shop, name)

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines import plan as steps
+from lakebed.pipelines.pins import Batch
 from lakebed.pipelines.plan import Plan, Step
 from lakebed.pipelines.words import in_words, inputs_of, strategy_of
 from lakebed.ports import FileInfo, InputPin
@@ -31,6 +32,14 @@ SAID: list[tuple[Step, str]] = [
         "read 5 files of shop.orders that fit '*.csv': sub/0.csv, sub/1.csv, sub/2.csv, …",
     ),
     (READ, "run shop/pipelines/silver/orders/pipeline.sql over shop.silver.orders at 7, shop.silver.orders (no row yet)"),
+    (
+        steps.Replay(1, 3, Batch({(ZONE, None): files(2)}, "0" * 32, datetime(2026, 1, 2, 3, 4, tzinfo=UTC)), TABLE, MERGE),
+        "replay 1 of 3: 2 files of the run 0000000000000000 of 2026-01-02 03:04, by incremental",
+    ),
+    (
+        steps.Replay(3, 3, Batch({(ZONE, None): files(1)}), TABLE, MERGE, (InputPin(TABLE, 7),)),
+        "replay 3 of 3: 1 file that waited, by incremental over shop.silver.orders at 7",
+    ),
     (steps.Stage(TABLE), "compute the result once, into a hidden table"),
     (steps.CheckKeys(("id", "at"), None), "check the key id, at: never NULL"),
     (steps.CheckKeys(("id",), "at"), "check the key id: never NULL, of repeated ones the newest by at counts"),
@@ -47,6 +56,7 @@ SAID: list[tuple[Step, str]] = [
     (steps.CreateHidden(TABLE), "make the table, under a name nobody knows"),
     (steps.OpenBranch(TABLE, "run_1", 5), "open the branch run_1"),
     (steps.Write(TABLE, MERGE), "write by incremental: insert new keys and update known ones (by id, at)"),
+    (steps.Write(TABLE, MERGE, replaces=True), "replace all rows"),
     (steps.Execute(TABLE, read_change("DELETE FROM orders")), "run the DELETE on the branch"),
     (steps.DropStage(TABLE), "remove the hidden table"),
     (steps.Judge(Gate("known", "SELECT 1", "x.sql", description="all is known")), "ask the gate known (blocks): all is known"),

@@ -3,7 +3,18 @@
 from lakebed.landing.archive import archive, processed, samples
 from lakebed.landing.known import archived_places, digests, locate, recognise
 from lakebed.landing.links import links
-from lakebed.landing.plan import Move, archivable, below_run, fits_pattern, fits_zone_pattern, fresh, is_archived, waiting
+from lakebed.landing.parts import frame_of_some
+from lakebed.landing.plan import (
+    Move,
+    archivable,
+    archiving_run,
+    below_run,
+    fits_pattern,
+    fits_zone_pattern,
+    fresh,
+    is_archived,
+    waiting,
+)
 from lakebed.landing.put import checked_name, put, put_path
 from lakebed.landing.reader import Reader
 from lakebed.landing.requeue import requeue
@@ -20,11 +31,13 @@ __all__ = [
     "archivable",
     "archive",
     "archived_places",
+    "archiving_run",
     "below_run",
     "checked_name",
     "digests",
     "fits_pattern",
     "fits_zone_pattern",
+    "frame_of_some",
     "freeze",
     "fresh",
     "is_archived",

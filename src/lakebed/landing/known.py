@@ -89,7 +89,7 @@ def locate(taken: Iterable[ConsumedFile], files: Iterable[FileInfo]) -> tuple[di
             found[row.path] = row
         elif place := places.get((row.path, row.etag)):
             found[place] = row
-        else:
+        elif row.size:  # nobody misses a file without a row
             gone.append(row.path)
     return found, tuple(gone)
 

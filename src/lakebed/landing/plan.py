@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from lakebed.errors import BadName
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec
-from lakebed.names import TableName, ZoneName
+from lakebed.names import TableName, ZoneName, is_run_id
 from lakebed.ports import ConsumedFile, FileInfo
 
 PROCESSED, QUARANTINE, SAMPLES = "_processed", "_quarantine", "_samples"
@@ -87,6 +87,12 @@ def is_archived(file: FileInfo) -> bool:
 def below_run(path: str) -> str:
     """The name of an archived file in its zone: what comes after the run."""
     return path.partition(f"/{PROCESSED}/")[2].partition("/")[2]
+
+
+def archiving_run(file: FileInfo) -> str:
+    """The run into whose folder a file was archived; empty where it was not."""
+    run_id = file.path.partition(f"/{PROCESSED}/")[2].partition("/")[0]
+    return run_id if is_run_id(run_id) else ""
 
 
 def is_data(below: str) -> bool:

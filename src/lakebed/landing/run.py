@@ -7,16 +7,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from lakebed.errors import BadFiles, FileMissing, FilesChanged
-from lakebed.landing.alike import Address, reading_columns
+from lakebed.landing.alike import Address
 from lakebed.landing.archive import set_aside
 from lakebed.landing.check import Checked, check
+from lakebed.landing.parts import frame_of
 from lakebed.landing.plan import fresh, waiting
 from lakebed.landing.reader import Reader
 from lakebed.landing.seen import Bad, Sniffed
 from lakebed.landing.sniff import sniff_all
 from lakebed.landing.spec import ZoneSpec
-from lakebed.names import ZoneName, spark_identifier
-from lakebed.ports import ConsumedFile, Field, FileInfo, Files, Frame, SetAside
+from lakebed.names import ZoneName
+from lakebed.ports import ConsumedFile, FileInfo, Files, Frame, SetAside
 
 _AT_ONCE = 8
 _SHOWN = 10
@@ -40,6 +41,7 @@ class Landed:
     rows_by_file: Mapping[str, int] = field(default_factory=dict)
     set_aside: tuple[SetAside, ...] = ()
     rejected: Mapping[str, int | None] = field(default_factory=dict)  # rows of the files set aside, where they could be counted
+    checked: Checked | None = field(default=None, repr=False)  # what the look at all rows came to
 
 
 def freeze(
@@ -100,11 +102,12 @@ def open_zone(
     aside = set_aside(files, bad, zone, run_id=run_id, at=now())
     rows = empty | dict(checked.rows)
     return Landed(
-        _frame(reader, checked, spec, address),
+        frame_of(reader, checked, spec, address),
         tuple(file for file in chosen if file.path in rows),
         rows,
         aside,
         {one.file.path: one.rows for one in bad},
+        checked,
     )
 
 
@@ -142,18 +145,6 @@ def _counted(bad: Iterable[Bad], sniffed: Iterable[Sniffed]) -> tuple[Bad, ...]:
     """A Parquet file says how many rows it has, even if they cannot be read."""
     told = {one.file.path: one.rows for one in sniffed}
     return tuple(one if one.rows is not None else replace(one, rows=told[one.file.path]) for one in bad)
-
-
-def _frame(reader: Reader, checked: Checked, spec: ZoneSpec, address: Address) -> Frame | None:
-    """All groups under the same columns; without a good file, the expected columns and no row."""
-    fields = [Field(name, str(type_)) for name, type_ in checked.target.items()]
-    if checked.groups:
-        groups = [member.to_read(reading_columns(member, checked.target), address) for member in checked.groups]
-        return reader.union([reader.shape(reader.read_files(group), fields) for group in groups])
-    if not spec.expected:
-        return None
-    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {spark_identifier(column.name)}" for column in fields)
-    return reader.query(f"SELECT {columns} WHERE 1 = 0")
 
 
 def _changed(files: Files, file: FileInfo) -> str:

@@ -46,6 +46,7 @@ def begin(
         release=spec.release,
         version=spec.version,
         ref=order.ref,
+        asked_at=order.started_at,
     )
     tools.records.write(record)
     pins, target = pin(spec, specs, tools, order, run_id=run_id, built=built)
@@ -54,6 +55,7 @@ def begin(
     setting = Setting(spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars)
     record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref), given=pins.given)
     plan, moment = _plan(spec, pins, target, order), _moment(record.started_at, setting, tools)
+    record = replace(record, moment=moment)
     return Work(tools, order, setting, plan, held, record, moment, logger_of(run_id, tools.log(run_id)))
 
 

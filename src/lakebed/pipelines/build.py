@@ -56,6 +56,7 @@ class Outcome:
 
     record: RunRecord
     error: LakebedError | None = None
+    later: int = 0  # files that were left to further runs
 
 
 def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
@@ -100,8 +101,11 @@ def skipped(build: Build, table: TableName, why: str) -> RunRecord:
 
 
 def run_one(build: Build, spec: PipelineSpec) -> RunRecord:
-    """Run a pipeline; how it went is in the record."""
-    return attempt_until(build, spec).record
+    """Run a pipeline, once for each file where it takes one a run; how it went at last is in the record."""
+    outcome, former = attempt_until(build, spec), None
+    while outcome.later and (former is None or outcome.later < former) and not build.order.stop.is_set():
+        outcome, former = attempt_until(build, spec), outcome.later
+    return outcome.record
 
 
 def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
@@ -177,7 +181,8 @@ def _carry_out(work: Work) -> Outcome:
         if work.plan.steps:
             publish_all([work], publication=work.run_id)
         finish(work)
-    return Outcome(work.record, trouble.error)
+    later = max((pin.later for pin in work.setting.pins.landing.values()), default=0)
+    return Outcome(work.record, trouble.error, 0 if trouble.error else later)
 
 
 def publish_all(works: Sequence[Work], *, publication: str) -> None:

@@ -134,10 +134,10 @@ def _this(work: Work, bench: Workbench | None) -> Any:
 def _zones(work: Work, bench: Workbench | None) -> Callable[..., Any]:
     def landing_zone(name: str, pattern: str | None = None) -> Any:
         zone = _asked(work, name, pattern)
-        landed = work.landed[zone.zone, zone.pattern]
+        landed = work.read[zone.zone, zone.pattern]
         if bench is None:
             return landed.frame
-        folder = work.tools.scratch(work.run_id) / zone_view(zone.zone, zone.pattern)
+        folder = work.tools.scratch(work.run_id) / work.setting.view(zone.zone, zone.pattern)
         return links(work.tools.ground.files, landed.files, folder)
 
     return landing_zone
@@ -145,7 +145,7 @@ def _zones(work: Work, bench: Workbench | None) -> Callable[..., Any]:
 
 def _files(work: Work, name: str, pattern: str | None) -> list[str]:
     zone = _asked(work, name, pattern)
-    return [work.tools.ground.root.at(file.path) for file in work.landed[zone.zone, zone.pattern].files]
+    return [work.tools.ground.root.at(file.path) for file in work.read[zone.zone, zone.pattern].files]
 
 
 def _asked(work: Work, name: str, pattern: str | None) -> Any:

@@ -42,6 +42,11 @@ class Setting:
     watermark: Watermark | None
     started_at: datetime  # when all the runs began that were asked for together, in the lake's time zone
     vars: Mapping[str, Any]
+    part: int = 0  # which batch of several; 0: all files are one
+
+    def view(self, zone: ZoneName, pattern: str | None) -> str:
+        """The name under which the session reads the files of a zone: every batch has its own."""
+        return zone_view(zone, pattern) + (f"_part_{self.part}" if self.part else "")
 
     @property
     def is_incremental(self) -> bool:
@@ -109,7 +114,7 @@ def _values(setting: Setting, spec: PipelineSpec, refs: Iterable[Ref], *, this: 
     mark = setting.watermark if incremental else None
     return TemplateValues(
         refs={ref.text: relation(ref.table, setting) for ref in refs},
-        zones={(ref.text, ref.pattern): spark_identifier(zone_view(ref.zone, ref.pattern)) for ref in spec.zones},
+        zones={(ref.text, ref.pattern): spark_identifier(setting.view(ref.zone, ref.pattern)) for ref in spec.zones},
         this=this,
         is_incremental=incremental,
         strategy=spec.strategy.strategy,

@@ -91,6 +91,11 @@ class PipelineConfig(BaseModel):
     scd_valid_to: str = Field(default="valid_to", description="column scd2 adds: until when; NULL while it holds")
     scd_close_absent: bool = Field(default=False, description="scd2 closes keys that are absent from the batch")
     archive_landing_zones: bool = Field(default=False, description="move files that were read to `_processed/`")
+    one_file_a_run: bool | None = Field(
+        default=None,
+        description="true: each file that waits gets a run of its own, oldest first; false: they are one batch; "
+        "unset: one batch, and refused where absent keys count",
+    )
     max_retries: int = Field(default=0, ge=0, le=100, description="how often a failed run is tried again")
     retry_delay_seconds: float = Field(default=30, ge=0, description="wait before the first retry; each further one doubles it")
     on_schema_change: Annotated[

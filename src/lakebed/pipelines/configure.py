@@ -33,6 +33,9 @@ def configure(document: Document, annotations: Mapping[str, Annotation], *, sour
         raise origin.refuse_value(error.errors()[0]) from None
     _refuse_tangled(config, origin)
     _refuse_loose_contract(config, origin)
+    if config.one_file_a_run and config.merge_strategy == "full_refresh":
+        what = "one_file_a_run is set, and full_refresh would keep the rows of the last file only."
+        raise origin.refuse("one_file_a_run", what, next="Leave it out, or choose another strategy.")
     try:
         return Configured(config, strategy_of(config))
     except ValidationError as error:

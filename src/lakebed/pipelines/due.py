@@ -32,7 +32,9 @@ def due(spec: PipelineSpec, pins: Pins, target: Target) -> Due:
     if pins.full_refresh:
         return Due(yes=True, reason="a full refresh was asked for")
     if new:
-        return Due(yes=True, reason=f"{new} new file{'s' if new > 1 else ''} in {listed}")
+        later = max(pin.later for pin in pins.landing.values())
+        more = f", and {later} more, each in a run of its own" if later else ""
+        return Due(yes=True, reason=f"{new} new file{'s' if new > 1 else ''} in {listed}{more}")
     return Due(yes=True, reason=changed) if changed else Due(yes=False, reason=f"no new file in {listed}")
 
 

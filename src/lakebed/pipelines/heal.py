@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lakebed.errors import PointerMoved, Unavailable
 from lakebed.names import TableName, run_of_branch
-from lakebed.pipelines.plan import hidden_table, staged_table
+from lakebed.pipelines.plan import hidden_table, replay_table, staged_table
 from lakebed.pipelines.tools import Tools
 from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
@@ -51,8 +51,8 @@ def _restore(
 
 def drop_leftovers(record: RunRecord, tools: Tools) -> None:
     """The hidden tables of a run that will not be published."""
-    for hidden in (staged_table(record.table, record.run_id), hidden_table(record.table, record.run_id)):
-        tools.ground.catalog.purge(hidden)
+    for hidden in (staged_table, replay_table, hidden_table):
+        tools.ground.catalog.purge(hidden(record.table, record.run_id))
 
 
 def set_back(record: RunRecord, tools: Tools, *, lease: Lease | None) -> None:

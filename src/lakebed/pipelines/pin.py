@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from lakebed.errors import BadPipeline, near, suggestion
+from lakebed.errors import BadPipeline, UsageError, near, suggestion
 from lakebed.names import TableName
+from lakebed.pipelines.batches import batches_of, refuse_mixed_extracts
 from lakebed.pipelines.pin_zones import pin_zones, read_zone
 from lakebed.pipelines.pins import Pins, Target
 from lakebed.pipelines.spec import PipelineSpec, Ref
@@ -40,10 +41,16 @@ def pin(
     target = _target(spec, found.get(spec.table), tools)
     shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
     shown[spec.table] = _own_shown(target, order.ref)
+    if order.full_refresh and not target.absent:
+        _refuse_lost_history(spec)
     landing = pin_zones(spec, tools, full_refresh=order.full_refresh, absent=target.absent)
     refuse_unknown_zones([ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], tools)
+    made_again = (order.full_refresh or target.absent) and spec.strategy.strategy != "full_refresh"
+    each_file = bool(spec.config.one_file_a_run)
+    batches = batches_of(landing, record=tools.records.run, each_file=each_file) if made_again else ()
+    refuse_mixed_extracts(spec, landing, batches)
     given = _given(spec, tools, order)
-    return Pins(run_id, inputs, landing, full_refresh=order.full_refresh, ref=order.ref, shown=shown, given=given), target
+    return Pins(run_id, inputs, landing, order.full_refresh, order.ref, shown, batches, given), target
 
 
 def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: Tools) -> Target:
@@ -106,6 +113,19 @@ def refuse_unknown_refs(tables: Sequence[TableName], specs: Specs, tools: Tools)
     refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
     wanted = {ref.table for ref in refs} - specs.keys()
     _refuse_unknown(refs, {*specs, *tools.ground.catalog.pointers(wanted)} if wanted else set(specs), specs, tools)
+
+
+def _refuse_lost_history(spec: PipelineSpec) -> None:
+    """Former states of inputs are not kept for ever: what a table tells of the past could not be made again from them."""
+    inputs = sorted({str(ref.table) for ref in spec.refs if ref.table != spec.table})
+    if inputs and spec.strategy.own_columns:
+        raise UsageError(
+            f"a full refresh would lose history: {spec.strategy.strategy} tells of former states of {', '.join(inputs)}, "
+            "and these cannot be read again.",
+            where=str(spec.table),
+            safe="The table is as it was.",
+            next=f"Run it without --full-refresh; or, to begin anew, drop the table first: lakebed table drop {spec.table}",
+        )
 
 
 def _given(spec: PipelineSpec, tools: Tools, order: Order) -> str:

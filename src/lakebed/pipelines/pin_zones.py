@@ -1,12 +1,13 @@
 """Which files of its zones a run reads."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from lakebed.errors import BadFiles, BadPipeline, FileMissing
 from lakebed.landing import ZONE_FILE, ZoneSpec, archived_places, fits_zone_pattern, freeze, fresh, load_zone, locate, processed
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.ledger import known_files
-from lakebed.pipelines.pins import ZonePin
+from lakebed.pipelines.pins import ZoneKey, ZonePin, age
 from lakebed.pipelines.spec import PipelineSpec, ZoneRef
 from lakebed.pipelines.tools import Tools
 from lakebed.ports import ConsumedFile, FileInfo
@@ -15,14 +16,12 @@ from lakebed.settings import LARGEST
 _SHOWN = 3
 
 
-def pin_zones(
-    spec: PipelineSpec, tools: Tools, *, full_refresh: bool, absent: bool
-) -> Mapping[tuple[ZoneName, str | None], ZonePin]:
+def pin_zones(spec: PipelineSpec, tools: Tools, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
     """The files that a run reads, by zone and pattern; those of a `full_refresh`, or of a table that is `absent`, too."""
     zones = [_Zone(ref, read_zone(ref.zone, tools), spec.table, tools) for ref in spec.zones]
     ledger = tools.records.ledger(spec.table) if spec.zones else ()
     whole = spec.strategy.strategy == "full_refresh"
-    pinned = {}
+    pinned: dict[ZoneKey, ZonePin] = {}
     for zone in zones:
         ref, taken = zone.ref, _taken(zone.ref, ledger, last=whole)
         if whole:
@@ -31,10 +30,21 @@ def pin_zones(
             pinned[ref.zone, ref.pattern] = zone.all(taken)
         else:
             pinned[ref.zone, ref.pattern] = zone.waiting(absent=absent)
+    if spec.config.one_file_a_run and not full_refresh and not any(pin.known for pin in pinned.values()):
+        pinned = _oldest(pinned)
     gone = [path for pin in pinned.values() for path in pin.gone]
     if gone and not whole and not (full_refresh and absent):
         raise _refusal(spec.table, gone, absent=absent)
     return pinned
+
+
+def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
+    """The file that came first; the others are left to further runs."""
+    waiting = sorted({file for pin in pinned.values() for file in pin.files}, key=age)
+    if not waiting:
+        return dict(pinned)
+    chosen = {key: tuple(file for file in pin.files if file == waiting[0]) for key, pin in pinned.items()}
+    return {key: replace(pin, files=chosen[key], new=len(chosen[key]), later=len(waiting) - 1) for key, pin in pinned.items()}
 
 
 def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple[ConsumedFile, ...]:

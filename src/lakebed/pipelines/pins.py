@@ -2,10 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import MAIN, ConsumedFile, FileInfo, InputPin, RunRecord, Shown, TableMetadata
 from lakebed.tables import Renames
+
+ZoneKey = tuple[ZoneName, str | None]  # a zone, and the pattern of the files that are meant
+
+
+def age(file: FileInfo) -> tuple[datetime, str]:
+    """By this files are in the order in which they came."""
+    return (file.modified, file.path)
 
 
 @dataclass(frozen=True)
@@ -17,6 +25,7 @@ class ZonePin:
     changing: tuple[str, ...] = ()  # still being written: they wait for the next run
     known: Mapping[str, ConsumedFile] = field(default_factory=dict)  # of those that the table has: path → as it was taken
     gone: tuple[str, ...] = ()  # that the table has, and that are neither in the zone nor archived
+    later: int = 0  # that wait too, and are left to further runs
     archived: int = 0  # that lie in `_processed/` and are not read
 
     @property
@@ -25,15 +34,27 @@ class ZonePin:
 
 
 @dataclass(frozen=True)
+class Batch:
+    """The files that one run took, when it began and when it was asked for; without a run they still wait, and come in now."""
+
+    files: Mapping[ZoneKey, tuple[FileInfo, ...]] = field(repr=False)
+    run_id: str = ""
+    at: datetime | None = None
+    asked_at: datetime | None = None
+    later: timedelta = timedelta(0)  # than the run began: where one run brings in several batches
+
+
+@dataclass(frozen=True)
 class Pins:
     """What a run reads, decided in one moment."""
 
     run_id: str
     inputs: Mapping[TableName, InputPin]
-    landing: Mapping[tuple[ZoneName, str | None], ZonePin]
+    landing: Mapping[ZoneKey, ZonePin]
     full_refresh: bool = False
     ref: str = MAIN
     shown: Mapping[TableName, tuple[Shown, ...]] = field(default_factory=dict)  # tables whose snapshots have other columns
+    batches: tuple[Batch, ...] = ()  # of a table that is made again from its files: these, one after the other
     given: str = ""  # digest of what it is given beside files and code: variables, and how its zones are to be read
 
     @property

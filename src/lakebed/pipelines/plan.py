@@ -1,10 +1,11 @@
 """What a run will do. Pure: reads nothing, writes nothing. `lakebed plan` prints it, the runner executes it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.due import due
-from lakebed.pipelines.pins import Pins, Target
+from lakebed.pipelines.pins import Batch, Pins, Target
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
@@ -27,6 +28,22 @@ class Calculate:
 
     file: str
     inputs: tuple[InputPin, ...]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The result over the files of one earlier run alone, brought by the strategy into a hidden table, as that run did."""
+
+    number: int
+    of: int
+    batch: Batch
+    table: TableName
+    strategy: Strategy
+    inputs: tuple[InputPin, ...] = ()
+
+    @property
+    def is_last(self) -> bool:
+        return self.number == self.of
 
 
 @dataclass(frozen=True)
@@ -78,10 +95,11 @@ class OpenBranch:
 
 @dataclass(frozen=True)
 class Write:
-    """Bring the result in, by the strategy, in one commit."""
+    """Bring the result in, by the strategy, in one commit; `replaces`: in place of all rows."""
 
     table: TableName
     strategy: Strategy
+    replaces: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,7 +147,7 @@ class Archive:
 
 
 Step = (
-    OpenZone | Calculate | Stage | CheckKeys | PrepareSchema | EvolveLayout | CreateHidden | OpenBranch | Write | Execute
+    OpenZone | Calculate | Replay | Stage | CheckKeys | PrepareSchema | EvolveLayout | CreateHidden | OpenBranch | Write | Execute
     | DropStage | Judge | Publish | CreateView | Archive
 )  # fmt: skip
 
@@ -154,6 +172,11 @@ def staged_table(table: TableName, run_id: str) -> TableName:
     return TableName(table.namespace, table.layer, f"stage_{run_id}")
 
 
+def replay_table(table: TableName, run_id: str) -> TableName:
+    """Where a run makes a table again, batch by batch."""
+    return TableName(table.namespace, table.layer, f"replay_{run_id}")
+
+
 def plan_run(spec: PipelineSpec, pins: Pins, target: Target) -> Plan:
     """Everything one run will do, in order."""
     found = due(spec, pins, target)
@@ -172,8 +195,7 @@ def plan_by_hand(spec: PipelineSpec, pins: Pins, target: Target, *, statement: C
 
 
 def _table_steps(spec: PipelineSpec, pins: Pins, target: Target, *, staged: bool) -> tuple[Step, ...]:
-    stage = staged_table(spec.table, pins.run_id)
-    keys = (CheckKeys(spec.strategy.keys, spec.strategy.order),) if spec.strategy.keys else ()
+    result, passing = _result(spec, pins, staged=staged)
     place: tuple[Step, ...] = (
         PrepareSchema(spec.config.schema_policy, target.renames),
         *_evolution(spec, target),
@@ -182,15 +204,31 @@ def _table_steps(spec: PipelineSpec, pins: Pins, target: Target, *, staged: bool
     if target.absent:
         place = (CreateHidden(hidden_table(spec.table, pins.run_id)),)
     return (
-        *_calculation(spec, pins),
-        *((Stage(stage), *keys) if staged else ()),
+        *result,
         *place,
-        Write(spec.table, spec.strategy),
-        *((DropStage(stage),) if staged else ()),
+        Write(spec.table, spec.strategy, replaces=pins.full_refresh and not target.absent),
+        *(DropStage(table) for table in passing),
         *(Judge(gate) for gate in spec.gates),
         Publish(spec.table, pins.ref),
         *(Archive(zone) for zone in spec.zone_names if spec.config.archive_landing_zones),
     )
+
+
+def _result(spec: PipelineSpec, pins: Pins, *, staged: bool) -> tuple[tuple[Step, ...], tuple[TableName, ...]]:
+    """The steps that come to the rows to write, and the hidden tables that hold them for a while."""
+    if len(pins.batches) > 1 or any(batch.at for batch in pins.batches):
+        replayed = replay_table(spec.table, pins.run_id)
+        return (*_opening(pins), *_replays(spec, pins, replayed)), (replayed,)
+    stage = staged_table(spec.table, pins.run_id)
+    keys = (CheckKeys(spec.strategy.keys, spec.strategy.order),) if spec.strategy.keys else ()
+    calculation = _calculation(spec, pins)
+    return ((*calculation, Stage(stage), *keys), (stage,)) if staged else (calculation, ())
+
+
+def _replays(spec: PipelineSpec, pins: Pins, table: TableName) -> Iterator[Replay]:
+    inputs, count = tuple(pins.inputs.values()), len(pins.batches)
+    for number, batch in enumerate(pins.batches, start=1):
+        yield Replay(number, count, batch, table, spec.strategy, inputs)
 
 
 def _evolution(spec: PipelineSpec, target: Target) -> tuple[Step, ...]:
@@ -206,8 +244,11 @@ def _view_steps(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:
 
 
 def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:
-    zones = (OpenZone(zone, pattern, pin.files) for (zone, pattern), pin in pins.landing.items())
-    return (*zones, Calculate(spec.file, tuple(pins.inputs.values())))
+    return (*_opening(pins), Calculate(spec.file, tuple(pins.inputs.values())))
+
+
+def _opening(pins: Pins) -> Iterator[OpenZone]:
+    return (OpenZone(zone, pattern, pin.files) for (zone, pattern), pin in pins.landing.items())
 
 
 def is_staged(strategy: Strategy) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from lakebed.errors import LakebedError, RunFailed
-from lakebed.pipelines import calculate, evolve, write
+from lakebed.pipelines import calculate, evolve, replay, write
 from lakebed.pipelines.judging import judge_all
 from lakebed.pipelines.plan import (
     Archive,
@@ -23,6 +23,7 @@ from lakebed.pipelines.plan import (
     OpenZone,
     PrepareSchema,
     Publish,
+    Replay,
     Stage,
     Step,
     Write,
@@ -116,8 +117,15 @@ def _phase(work: Work, step: Step) -> Iterator[None]:
         yield
     finally:
         seconds = round(time.monotonic() - began, 3)
-        work.record = replace(work.record, phases=(*work.record.phases, Phase(phase_name(step), seconds)))
+        work.record = replace(work.record, phases=_with(work.record.phases, Phase(phase_name(step), seconds)))
         work.log.info("%s: %.3f s", phase_name(step), seconds)
+
+
+def _with(phases: tuple[Phase, ...], phase: Phase) -> tuple[Phase, ...]:
+    """Replays are one phase, however many there are."""
+    if phase.name == Replay.__name__ and phases and phases[-1].name == phase.name:
+        return (*phases[:-1], Phase(phase.name, round(phases[-1].seconds + phase.seconds, 3)))
+    return (*phases, phase)
 
 
 def _execute(work: Work, step: Step) -> None:  # noqa: C901 - one arm a step, each a line
@@ -127,6 +135,8 @@ def _execute(work: Work, step: Step) -> None:  # noqa: C901 - one arm a step, ea
         case Calculate():
             calculate.calculate(work)
             evolve.refuse_unfit_result(work)
+        case Replay():
+            replay.replay(work, step)
         case Stage():
             write.stage(work)
         case CheckKeys():

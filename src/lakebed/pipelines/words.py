@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from lakebed.names import short_id
+from lakebed.pipelines.pins import Batch
 from lakebed.pipelines.plan import (
     Archive,
     Calculate,
@@ -17,6 +19,7 @@ from lakebed.pipelines.plan import (
     Plan,
     PrepareSchema,
     Publish,
+    Replay,
     Stage,
     Step,
     Write,
@@ -53,7 +56,8 @@ def strategy_of(plan: Plan) -> str:
 
 def inputs_of(plan: Plan) -> tuple[InputPin, ...]:
     """The tables a plan reads, and at which snapshots."""
-    return tuple(pin for step in plan.steps if isinstance(step, Calculate) for pin in step.inputs)
+    reading = (step for step in plan.steps if isinstance(step, Calculate | Replay))
+    return tuple(dict.fromkeys(pin for step in reading for pin in step.inputs))
 
 
 def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
@@ -64,6 +68,8 @@ def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
             return f"read {len(files)} {_files(files)} of {zone}{fitting}{_names(files, zone.folder)}"
         case Calculate(file, inputs):
             return f"run {file}{_over(inputs)}"
+        case Replay():
+            return f"replay {step.number} of {step.of}: {_batch(step.batch)}, by {step.strategy.strategy}{_over(step.inputs)}"
         case Stage():
             return "compute the result once, into a hidden table"
         case CheckKeys(keys, order):
@@ -78,6 +84,8 @@ def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
             return "make the table, under a name nobody knows"
         case OpenBranch(_, branch, _):
             return f"open the branch {branch}"
+        case Write(_, _, True):
+            return _STRATEGIES["full_refresh"]
         case Write(_, strategy):
             return f"write by {strategy.strategy}: {_STRATEGIES[strategy.strategy]}{_by(strategy)}"
         case Execute(_, statement):
@@ -93,6 +101,12 @@ def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
             return f"make the view {table}"
         case Archive(zone):
             return f"move files of {zone} that all their readers have to _processed/"
+
+
+def _batch(batch: Batch) -> str:
+    files = [file for chosen in batch.files.values() for file in chosen]
+    run = f" of the run {short_id(batch.run_id)} of {batch.at:%Y-%m-%d %H:%M}" if batch.at else " that waited"
+    return f"{len(files)} {_files(files)}{run}"
 
 
 def _files(files: Sequence[FileInfo]) -> str:

@@ -28,11 +28,12 @@ class Work:
     plan: Plan
     held: Held
     record: RunRecord
-    moment: datetime  # the run's one time, in what it writes
+    moment: datetime  # the run's one time, in what it writes; of a replay: that of the run at hand
     log: logging.Logger
     resources: ExitStack = field(default_factory=ExitStack)
     landed: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)  # of the files of zones, by path
+    part: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)  # of a replay: the batch at hand
     frame: Frame = None
     compiled: Compiled | None = None
     fields: tuple[Field, ...] = ()
@@ -43,6 +44,9 @@ class Work:
     skip_write: bool = False
     unchanged: bool = False
     publishing: Literal["", "tried", "done"] = ""  # how far it came; tried: perhaps it happened
+    replay_fields: tuple[Field, ...] = ()  # of a replay: the hidden table's columns, once there is one
+    collected: list[tuple[Frame, tuple[Field, ...]]] = field(default_factory=list)  # of a replay: rows not yet added
+    replayed: bool = False  # rows of a replay came into the hidden table; in the end: the frame has the strategy's own columns
     verdicts: list[Verdict] = field(default_factory=list)
 
     @property
@@ -92,6 +96,11 @@ class Work:
     def now(self) -> str:
         """The run's one moment, as a literal."""
         return f"TIMESTAMP '{self.moment.isoformat(' ')}'"
+
+    @property
+    def read(self) -> Mapping[tuple[ZoneName, str | None], Landed]:
+        """The files that the pipeline sees."""
+        return self.part or self.landed
 
     @cached_property
     def compute(self) -> Compute:

@@ -38,6 +38,12 @@ LONGEST_MESSAGE = 500
 
 
 def stage(work: Work) -> None:
+    """Compute the result once, into a hidden table; should it be empty, what that means is decided."""
+    compute_stage(work)
+    apply_empty_policy(work)
+
+
+def compute_stage(work: Work) -> None:
     """Compute the result once, into a hidden table."""
     ground = work.tools.ground
     ground.catalog.create_namespace(work.table.namespace, work.table.layer)
@@ -50,22 +56,25 @@ def stage(work: Work) -> None:
         work.frame = work.compute.query(f"SELECT * FROM {work.stage.spark}")
     head = work.metadata(work.stage).head()
     work.result_rows = (head.count("total-records") or 0) if head else 0
-    apply_empty_policy(work)
 
 
 def apply_empty_policy(work: Work) -> None:
     """What an empty result means, as soon as it is known to be empty."""
-    if work.result_rows != 0:
-        return
-    policy = work.spec.config.empty_policy
-    if policy == "fail":
+    if work.result_rows == 0:
+        refuse_empty(work)
+        policy = work.spec.config.empty_policy
+        work.skip_write = not work.first and (policy == "skip" or _means_nothing(work))
+
+
+def refuse_empty(work: Work) -> None:
+    """An empty result may have been said to be wrong."""
+    if work.result_rows == 0 and work.spec.config.empty_policy == "fail":
         raise BadBatch(
             "the result has no row.",
             where=work.spec.file,
             safe="The table is as it was.",
             next="If that is right, set on_empty to write or skip.",
         )
-    work.skip_write = not work.first and (policy == "skip" or _means_nothing(work))
 
 
 def _means_nothing(work: Work) -> bool:
@@ -161,10 +170,12 @@ def _write(work: Work) -> None:
     anew = work.first or work.setting.pins.full_refresh
     staged, repeats = work.stage.spark, work.keys != work.result_rows
     if is_staged(strategy) and not anew:
-        _merge(work, repeats=repeats)
+        merge(work, work.place, repeats=repeats)
         return
     rows, given = work.frame, work.fields
-    if is_staged(strategy):
+    if work.replayed:
+        given = compute.fields(rows)
+    elif is_staged(strategy):
         rows = compute.query(fresh_rows(strategy, staged=staged, columns=work.fields, now=work.now, repeats=repeats))
         given = compute.fields(rows)
     shaped = compute.select(rows, selection(given, present_fields(work), sources=dict(work.change.renames)))
@@ -172,16 +183,19 @@ def _write(work: Work) -> None:
     (compute.overwrite if replaces else compute.append)(shaped, work.place)
 
 
-def _merge(work: Work, *, repeats: bool) -> None:
-    """One MERGE, in the words of the branch: the staged batch is brought under the names and types that it has there."""
+def merge(work: Work, place: str, *, repeats: bool, present: tuple[Field, ...] = ()) -> None:
+    """One MERGE, in the words of the place: the staged batch is brought under the names and types that are `present` there.
+
+    Nothing said, these are the table's.
+    """
     back, staged, columns = backwards(work.change.renames), work.stage.spark, work.fields
-    there = {field.name.casefold(): field for field in present_fields(work)}
+    there = {field.name.casefold(): field for field in present or present_fields(work)}
     if back or any("<" in field.type or _may_lose(field, there.get(field.name.casefold())) for field in columns):
         columns = tuple(there[name.casefold()] for name in renamed([field.name for field in columns], back))
         chosen = selection(work.fields, columns, sources=dict(work.change.renames))
         staged = f"(SELECT {', '.join(chosen)} FROM {staged})"
     statement = write_statement(
-        strategy_under(work.spec.strategy, back), target=work.place, staged=staged, columns=columns, now=work.now, repeats=repeats
+        strategy_under(work.spec.strategy, back), target=place, staged=staged, columns=columns, now=work.now, repeats=repeats
     )
     if statement:
         work.log.info("write:\n%s", statement)

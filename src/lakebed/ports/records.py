@@ -122,6 +122,8 @@ class RunRecord:
     schema: int | None = None  # and its schema, to be set back should the run fail
     touched: tuple[str, ...] = ()  # the columns that it adds or widens
     snapshot: int | None = None  # what was published; None: nothing changed
+    moment: datetime | None = None  # the one time in what it wrote; None: when it started
+    asked_at: datetime | None = None  # when it was asked for: one time for all runs of a build
     given: str = ""  # digest of its variables and of how its zones were to be read
     left_schema: int | None = None  # the table's schema when the run had ended
     message: str = ""

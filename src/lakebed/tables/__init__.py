@@ -35,7 +35,7 @@ from lakebed.tables.renames import Renames, backwards, renamed, renames_due, str
 from lakebed.tables.restoring import former_schema
 from lakebed.tables.rollback import Rollback, plan_rollback
 from lakebed.tables.run import amend, persistently, publish, settle_divided
-from lakebed.tables.schema import Policy, SchemaChange, alterations, kept, plan_schema, refuse_unfit_columns
+from lakebed.tables.schema import Policy, SchemaChange, alterations, kept, plan_schema, refuse_unfit_columns, removals
 from lakebed.tables.statements import COMMIT_RETRIES, create_branch, create_table, on_branch, pinned, text, write_properties
 from lakebed.tables.strategies import ALIASES, STRATEGIES, Scd2, Strategy
 from lakebed.tables.types import is_known, read_type
@@ -99,6 +99,7 @@ __all__ = [
     "refuse_batch",
     "refuse_columns",
     "refuse_unfit_columns",
+    "removals",
     "renamed",
     "renames_due",
     "row_counts",

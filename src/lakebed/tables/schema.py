@@ -193,6 +193,15 @@ def _refuse_fixed(table: TableName, gone: Iterable[Field], fixed: Collection[str
             )
 
 
+def removals(table: TableName, present: Sequence[Field], change: SchemaChange) -> tuple[str, ...]:
+    """The statements by which the columns that a change leaves out go at once, where nobody reads the table."""
+    if change.final is None:
+        return ()
+    stay = {name.casefold() for name in change.final}
+    gone = (field.name for field in present if field.name.casefold() not in stay)
+    return tuple(f"ALTER TABLE {table.spark} DROP COLUMN {spark_identifier(name)}" for name in gone)
+
+
 def alterations(table: TableName, change: SchemaChange) -> tuple[str, ...]:
     """The statements that prepare a table for the branch; its readers see no row change."""
     columns = (f"{spark_identifier(field.name)} {field.type}" for field in change.add)

@@ -22,15 +22,12 @@ def _plain(value: object) -> object:
 def from_text(text: str, *, state: str) -> RunRecord:
     """The record that was written; its state is what the database says by now."""
     document: dict[str, Any] = json.loads(text)
-    ended = document.pop("ended_at")
-    return RunRecord(
-        **_listed(document)
-        | {
-            "state": state,
-            "started_at": datetime.fromisoformat(document["started_at"]),
-            "ended_at": datetime.fromisoformat(ended) if ended else None,
-        }
-    )
+    times = {name: _time(document.get(name)) for name in ("started_at", "ended_at", "moment", "asked_at")}
+    return RunRecord(**_listed(document) | times | {"state": state})
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
