@@ -65,6 +65,24 @@ def test_what_was_committed_after_a_backup_and_taken_up_again_is_not_read_again(
     assert (fed.rows(), fed.run(), fed.rows()) == ([1, 2, 3], None, [1, 2, 3])
 
 
+def test_a_restore_with_newest_follows_rollbacks_since_the_backup(kept: Kept, tmp_path: Path) -> None:
+    fed, points = Fed(kept), []
+    for _ in range(2):
+        fed.land()
+        points.append(fed.run())
+    first, second = points
+    assert first
+    assert second
+    both = backup(kept.lake, str(tmp_path / "both.zip"))
+    kept.lake.rollback(fed.table, first.id, requeue=True)
+    one = backup(kept.lake, str(tmp_path / "one.zip"))
+    restore(kept.lake, both.path, force=True, newest=True)
+    assert (fed.rows(), fed.states()) == ([1], {1: "taken", 2: "held"})
+    kept.lake.rollback(fed.table, second.id)
+    restore(kept.lake, one.path, force=True, newest=True)
+    assert (fed.rows(), fed.waits(), fed.states()) == ([1, 2], set(), {1: "taken", 2: "taken"})
+
+
 @pytest.mark.parametrize(("archive", "strategy"), [(False, "append_only"), (True, "append_only"), (False, "full_refresh")])
 def test_after_any_rollbacks_the_rows_are_those_of_the_files_that_count(kept: Kept, archive: bool, strategy: str) -> None:
     seed = random.randrange(10**9)

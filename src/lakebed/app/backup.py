@@ -3,7 +3,7 @@
 import json
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -17,9 +17,10 @@ from lakebed.care.fsck import Newer, Report, Tools, newer, quiet
 from lakebed.engines.files import FolderFiles, open_files
 from lakebed.errors import FileMissing, UsageError
 from lakebed.pipelines.copies import take_up
-from lakebed.ports import Along, Event, Files
+from lakebed.ports import Along, Event, Files, Undoing
 from lakebed.ports.inspection import Repoint
 from lakebed.settings import Root
+from lakebed.tables import plan_rollback
 
 FORMAT = 1
 WITHOUT = (
@@ -119,6 +120,7 @@ def restore(lake: Lake, source: str, *, force: bool = False, newest: bool = Fals
     if newest and tools.pointing:
         _take_up(tools, found)
         take_up(lake.stores.files, lake.stores.catalog, lake.stores.records)
+        tools.pointing.repoint([], along=Along(undoing=tuple(_undoings(lake, found))))
     return Restored(
         manifest["made_at"],
         manifest["root"],
@@ -186,6 +188,15 @@ def _take_up(tools: Tools, found: Sequence[Newer]) -> None:
     moves = [Repoint(rows[one.pointer.location], one.file.location) for one in found]
     events = [_event(one) for one in found]
     tools.pointing.repoint(moves, along=Along(events=tuple(events)))
+
+
+def _undoings(lake: Lake, found: Sequence[Newer]) -> Iterator[Undoing]:
+    """Rollbacks since the backup: files are taken by the runs that tables have now; what became of the others is not known."""
+    for one in found:
+        if head := one.file.metadata.head():
+            ledger = lake.stores.records.ledger(one.pointer.table)
+            plan = plan_rollback(one.pointer.table, one.file.metadata, head, ledger, files="hold", by_tag=True)
+            yield from plan.along.undoing
 
 
 def _event(one: Newer) -> Event:

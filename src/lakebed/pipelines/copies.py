@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 
-from lakebed.errors import DamagedTable, FileMissing
+from lakebed.errors import DamagedTable
 from lakebed.names import TableName, ZoneName, run_of_branch
 from lakebed.ports import Along, Catalog, ConsumedFile, Files, Records, TableMetadata
 from lakebed.settings import DATA
@@ -32,10 +32,11 @@ def forget_copies(files: Files, *, before: datetime, dry_run: bool) -> int:
 
 def take_up(files: Files, catalog: Catalog, records: Records) -> int:
     """Write into the ledger what runs took whose rows are in tables, and of which it knows nothing. Says how many files."""
-    tables = dict(_readable(catalog))
+    copied = {file.path.removeprefix(f"{FOLDER}/").removesuffix(".json") for file in files.list(FOLDER)}
+    tables = dict(_readable(catalog)) if copied else {}
     by_run: dict[str, list[TableName]] = {}
     for table, metadata in tables.items():
-        for run_id in _runs(metadata) - {row.run_id for row in records.ledger(table)}:
+        for run_id in (_runs(metadata) & copied) - {row.run_id for row in records.ledger(table)}:
             by_run.setdefault(run_id, []).append(table)
     count = 0
     for run_id in sorted(by_run):
@@ -59,11 +60,7 @@ def _runs(metadata: TableMetadata) -> set[str]:
 
 def _taken(files: Files, run_id: str, table: TableName, tables: Collection[TableName]) -> Iterator[ConsumedFile]:
     """What a run took into a table; one that is no more goes by another name, or was cloned."""
-    try:
-        rows = json.loads(files.read(f"{FOLDER}/{run_id}.json"))
-    except FileMissing:  # it took none, or is older than the copies
-        return
-    for row in rows:
+    for row in json.loads(files.read(f"{FOLDER}/{run_id}.json")):
         named = TableName.parse(row["table"])
         if named == table or named not in tables:
             yield ConsumedFile(**row | {"table": table, "zone": ZoneName(*row["zone"].split("."))})
