@@ -1,6 +1,7 @@
-"""The examples are pipelines that can be planned, compiled and released."""
+"""The examples: what they show is built green, with every gate asked."""
 
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,20 @@ def test_the_ported_dbt_project_is_planned_compiled_and_released(folder: Path) -
         for table in TABLES:
             assert lake.pipelines.releases.make(table).new
         assert [str(plan.table) for plan in lake.pipelines.plan(Request(released=True))] == TABLES
+
+
+@pytest.mark.spark
+def test_the_ported_dbt_project_is_built_with_all_its_tests(folder: Path, spark_home: Path) -> None:
+    with lakebed.open(folder) as lake:
+        result = lake.run()
+        assert result.ok, [record.error for record in result.records]
+        assert [str(record.table) for record in result.records] == TABLES
+        assert sum(len(record.verdicts) for record in result.records) == 15
+        assert all(verdict.passed for record in result.records for verdict in record.verdicts)
+        asked = lake.query("SELECT first_name, number_of_orders, customer_lifetime_value FROM customers ORDER BY customer_id")
+        assert list(asked.rows()) == [
+            ("Ada", 2, Decimal("36.00")),
+            ("Grace", 1, Decimal("17.00")),
+            ("Edith", 1, Decimal("20.00")),
+            ("Mary", None, None),
+        ]
