@@ -63,7 +63,7 @@ def test_young_files_are_no_orphans(cared: CareLake) -> None:
 @pytest.mark.parametrize("days", [0.1, 1, 3])
 def test_no_setting_makes_a_file_of_less_than_a_day_an_orphan(days: float) -> None:
     files = [old("shop/warehouse/silver/t/data/a", days=0.9), old("shop/warehouse/silver/t/data/b", days=9)]
-    found = find_orphans(files, set(), (), days=days, now=NOW)
+    found = find_orphans(files, set(), set(), days=days, now=NOW)
     assert [file.path for file in found["shop/warehouse/silver/t"]] == ["shop/warehouse/silver/t/data/b"]
 
 
@@ -74,7 +74,7 @@ def test_only_files_in_table_folders_count_and_the_mark_of_a_used_one_does_not(c
         plant(cared, path)
     assert [file.path for file in list_warehouses(cared.lake.stores.files)] == [STRAY]
     listed = [old(f"shop/warehouse/silver/t/{USED}"), old("shop/warehouse/silver/v/metadata/x.json")]
-    assert find_orphans(listed, set(), ("shop/warehouse/silver/v",), days=3, now=NOW) == {}
+    assert find_orphans(listed, set(), {"shop/warehouse/silver/v"}, days=3, now=NOW) == {}
 
 
 def test_rename_recreate_drop_and_restore_then_orphan_removal_loses_no_row(cared: CareLake) -> None:

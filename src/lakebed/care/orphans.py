@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 
@@ -29,7 +30,7 @@ def list_warehouses(files: Files) -> tuple[FileInfo, ...]:
 
 
 def find_orphans(
-    listed: Iterable[FileInfo], reached: Container[str], protected: Collection[str], *, days: float, now: datetime
+    listed: Iterable[FileInfo], reached: Container[str], protected: AbstractSet[str], *, days: float, now: datetime
 ) -> dict[str, tuple[FileInfo, ...]]:
     """Old files that nobody reaches, by their folder. `protected` are folders of which nothing goes."""
     limit = now - timedelta(days=max(days, SAFE_DAYS))

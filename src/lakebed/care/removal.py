@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -85,9 +86,9 @@ def belongs_to(path: str) -> str:
     return f"{folder}{slash}{name[1:-4]}" if name.startswith(".") and name.endswith(".crc") else path
 
 
-def below(path: str, folders: Iterable[str]) -> bool:
-    """Whether a path lies in one of the folders."""
-    return any(path.startswith(f"{folder}/") for folder in folders)
+def below(path: str, folders: AbstractSet[str]) -> bool:
+    """Whether a path lies in one of the folders; the time it takes does not grow with their number."""
+    return any(path[:end] in folders for end, sign in enumerate(path) if sign == "/")
 
 
 def delete_files(files: Files, paths: Collection[str], *, on_progress: OnProgress) -> int:
