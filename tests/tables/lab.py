@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lakebed.names import spark_identifier
 from lakebed.ports import Field
 from lakebed.tables.keys import key_check, tie_check
+from lakebed.tables.matches import match_check
 from lakebed.tables.merge import write_statement
 from lakebed.tables.strategies import AppendOnly, Strategy
 from tests.tables.oracle import Row, Rows
@@ -64,6 +65,11 @@ class Lab:
         counts: dict[str, int] = self.rows(asked)[0] if asked else {}
         ties = tie_check(self.strategy, counts, staged=STAGED, columns=self.fields)
         return counts | (self.rows(ties)[0] if ties else {})
+
+    def matches(self) -> dict[str, int]:
+        """What a run asks of the table before it merges the batch."""
+        asked = match_check(self.strategy, target=self.target, staged=STAGED)
+        return dict(self.rows(asked)[0]) if asked else {}
 
     def statement(self, *, now: str, repeats: bool = True) -> str | None:
         literal = f"TIMESTAMP '{now}'"

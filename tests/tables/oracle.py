@@ -50,7 +50,7 @@ def _upserted(strategy: Strategy, table: Rows, batch: Rows, blank: Row, own: Row
         if arriving is None:
             after.append(when_absent(row))
         else:
-            after.append(row if is_late(strategy, arriving, row) else row | arriving | own)
+            after.append(row | own if is_late(strategy, arriving, row) else row | arriving | own)
     there = {key_of(strategy, row) for row in table}
     return after + [blank | row | own for key, row in newest.items() if key not in there]
 
@@ -63,6 +63,8 @@ def _history(strategy: Scd2, table: Rows, batch: Rows, blank: Row, now: str) -> 
         versions = [row for row in table if key_of(strategy, row) == key]
         late = any(is_late(strategy, arriving, version) for version in versions)
         said = any(version[until] is None and version == version | arriving for version in versions)
+        if late and strategy.scd_close_absent and all(version[until] for version in versions):
+            opened.append(_newest_version(strategy, versions, arriving, blank) | {since: now})
         if not late and not said:
             closing.add(key)
             opened.append(blank | arriving | {since: now})
@@ -70,6 +72,36 @@ def _history(strategy: Scd2, table: Rows, batch: Rows, blank: Row, now: str) -> 
         closing |= {key_of(strategy, row) for row in table if has_key(strategy, row)} - set(newest)
     closed = [row | {until: now} if row[until] is None and key_of(strategy, row) in closing else row for row in table]
     return closed + opened
+
+
+def _newest_version(strategy: Scd2, versions: Rows, arriving: Row, blank: Row) -> Row:
+    """The values of the version that is newer than what arrives; columns that batches do not have are NULL again."""
+    order = strategy.order or ""
+    top = max(row[order] for row in versions if row[order] is not None)
+    newest = max((row for row in versions if row[order] == top), key=lambda row: row[strategy.scd_valid_to])
+    return blank | {name: newest[name] for name in arriving}
+
+
+def met(strategy: Strategy, table: Rows, batch: Rows) -> dict[str, int]:
+    """What the match check must count."""
+    doubled, late, gone = doubled_keys(strategy, table), 0, 0
+    newest = newest_by_key(strategy, batch)
+    for key, arriving in newest.items():
+        rows = [row for row in table if key_of(strategy, row) == key]
+        if any(is_late(strategy, arriving, row) for row in rows):
+            late += 1
+            gone += not any(holds(strategy, row) for row in rows)
+    return {"doubled": len(doubled & set(newest)), "late": late, "gone": gone}
+
+
+def doubled_keys(strategy: Strategy, table: Rows) -> set[tuple[Any, ...]]:
+    """Keys of which several rows of the table hold."""
+    keys = [key_of(strategy, row) for row in table if has_key(strategy, row) and holds(strategy, row)]
+    return {key for key in keys if keys.count(key) > 1}
+
+
+def holds(strategy: Strategy, row: Row) -> bool:
+    return not isinstance(strategy, Scd2) or row[strategy.scd_valid_to] is None
 
 
 def is_late(strategy: Strategy, arriving: Row, present: Row) -> bool:

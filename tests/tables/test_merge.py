@@ -49,6 +49,12 @@ def test_a_soft_delete_marks_absent_keys_only_once_and_unmarks_returning_ones() 
     text = written(SoftDelete(unique_key=("id",)))
     assert f"WHEN NOT MATCHED BY SOURCE AND t.`_deleted_at` IS NULL THEN UPDATE SET t.`_deleted_at` = {NOW}" in text
     assert "t.`name` = s.`name`, t.`_deleted_at` = NULL\n" in text
+    assert "IS NOT NULL THEN UPDATE" not in text
+
+
+def test_a_returning_key_loses_its_mark_though_its_row_is_late() -> None:
+    text = written(SoftDelete(unique_key=("id",), watermark_column="at"))
+    assert "WHEN MATCHED AND t.`_deleted_at` IS NOT NULL THEN UPDATE SET t.`_deleted_at` = NULL\nWHEN NOT MATCHED THEN" in text
 
 
 def test_null_is_a_partition_and_no_key() -> None:
@@ -69,6 +75,15 @@ def test_history_closes_and_opens_at_one_time() -> None:
     assert "SELECT DISTINCT" not in text
 
 
+def test_rows_that_were_there_before_the_history_get_a_beginning() -> None:
+    strategy, then = Scd2(unique_key=("id",)), "TIMESTAMP '2026-11-01 00:00:00+00:00'"
+    text = write_statement(strategy, target="T", staged="S", columns=FIELDS, now=NOW, since=then)
+    assert text
+    assert f"WHEN MATCHED THEN UPDATE SET t.`valid_to` = {NOW}, t.`valid_from` = {then}\n" in text
+    assert text.endswith(f"WHEN NOT MATCHED BY SOURCE THEN UPDATE SET t.`valid_from` = {then}")
+    assert "BY SOURCE" not in written(strategy)
+
+
 def test_history_compares_all_columns_but_the_key_however_it_is_spelt() -> None:
     assert "h.`ID` = b.`ID` AND h.`valid_to` IS NULL AND least(TRUE, h.`at` <=> b.`at`, h.`name` <=> b.`name`))" in written(
         Scd2(unique_key=("ID",))
@@ -78,6 +93,8 @@ def test_history_compares_all_columns_but_the_key_however_it_is_spelt() -> None:
 def test_history_closes_absent_keys_only_if_asked() -> None:
     text = written(Scd2(unique_key=("id",), scd_close_absent=True))
     assert "UNION ALL SELECT `id`, NULL, NULL, 0 FROM (SELECT DISTINCT `id` FROM T h\nLEFT ANTI JOIN S b" in text
+    assert "SEMI" not in text
+    assert "LEFT SEMI JOIN" in written(Scd2(unique_key=("id",), watermark_column="at", scd_close_absent=True))
 
 
 @pytest.mark.parametrize(

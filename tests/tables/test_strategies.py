@@ -12,6 +12,8 @@ from pydantic import ValidationError
 from lakebed.errors import BadBatch
 from lakebed.ports import Field
 from lakebed.tables.keys import offences, offending_keys, refuse_batch, row_counts
+from lakebed.tables.matches import doubled_keys as doubled_keys_of
+from lakebed.tables.matches import refuse_doubled
 from lakebed.tables.strategies import (
     ALIASES,
     STRATEGIES,
@@ -26,7 +28,7 @@ from lakebed.tables.strategies import (
 )
 from tests.conftest import SCALE
 from tests.tables.lab import ONLY_HERE, STAGED, Lab
-from tests.tables.oracle import Row, Rows, expected, fit_part, judged, refusals
+from tests.tables.oracle import Row, Rows, doubled_keys, expected, fit_part, judged, key_of, met, refusals
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -88,7 +90,10 @@ def random_batch(rng: Random, strategy: Strategy, fields: Sequence[Field], shape
         batch.append({field.name: row[field.name] for field in fields} | text)
     batch += [dict(row) for row in batch if rng.random() < 0.2]
     rng.shuffle(batch)
-    return fit_part(strategy, batch) if shape == "fit" else batch
+    if shape != "fit":
+        return batch
+    doubled = doubled_keys(strategy, table) if strategy.one_row_a_key else set()
+    return [row for row in fit_part(strategy, batch) if key_of(strategy, row) not in doubled]
 
 
 def random_start(rng: Random, strategy: Strategy, fields: Sequence[Field]) -> Rows:
@@ -115,11 +120,22 @@ def test_every_strategy_agrees_with_its_oracle(spark: "SparkSession", name: str)
         if bad:
             refuse(lab, counts)
             continue
+        found = lab.matches()
+        assert found == (met(strategy, rows, batch) if strategy.one_row_a_key else {})
+        if found.get("doubled"):
+            refuse_there(lab, found["doubled"])
+            continue
         now = f"2026-01-01 00:00:00.{number:05}1"
         lab.write(now=now, repeats=counts.get("keys") != counts.get("rows"))
         before, rows = len(rows), expected(strategy, rows, batch, columns=lab.columns, now=now)
         assert in_order(lab.held()) == in_order(rows), (number, batch)
-        assert len(rows) - before == grown(row_counts(strategy, lab.summary(), staged_rows=len(batch), distinct_keys=None))
+        told = row_counts(strategy, lab.summary(), staged_rows=len(batch), distinct_keys=counts.get("keys"), met=found)
+        assert len(rows) - before == grown(told)
+        if strategy.one_row_a_key:
+            reopened = found["gone"] if isinstance(strategy, Scd2) and strategy.scd_close_absent else 0
+            same = told["unchanged"] - reopened if isinstance(strategy, Scd2) else told["updated"]
+            assert told["inserted"] + same + told.get("late", 0) + told.get("superseded", 0) == len(batch)
+            assert told.get("late") == (found["late"] if strategy.order else None)
 
 
 def in_order(rows: Rows) -> list[str]:
@@ -131,6 +147,13 @@ def refuse(lab: Lab, counts: Mapping[str, int]) -> None:
     assert {example["offence"] for example in examples} == set(offences(lab.strategy, counts))
     with pytest.raises(BadBatch):
         refuse_batch(lab.strategy, counts, examples, table="shop.silver.t")
+
+
+def refuse_there(lab: Lab, count: int) -> None:
+    examples = lab.rows(doubled_keys_of(lab.strategy, target=lab.target, staged=STAGED))
+    assert 0 < len(examples) <= count
+    with pytest.raises(BadBatch, match="several"):
+        refuse_doubled(lab.strategy, count, examples, table="shop.silver.t")
 
 
 def grown(counts: Mapping[str, int]) -> int:

@@ -102,7 +102,8 @@ class PipelineConfig(BaseModel):
         OnSchemaChange | None, BeforeValidator(lambda given: _SCHEMA_ALIASES.get(given, given) if given else None)
     ] = Field(default=None, description="fail, append (new columns) or sync; unset: sync for full_refresh, else fail")
     on_empty: OnEmpty | None = Field(
-        default=None, description="what an empty result does: write, skip or fail; unset: fail for soft_delete, else write"
+        default=None,
+        description="what an empty result does: write, skip or fail; unset: fail for soft_delete and scd_close_absent",
     )
     max_versions: int | None = Field(
         default=None, ge=1, description="how many releases are kept; unset: as releases.max_versions says"
@@ -138,7 +139,7 @@ class PipelineConfig(BaseModel):
 
     @property
     def empty_policy(self) -> OnEmpty:
-        return self.on_empty or ("fail" if self.merge_strategy == "soft_delete" else "write")
+        return self.on_empty or ("fail" if strategy_of(self).counts_absence else "write")
 
 
 def strategy_of(config: PipelineConfig) -> Strategy:

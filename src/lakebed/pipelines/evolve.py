@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lakebed.errors import BadBatch, near, suggestion
+from lakebed.pipelines.strategy import refuse_unfit_strategy
 from lakebed.pipelines.work import Work
 from lakebed.ports import Field, TableMetadata
 from lakebed.tables import (
@@ -29,6 +30,7 @@ def refuse_unfit_result(work: Work) -> None:
     """Whatever can be known of the result without computing it: columns that are missing, or not as they were declared."""
     refuse_columns(work.spec.strategy, work.fields, table=str(work.table))
     refuse_unfit_columns(work.table, work.fields)
+    refuse_unfit_strategy(work)
     if work.spec.config.contract:
         _refuse_breach(work)
     _refuse_undeclared(work)
@@ -101,8 +103,8 @@ def prepare_schema(work: Work, policy: Policy) -> None:
         renames=target.renames,
         replaces=work.setting.pins.full_refresh or strategy.strategy == "full_refresh",
     )
-    there = renamed([field.name for field in present], change.renames)
-    lacking = tuple(Field(name, type_) for name, type_ in strategy.own_columns if name not in there)
+    there = {name.casefold() for name in renamed([field.name for field in present], change.renames)}
+    lacking = tuple(Field(name, type_) for name, type_ in strategy.own_columns if name.casefold() not in there)
     final = None if change.final is None else (*change.final, *(field.name for field in lacking))
     work.change = replace(change, add=(*change.add, *lacking), final=final)
     work.shown = work.change.seen([field.name for field in (*present, *work.change.add)])

@@ -41,8 +41,9 @@ def spec_by_hand(table: TableName, manner: Manner, *, pipeline: PipelineSpec | N
         "unique_key": manner.key,
         "watermark_column": manner.order,
         "on_schema_change": manner.on_schema_change,
-        "on_empty": "write",
     }
+    if pipeline and pipeline.strategy.strategy == given["merge_strategy"]:
+        given |= {name: value for name, value in pipeline.strategy if name.startswith("scd_valid")}
     if pipeline and pipeline.config.contract:
         given |= {"contract": True, "columns": pipeline.config.columns}
     config, strategy = _configured(given)

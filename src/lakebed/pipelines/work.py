@@ -15,7 +15,7 @@ from lakebed.pipelines.plan import Plan, hidden_table, staged_table
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Order, Tools
 from lakebed.ports import MAIN, Compute, Field, Frame, InputPin, RunRecord, Shown, Snapshot, TableMetadata, Verdict
-from lakebed.tables import Held, SchemaChange, on_branch, pinned, projected
+from lakebed.tables import Held, SchemaChange, on_branch, pinned, projected, time_literal
 
 
 @dataclass
@@ -39,6 +39,7 @@ class Work:
     fields: tuple[Field, ...] = ()
     result_rows: int | None = None
     keys: int | None = None
+    met: Mapping[str, int] = field(default_factory=dict)  # what the arriving keys met in the table
     change: SchemaChange = field(default_factory=SchemaChange)
     shown: tuple[Shown, ...] = ()  # the branch's columns as they will be called; none said: as they are
     skip_write: bool = False
@@ -95,7 +96,7 @@ class Work:
     @property
     def now(self) -> str:
         """The run's one moment, as a literal."""
-        return f"TIMESTAMP '{self.moment.isoformat(' ')}'"
+        return time_literal(self.moment)
 
     @property
     def read(self) -> Mapping[tuple[ZoneName, str | None], Landed]:

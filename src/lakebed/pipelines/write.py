@@ -8,6 +8,7 @@ from lakebed.pipelines.calculate import at_source
 from lakebed.pipelines.evolve import layout_of_new, present_fields
 from lakebed.pipelines.heal import set_back
 from lakebed.pipelines.plan import is_staged
+from lakebed.pipelines.strategy import check_matches, counted, since, stamp_columns
 from lakebed.pipelines.work import Work
 from lakebed.ports import Field
 from lakebed.sql import Change
@@ -69,11 +70,12 @@ def apply_empty_policy(work: Work) -> None:
 def refuse_empty(work: Work) -> None:
     """An empty result may have been said to be wrong."""
     if work.result_rows == 0 and work.spec.config.empty_policy == "fail":
+        remedy = "say so by an UPDATE" if work.order.hand else "set on_empty to write or skip"
         raise BadBatch(
             "the result has no row.",
             where=work.spec.file,
             safe="The table is as it was.",
-            next="If that is right, set on_empty to write or skip.",
+            next=f"If that is right, {remedy}.",
         )
 
 
@@ -89,18 +91,13 @@ def check_keys(work: Work) -> None:
     asked = key_check(strategy, staged=staged)
     if asked is None or not work.result_rows:
         return
-    counts = _counted(work, asked)
+    counts = counted(work, asked)
     if ties := tie_check(strategy, counts, staged=staged, columns=work.fields):
-        counts |= _counted(work, ties)
+        counts |= counted(work, ties)
     work.keys = counts.get("keys")
     if offences(strategy, counts):
         examples = work.compute.rows(offending_keys(strategy, counts, staged=staged, columns=work.fields), limit=20)
         refuse_batch(strategy, counts, examples, table=str(work.table))
-
-
-def _counted(work: Work, query: str) -> dict[str, int]:
-    (found,) = work.compute.rows(query, limit=1)
-    return {name: int(value or 0) for name, value in found.items()}
 
 
 def create_hidden(work: Work, hidden: TableName) -> None:
@@ -153,7 +150,7 @@ def write(work: Work) -> None:
     )
     work.unchanged = not work.first and (work.skip_write or not (touched or work.change.at_publishing))
     counts = {"inserted": int(summary.get("added-records", 0))} if work.first else {}
-    counts |= row_counts(work.spec.strategy, summary, staged_rows=work.result_rows, distinct_keys=work.keys)
+    counts |= row_counts(work.spec.strategy, summary, staged_rows=work.result_rows, distinct_keys=work.keys, met=work.met)
     total = {"total": int(summary["total-records"])} if "total-records" in summary else {}
     work.record = replace(work.record, rows={"result": work.result_rows, **counts, **total})
 
@@ -168,6 +165,7 @@ def _take_back(work: Work) -> None:
 def _write(work: Work) -> None:
     strategy, compute = work.spec.strategy, work.compute
     anew = work.first or work.setting.pins.full_refresh
+    stamp_columns(work)
     staged, repeats = work.stage.spark, work.keys != work.result_rows
     if is_staged(strategy) and not anew:
         merge(work, work.place, repeats=repeats)
@@ -194,8 +192,10 @@ def merge(work: Work, place: str, *, repeats: bool, present: tuple[Field, ...] =
         columns = tuple(there[name.casefold()] for name in renamed([field.name for field in columns], back))
         chosen = selection(work.fields, columns, sources=dict(work.change.renames))
         staged = f"(SELECT {', '.join(chosen)} FROM {staged})"
+    strategy = strategy_under(work.spec.strategy, back)
+    check_matches(work, strategy, target=place, staged=staged, repeats=repeats)
     statement = write_statement(
-        strategy_under(work.spec.strategy, back), target=place, staged=staged, columns=columns, now=work.now, repeats=repeats
+        strategy, target=place, staged=staged, columns=columns, now=work.now, repeats=repeats, since=since(work, strategy)
     )
     if statement:
         work.log.info("write:\n%s", statement)

@@ -30,6 +30,7 @@ from lakebed.ports.scans import Scan, ScanColumn, ScanFile, Scans
 from lakebed.ports.tables import (
     MAIN,
     NAME,
+    OWN_COLUMNS,
     RUN_ID,
     UNPUBLISHED,
     Column,
@@ -46,6 +47,7 @@ __all__ = [
     "MAIN",
     "NAME",
     "NOTHING_ALONG",
+    "OWN_COLUMNS",
     "RUN_ID",
     "UNPUBLISHED",
     "Along",

@@ -54,6 +54,10 @@ class Compute(Protocol):
         """What a Python pipeline is given as `spark`."""
         ...
 
+    def stamp(self, key: str, value: str) -> None:
+        """Write this into the summary of every snapshot that the session commits from now on."""
+        ...
+
     def query(self, text: str) -> Frame:
         """The rows of a query."""
         ...

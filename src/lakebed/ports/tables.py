@@ -8,6 +8,7 @@ from typing import Literal
 from lakebed.names import TableName
 
 MAIN = "main"
+OWN_COLUMNS = "lakebed.own-columns"  # the key under which it names, as JSON, the columns that the strategy added
 RUN_ID = "lakebed.run-id"  # the key under which a snapshot's summary names the run that wrote it
 NAME = "lakebed.table"  # the property that says what a table is called, where its folder does not: for a lost catalog
 UNPUBLISHED = "lakebed.unpublished"  # the property of a first run's table, until readers may see it

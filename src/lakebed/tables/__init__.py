@@ -27,7 +27,9 @@ from lakebed.tables.layout import (
     sort_field,
 )
 from lakebed.tables.lease import Held, hold
+from lakebed.tables.matches import doubled_keys, match_check, refuse_doubled
 from lakebed.tables.merge import write_statement
+from lakebed.tables.owned import likely_owned, owned_columns, refuse_strategy, stamp_of
 from lakebed.tables.place import USED, Ground
 from lakebed.tables.plan import Ask, Settlement, plan_publication, plan_settlement
 from lakebed.tables.points import find_point, stood_at
@@ -36,7 +38,16 @@ from lakebed.tables.restoring import former_schema
 from lakebed.tables.rollback import Rollback, plan_rollback
 from lakebed.tables.run import amend, persistently, publish, settle_divided
 from lakebed.tables.schema import Policy, SchemaChange, alterations, kept, plan_schema, refuse_unfit_columns, removals
-from lakebed.tables.statements import COMMIT_RETRIES, create_branch, create_table, on_branch, pinned, text, write_properties
+from lakebed.tables.statements import (
+    COMMIT_RETRIES,
+    create_branch,
+    create_table,
+    on_branch,
+    pinned,
+    text,
+    time_literal,
+    write_properties,
+)
 from lakebed.tables.strategies import ALIASES, STRATEGIES, Scd2, Strategy
 from lakebed.tables.types import is_known, read_type
 
@@ -69,6 +80,7 @@ __all__ = [
     "compare",
     "create_branch",
     "create_table",
+    "doubled_keys",
     "find_point",
     "folder_of_metadata",
     "former_schema",
@@ -79,11 +91,14 @@ __all__ = [
     "key_check",
     "layout_of",
     "layout_statements",
+    "likely_owned",
+    "match_check",
     "may_lose",
     "offences",
     "offending_keys",
     "on_branch",
     "ordering",
+    "owned_columns",
     "partition_field",
     "persistently",
     "pinned",
@@ -98,6 +113,8 @@ __all__ = [
     "refuse_astray",
     "refuse_batch",
     "refuse_columns",
+    "refuse_doubled",
+    "refuse_strategy",
     "refuse_unfit_columns",
     "removals",
     "renamed",
@@ -106,12 +123,14 @@ __all__ = [
     "selection",
     "settle_divided",
     "sort_field",
+    "stamp_of",
     "statement_counts",
     "stood_at",
     "strategy_under",
     "tangled",
     "text",
     "tie_check",
+    "time_literal",
     "write_properties",
     "write_statement",
 ]

@@ -1,6 +1,7 @@
 """The keys of a staged batch: the queries that check them, the refusal, and what a write did to them. Pure."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from lakebed.errors import BadBatch, near, suggestion
@@ -94,24 +95,33 @@ def refuse_batch(strategy: Strategy, counts: Mapping[str, int], examples: Sequen
         raise _refused(table, what, " ".join(_NEXT[kind].format(key=strategy.keys[0]) for kind in found))
 
 
-def row_counts(strategy: Strategy, summary: Mapping[str, str], *, staged_rows: int, distinct_keys: int | None) -> dict[str, int]:
+def row_counts(
+    strategy: Strategy,
+    summary: Mapping[str, str],
+    *,
+    staged_rows: int,
+    distinct_keys: int | None,
+    met: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, int]:
     """Rows `inserted`, `updated` and `deleted`, from the summary of the snapshot that a run wrote.
 
-    Of soft_delete `deleted` are the rows marked; of scd2 `updated` are the versions closed. Arriving keys that changed
-    nothing are `late`, of scd2 `unchanged` (late ones among them). `superseded` rows gave way to a newer one of their
-    batch. What cannot be known is left out.
+    Of soft_delete `deleted` are the rows marked; of scd2 `updated` are the versions closed, and arriving keys that say what
+    is known are `unchanged`. Keys whose row in the table is newer are `late`, as the match check `met` them. `superseded`
+    rows gave way to a newer one of their batch. What cannot be known is left out.
     """
+    superseded = {"superseded": staged_rows - distinct_keys} if strategy.order and distinct_keys is not None else {}
     if f"{_MERGED}inserted" not in summary:
-        return {word: int(summary.get(key, 0)) for word, key in _WRITTEN.items()}
+        return {word: int(summary.get(key, 0)) for word, key in _WRITTEN.items()} | superseded
     counted = {word: int(summary.get(_MERGED + key, -1)) for word, key in _words(strategy).items()}
     done = {word: count for word, count in counted.items() if count >= 0}  # Spark writes -1 where it does not know
-    if distinct_keys is None or not strategy.one_row_a_key or len(done) < len(counted):
-        return done
-    superseded = {"superseded": staged_rows - distinct_keys} if strategy.order else {}
+    if distinct_keys is None or not met or len(done) < len(counted):
+        return done | superseded
+    late = {"late": met["late"]} if strategy.order else {}
+    known = distinct_keys - done["inserted"] - met["late"]
     if isinstance(strategy, Scd2):
-        return done | {"unchanged": distinct_keys - done["inserted"]} | superseded
-    late = {"late": max(0, distinct_keys - done["inserted"] - done["updated"])} if strategy.order else {}
-    return done | late | superseded
+        reopened = met["gone"] if strategy.scd_close_absent else 0
+        return done | {"unchanged": known + reopened} | late | superseded
+    return done | {"updated": known} | late | superseded  # a late row that only lost its mark is no updated one
 
 
 def statement_counts(kind: str, summary: Mapping[str, str], *, before: int) -> dict[str, int]:
@@ -135,8 +145,9 @@ def _refused(table: str, what: str, next: str) -> BadBatch:
 def _words(strategy: Strategy) -> dict[str, str]:
     if isinstance(strategy, SoftDelete):
         return {"inserted": "inserted", "updated": "matched-updated", "deleted": "not-matched-by-source-updated"}
-    second = "updated" if isinstance(strategy, Incremental | Scd2) else "deleted"
-    return {"inserted": "inserted", second: second}
+    if isinstance(strategy, Incremental | Scd2):
+        return {"inserted": "inserted", "updated": "matched-updated"}
+    return {"inserted": "inserted", "deleted": "deleted"}
 
 
 def _sentence(kind: str, count: int, strategy: Strategy, named: str) -> str:

@@ -25,6 +25,7 @@ class _Batch:
     columns: tuple[Field, ...]
     now: str
     repeats: bool
+    since: str | None
 
     @property
     def mark(self) -> str:
@@ -33,14 +34,22 @@ class _Batch:
 
 
 def write_statement(
-    strategy: Strategy, *, target: str, staged: str, columns: Sequence[Field], now: str, repeats: bool = True
+    strategy: Strategy,
+    *,
+    target: str,
+    staged: str,
+    columns: Sequence[Field],
+    now: str,
+    repeats: bool = True,
+    since: str | None = None,
 ) -> str | None:
     """One MERGE of a staged batch into a branch; None where the whole frame replaces the rows or is added to them.
 
     `columns` are the batch's; `now` is a typed literal, the one time of the run. Where the key check found no
-    repeated key, `repeats=False` spares looking for the newest row of each.
+    repeated key, `repeats=False` spares looking for the newest row of each. `since` is when rows that were there before the
+    table became a history began to hold.
     """
-    batch = _Batch(target, staged, tuple(columns), now, repeats)
+    batch = _Batch(target, staged, tuple(columns), now, repeats, since)
     match strategy:
         case FullRefresh() | AppendOnly():
             return None
@@ -68,19 +77,20 @@ def newest_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field], re
 def _incremental(strategy: Incremental, batch: _Batch) -> str:
     """Arriving keys are updated, unless the table's row is newer, or inserted."""
     return (
-        f"MERGE INTO {batch.target} t USING ({_newest(strategy, batch)}) s ON {_same_key(strategy.keys)}\n"
+        f"MERGE INTO {batch.target} t USING ({_newest(strategy, batch)}) s ON {same_key(strategy.keys)}\n"
         f"WHEN MATCHED{_unless_late(strategy)} THEN UPDATE SET {_assignments(batch.columns)}\n"
         f"WHEN NOT MATCHED THEN {_insert(batch.columns)}"
     )
 
 
 def _soft_delete(strategy: SoftDelete, batch: _Batch) -> str:
-    """Arriving keys are written and unmarked, unless the table's row is newer; absent ones are marked once."""
+    """Arriving keys are written, unless the table's row is newer, and unmarked in any case; absent ones are marked once."""
     deleted = spark_identifier(strategy.own_columns[0][0])
+    returning = f"WHEN MATCHED AND t.{deleted} IS NOT NULL THEN UPDATE SET t.{deleted} = NULL\n" if strategy.order else ""
     return (
-        f"MERGE INTO {batch.target} t USING ({_newest(strategy, batch)}) s ON {_same_key(strategy.keys)}\n"
+        f"MERGE INTO {batch.target} t USING ({_newest(strategy, batch)}) s ON {same_key(strategy.keys)}\n"
         f"WHEN MATCHED{_unless_late(strategy)} THEN UPDATE SET {_assignments(batch.columns)}, t.{deleted} = NULL\n"
-        f"WHEN NOT MATCHED THEN {_insert(batch.columns, (deleted, 'NULL'))}\n"
+        f"{returning}WHEN NOT MATCHED THEN {_insert(batch.columns, (deleted, 'NULL'))}\n"
         f"WHEN NOT MATCHED BY SOURCE AND t.{deleted} IS NULL THEN UPDATE SET t.{deleted} = {batch.now}"
     )
 
@@ -112,12 +122,17 @@ def _scd2(strategy: Scd2, batch: _Batch) -> str:
     """Open versions of changed keys are closed (mark 0), their new ones opened (mark 1); nothing else is in the source."""
     mark, valid_from, valid_to = batch.mark, *map(spark_identifier, (strategy.scd_valid_from, strategy.scd_valid_to))
     absent = f"\nUNION ALL {_absent_keys(strategy, batch)}" if strategy.scd_close_absent else ""
+    since = f"t.{valid_from} = {batch.since}" if batch.since else ""
+    others = f"\nWHEN NOT MATCHED BY SOURCE THEN UPDATE SET {since}" if since else ""
+    opened = _changed_rows(strategy, batch)
+    if strategy.scd_close_absent and strategy.order:
+        opened += f"\nUNION ALL {_returning_rows(strategy, batch)}"
     return (
         f"MERGE INTO {batch.target} t USING (\n"
-        f"SELECT *, explode(array(0, 1)) AS {mark} FROM ({_changed_rows(strategy, batch)}){absent}\n"
-        f") s ON {_same_key(strategy.keys)} AND t.{valid_to} IS NULL AND s.{mark} = 0\n"
-        f"WHEN MATCHED THEN UPDATE SET t.{valid_to} = {batch.now}\n"
-        f"WHEN NOT MATCHED AND s.{mark} = 1 THEN {_insert(batch.columns, (valid_from, batch.now), (valid_to, 'NULL'))}"
+        f"SELECT *, explode(array(0, 1)) AS {mark} FROM ({opened}){absent}\n"
+        f") s ON {same_key(strategy.keys)} AND t.{valid_to} IS NULL AND s.{mark} = 0\n"
+        f"WHEN MATCHED THEN UPDATE SET t.{valid_to} = {batch.now}{f', {since}' if since else ''}\n"
+        f"WHEN NOT MATCHED AND s.{mark} = 1 THEN {_insert(batch.columns, (valid_from, batch.now), (valid_to, 'NULL'))}{others}"
     )
 
 
@@ -126,10 +141,23 @@ def _changed_rows(strategy: Scd2, batch: _Batch) -> str:
     rest = other_columns(batch.columns, strategy.keys)
     known = f"h.{spark_identifier(strategy.scd_valid_to)} IS NULL AND {same(rest, 'h', 'b')}"
     if strategy.order:
-        known = f"({_late(strategy.order, 'h', 'b')} OR {known})"
+        known = f"({late(strategy.order, 'h', 'b')} OR {known})"
     return (
         f"SELECT {_names(batch.columns)} FROM ({_newest(strategy, batch)}) b\n"
-        f"LEFT ANTI JOIN {batch.target} h ON {_same_key(strategy.keys, 'h', 'b')} AND {known}"
+        f"LEFT ANTI JOIN {batch.target} h ON {same_key(strategy.keys, 'h', 'b')} AND {known}"
+    )
+
+
+def _returning_rows(strategy: Scd2, batch: _Batch) -> str:
+    """The newest versions of keys that were closed and arrive again with older rows: the newer values hold once more."""
+    place, valid_to = free_name("_place", batch.columns), spark_identifier(strategy.scd_valid_to)
+    order = spark_identifier(strategy.order or "")
+    newest = f"PARTITION BY {_listed(strategy.keys)} ORDER BY {valid_to} IS NULL DESC, {order} DESC NULLS LAST, {valid_to} DESC"
+    return (
+        f"SELECT {_names(batch.columns)} FROM (SELECT *, row_number() OVER ({newest}) AS {place} FROM {batch.target}) h\n"
+        f"LEFT SEMI JOIN ({_newest(strategy, batch)}) b\n"
+        f"ON {same_key(strategy.keys, 'h', 'b')} AND {late(strategy.order or '', 'h', 'b')}\n"
+        f"WHERE h.{place} = 1 AND h.{valid_to} IS NOT NULL"
     )
 
 
@@ -139,7 +167,7 @@ def _absent_keys(strategy: Scd2, batch: _Batch) -> str:
     row = ", ".join("NULL" if column in rest else spark_identifier(column.name) for column in batch.columns)
     return (
         f"SELECT {row}, 0 FROM (SELECT DISTINCT {_listed(strategy.keys)} FROM {batch.target} h\n"
-        f"LEFT ANTI JOIN {batch.staged} b ON {_same_key(strategy.keys, 'h', 'b')}\n"
+        f"LEFT ANTI JOIN {batch.staged} b ON {same_key(strategy.keys, 'h', 'b')}\n"
         f"WHERE h.{spark_identifier(strategy.scd_valid_to)} IS NULL)"
     )
 
@@ -148,17 +176,17 @@ def _newest(strategy: Strategy, batch: _Batch) -> str:
     return newest_rows(strategy, staged=batch.staged, columns=batch.columns, repeats=batch.repeats)
 
 
-def _late(order: str, table: str, arriving: str) -> str:
+def late(order: str, table: str, arriving: str) -> str:
     """A condition that is never NULL: the table's row has an order, and the arriving row none or an earlier one."""
     t, s = (f"{alias}.{spark_identifier(order)}" for alias in (table, arriving))
     return f"{t} IS NOT NULL AND ({s} IS NULL OR {s} < {t})"
 
 
 def _unless_late(strategy: Strategy) -> str:
-    return f" AND NOT ({_late(strategy.order, 't', 's')})" if strategy.order else ""
+    return f" AND NOT ({late(strategy.order, 't', 's')})" if strategy.order else ""
 
 
-def _same_key(keys: Iterable[str], one: str = "t", other: str = "s") -> str:
+def same_key(keys: Iterable[str], one: str = "t", other: str = "s") -> str:
     return " AND ".join(f"{one}.{key} = {other}.{key}" for key in map(spark_identifier, keys))
 
 

@@ -1,6 +1,7 @@
 """Statements about tables, as text. Pure: built from checked names, executed elsewhere."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from lakebed.names import TableName, spark_identifier
 from lakebed.settings import WriteSettings
@@ -49,6 +50,11 @@ def on_branch(table: TableName, branch: str) -> str:
 def pinned(table: TableName, snapshot: int | None) -> str:
     """A table as it was at a snapshot, to stand after FROM; without one it had no row."""
     return f"{table.spark} VERSION AS OF {snapshot}" if snapshot is not None else f"(SELECT * FROM {table.spark} LIMIT 0)"
+
+
+def time_literal(at: datetime) -> str:
+    """A time with its offset as a literal of Spark SQL."""
+    return f"TIMESTAMP '{at.isoformat(' ')}'"
 
 
 def text(value: str) -> str:

@@ -12,7 +12,7 @@ from lakebed.ports import RUN_ID, Field, FileGroup, FileRows, Unreadable
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_STAMP = f"spark.sql.iceberg.snapshot-property.{RUN_ID}"
+_STAMP = "spark.sql.iceberg.snapshot-property"
 
 
 class SparkCompute:
@@ -21,7 +21,7 @@ class SparkCompute:
     def __init__(self, session: "SparkSession", *, run_id: str, close: Callable[[], None] = lambda: None) -> None:
         self.session: Any = session
         self._spark, self._close = session, close
-        session.conf.set(_STAMP, run_id)
+        self.stamp(RUN_ID, run_id)
         # With pruning on, Spark counts rows of a CSV file without noticing the broken ones.
         session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
 
@@ -31,6 +31,9 @@ class SparkCompute:
             yield
         except Exception as error:
             raise as_failure(error) from error
+
+    def stamp(self, key: str, value: str) -> None:
+        self._spark.conf.set(f"{_STAMP}.{key}", value)
 
     def query(self, text: str) -> "DataFrame":
         with self._answering():
