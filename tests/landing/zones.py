@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.files import FolderFiles
-from lakebed.engines.spark.compute import SparkCompute
+from lakebed.engines.spark import SparkCompute, Staging
 from lakebed.landing import Landed, ZoneSpec, freeze, open_zone
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileRows, Files, Unreadable
@@ -25,8 +25,8 @@ RUN = "0123456789ab"
 class SparkReader(SparkCompute):
     """Spark, which notes what it is asked."""
 
-    def __init__(self, session: "SparkSession") -> None:
-        super().__init__(session, run_id=RUN)
+    def __init__(self, session: "SparkSession", files: Files, root: Root) -> None:
+        super().__init__(session, Staging(files, root, RUN), run_id=RUN)
         self.jobs: list[str] = []
 
     def infer_files(self, group: FileGroup) -> tuple[Field, ...] | Unreadable:
@@ -81,7 +81,8 @@ def reasons(landed: Landed) -> dict[str, str]:
 
 def folder_zone(folder: Path, session: "SparkSession") -> Zone:
     (folder / ".data").mkdir(parents=True, exist_ok=True)
-    return Zone(Root.parse(folder), FolderFiles(folder), SparkReader(session))
+    root, files = Root.parse(folder), FolderFiles(folder)
+    return Zone(root, files, SparkReader(session, files, root))
 
 
 def zipped(text: str) -> bytes:

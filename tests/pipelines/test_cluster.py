@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lakebed.app import create_lake, open_lake
@@ -83,10 +86,29 @@ def test_a_cluster_that_loses_a_worker_in_mid_run_finishes_with_the_right_rows(
     assert rows(bucket, environment) == ROWS
 
 
-def test_the_same_pipelines_run_through_spark_connect(bucket: Bucket, database: Database, tmp_path: Path) -> None:
+def test_the_same_pipelines_run_and_frames_come_in_whole_through_spark_connect(
+    bucket: Bucket, database: Database, tmp_path: Path
+) -> None:
     with connect_server(tmp_path) as url:
         environment = environment_of(bucket, database, url)
         make_shop(bucket, database, environment)
         told = ended(start(environment))
+        written = write_frame(tmp_path, environment)
     assert {run["state"] for run in told["runs"]} == {"success"}
     assert rows(bucket, environment) == ROWS
+    with open_lake(bucket.url, environment=environment) as lake:
+        assert lake.table("ecommerce.gold.frame").arrow().to_pylist() == written.to_pylist()
+        assert not list(lake.stores.files.list(".data/staging"))
+
+
+def write_frame(tmp_path: Path, environment: dict[str, str]) -> pa.Table:
+    """Rows whose values would change if they went as Spark takes frames."""
+    times = pa.array([datetime.fromisoformat("2024-07-01T12:00:00"), None], pa.timestamp("us"))
+    table = pa.table({"n": [2**53 + 1, None], "at": times})
+    pq.write_table(table, tmp_path / "frame.parquet")
+    command = (Path(sys.executable).parent / "lakebed", "table", "write", "ecommerce.gold.frame", tmp_path / "frame.parquet")
+    done = subprocess.run(
+        [*map(str, command)], env={**environment, "LAKEBED_TIMEZONE": "Europe/Berlin"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return table

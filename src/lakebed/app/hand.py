@@ -46,13 +46,13 @@ def manner_of(mode: str, key: str | Sequence[str], order: str | None, on_schema_
 
 
 def rows_of(file: Path) -> Any:
-    """The rows of a Parquet, CSV or JSON-lines file on this machine, as an Arrow table."""
+    """The rows of a Parquet, CSV or JSON-lines file on this machine, as Arrow has them; those of Parquet are not read yet."""
     import pyarrow.csv
+    import pyarrow.dataset
     import pyarrow.json
-    import pyarrow.parquet
 
     readers = {
-        ".parquet": pyarrow.parquet.read_table,
+        ".parquet": pyarrow.dataset.dataset,
         ".csv": pyarrow.csv.read_csv,
         ".json": pyarrow.json.read_json,
         ".ndjson": pyarrow.json.read_json,

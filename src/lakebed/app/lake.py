@@ -253,12 +253,13 @@ class Lake(Reads):
         )
 
     def _compute(self, run_id: str) -> "Compute":
-        from lakebed.engines.spark import SparkCompute, another_session, close_session
+        from lakebed.engines.spark import SparkCompute, Staging, another_session, close_session
 
         if "spark" not in self.__dict__:  # while the JVM starts, this process has nothing to do but to load what publishing needs
             threading.Thread(target=import_module, args=("lakebed.engines.iceberg.staging",), daemon=True).start()
         session = another_session(self.spark, self.settings, self.root, environment=self._environment)
-        return SparkCompute(session, run_id=run_id, close=lambda: close_session(session))
+        staging = Staging(self.stores.files, self.root, run_id)
+        return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))
 
     def _workbench(self) -> "Workbench":
         from lakebed.engines.duckdb import DuckWorkbench
@@ -285,7 +286,9 @@ class Lake(Reads):
         from lakebed.app.care import Care
 
         logs = logs_folder(self.settings, self.root, self._environment)
-        staging = (str(self._scratch("any").parent), staging_place(self.settings, self.root, self._environment))
+        staging = [str(self._scratch("any").parent), staging_place(self.settings, self.root, self._environment)]
+        if self.root.is_bucket:  # frames go through the bucket, wherever payloads wait
+            staging.append(self.root.at(f"{DATA}/staging"))
         return Care(self.root, self.settings, self.stores, tools=self._tools, logs=logs, staging=staging, watch=self.watch)
 
     def care(

@@ -9,6 +9,7 @@ from lakebed.app.holding import Hold
 from lakebed.errors import MissingExtra, UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Events, Predicate, Scan, Scans
+from lakebed.query.as_pandas import Backend, as_pandas
 from lakebed.query.frames import Chosen
 
 if TYPE_CHECKING:
@@ -76,9 +77,13 @@ class LazyTable:
         """All rows at once."""
         return self.arrow_reader().read_all()
 
-    def pandas(self) -> Any:
-        """All rows at once, as a `pandas.DataFrame`."""
-        return self.arrow().to_pandas()
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's PyCapsule interface: what speaks it takes a table as it is, as `lake.write` and `polars.DataFrame` do."""
+        return self.arrow_reader().__arrow_c_stream__(requested_schema)
+
+    def pandas(self, *, dtype_backend: Backend | None = None) -> Any:
+        """All rows at once, as a `pandas.DataFrame`; `dtype_backend="pyarrow"` keeps every type, and NaN apart from NULL."""
+        return as_pandas(self.arrow(), dtype_backend)
 
     def lazy(self) -> "pl.LazyFrame":
         """A Polars LazyFrame. Its filters leave out files and rows early where DuckDB knows them, and all of them hold."""

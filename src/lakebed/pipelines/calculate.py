@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lakebed.errors import BadFiles, RunFailed, UnknownName
+from lakebed.errors import BadBatch, BadFiles, RunFailed, UnknownName
 from lakebed.landing import Landed, freeze, links, open_zone, processed
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.code import wants_duckdb
 from lakebed.pipelines.compile import Compiled, compile_query, relation, zone_view
+from lakebed.pipelines.evolve import present_fields
 from lakebed.pipelines.pin_zones import read_zone
 from lakebed.pipelines.plan import OpenZone
 from lakebed.pipelines.python import Answer, Context, run_code
@@ -52,7 +53,7 @@ def _without_rows(work: Work, step: OpenZone) -> Frame:
 def calculate(work: Work) -> None:
     """The result, as a frame not yet computed."""
     if work.order.hand:
-        work.frame = work.compute.frame(work.order.hand.frame)
+        work.frame = _as_frame(work, work.order.hand.frame)
     else:
         work.frame = _from_code(work) if work.spec.kind == "python" else _from_query(work)
     work.fields = work.compute.fields(work.frame)
@@ -83,10 +84,17 @@ def _from_code(work: Work) -> Frame:
         work.resources.callback(bench.close)
     context = _context(work, bench)
     result = run_code(spec, context, spark=work.compute.session, conn=bench.connection if bench else None)
+    return _as_frame(work, result)
+
+
+def _as_frame(work: Work, result: Any) -> Frame:
+    """A column without any value takes its type in the table."""
+    known = tuple if work.first else lambda: present_fields(work)
     try:
-        return work.compute.frame(result)
-    except RunFailed as error:
-        raise RunFailed(error.what, where=spec.file, next=error.next) from error
+        return work.compute.frame(result, known=known)
+    except (RunFailed, BadBatch) as error:
+        error.where = work.spec.file if work.spec.kind == "python" else str(work.table)
+        raise
 
 
 def _context(work: Work, bench: Workbench | None) -> Context:

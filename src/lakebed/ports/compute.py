@@ -1,6 +1,6 @@
 """What we ask of the engine that computes and writes: one run's session."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -62,8 +62,11 @@ class Compute(Protocol):
         """The rows of a query."""
         ...
 
-    def frame(self, result: Any) -> Frame:
-        """What a Python pipeline returned (Spark, Arrow, pandas, Polars, DuckDB) as a frame; `TypeError` for anything else."""
+    def frame(self, result: Any, *, known: Callable[[], Sequence[Field]] = tuple) -> Frame:
+        """What a pipeline returned or a hand brought (Spark, Arrow, pandas, Polars, DuckDB, a lake's own) as a frame.
+
+        Values and types are kept or refused by name. `known` tells the table's columns, for those without any value.
+        """
         ...
 
     def fields(self, frame: Frame) -> tuple[Field, ...]:

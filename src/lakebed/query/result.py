@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakebed.errors import LakebedError, MissingExtra
+from lakebed.query.as_pandas import Backend, as_pandas
 from lakebed.query.explain import Explained, explained
 from lakebed.query.plan import Plan
 from lakebed.query.run import Operator, Rows
@@ -106,9 +107,13 @@ class Result:
         """All rows as an Arrow table."""
         return self.reader().read_all()
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """All rows as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's PyCapsule interface: what speaks it takes an answer as it is, as `lake.write` and `polars.DataFrame` do."""
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self, *, dtype_backend: Backend | None = None) -> "pd.DataFrame":
+        """All rows as a pandas DataFrame; `dtype_backend="pyarrow"` keeps every type, and NaN apart from NULL."""
+        return as_pandas(self.to_arrow(), dtype_backend)
 
     def to_polars(self) -> "pl.DataFrame":
         """All rows as a Polars DataFrame."""

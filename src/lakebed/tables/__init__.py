@@ -49,13 +49,14 @@ from lakebed.tables.statements import (
     write_properties,
 )
 from lakebed.tables.strategies import ALIASES, STRATEGIES, Scd2, Strategy
-from lakebed.tables.types import is_known, read_type
+from lakebed.tables.types import Array, Map, Plain, Struct, Type, is_known, read_type
 
 __all__ = [
     "ALIASES",
     "COMMIT_RETRIES",
     "STRATEGIES",
     "USED",
+    "Array",
     "Ask",
     "ColumnChange",
     "ColumnFigures",
@@ -64,7 +65,9 @@ __all__ = [
     "Held",
     "Layout",
     "LayoutChange",
+    "Map",
     "PartitionField",
+    "Plain",
     "Policy",
     "Renames",
     "Rollback",
@@ -73,7 +76,9 @@ __all__ = [
     "Settlement",
     "Strategy",
     "Strays",
+    "Struct",
     "TableDiff",
+    "Type",
     "alterations",
     "amend",
     "backwards",

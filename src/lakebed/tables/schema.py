@@ -9,7 +9,7 @@ from lakebed.names import TableName, spark_identifier
 from lakebed.ports import Field, Shown
 from lakebed.tables.fitting import Inside, UnfitType, follow
 from lakebed.tables.renames import Renames, backwards, renamed
-from lakebed.tables.types import read_type
+from lakebed.tables.types import is_known, read_type
 
 Policy = Literal["fail", "append", "sync"]
 ByName = dict[str, Field]  # by casefolded name
@@ -132,7 +132,7 @@ def refuse_unfit_columns(table: TableName, result: Iterable[Field]) -> None:
         if other := seen.get(field.name.casefold()):
             raise _unfit(table, f"the columns {other!r} and {field.name!r} have one name", "Rename one of them.")
         seen[field.name.casefold()] = field.name
-        if field.type in {"void", "null"} or field.type.startswith("interval"):
+        if not is_known(read_type(field.type)):
             advice = f"Cast it: CAST({field.name} AS STRING), for example."
             raise _unfit(table, f"the column {field.name!r} is of type {field.type}, which no table keeps", advice)
 

@@ -66,7 +66,7 @@ def as_schema(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
     """The same rows with exactly these types."""
     for batch in batches:
         if batch.num_rows:
-            arrays = [_as(array, field.type) for array, field in zip(batch.columns, schema, strict=True)]
+            arrays = [as_type(array, field.type) for array, field in zip(batch.columns, schema, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -92,13 +92,20 @@ def _one(batches: list[Any]) -> Any:
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
-def _as(array: Any, type_: Any) -> Any:
+def as_type(array: Any, type_: Any) -> Any:
+    """The same values as ones of this type; `pyarrow.ArrowInvalid` where one of them would change."""
     if array.type == type_:
         return array
     if isinstance(type_, pa.UuidType):
         storage = array.storage if isinstance(array, pa.ExtensionArray) else array
         return pa.ExtensionArray.from_storage(type_, storage.cast(pa.binary(16)))
-    if pa.types.is_nested(type_):
+    if isinstance(array.type, pa.UuidType):
+        return pa.array([None if value is None else str(value) for value in array.to_pylist()], type_)
+    if isinstance(array, pa.ExtensionArray):
+        return as_type(array.storage, type_)
+    if isinstance(array, pa.DictionaryArray):
+        return as_type(array.dictionary_decode(), type_)
+    if pa.types.is_nested(type_) and not pa.types.is_null(array.type):
         return _nested_as(array, type_)
     return array.cast(type_)
 
@@ -106,11 +113,22 @@ def _as(array: Any, type_: Any) -> Any:
 def _nested_as(array: Any, type_: Any) -> Any:
     """Part by part: names of elements differ between engines, and a cast does not reach extension types inside."""
     if pa.types.is_struct(type_):
-        parts = [_as(array.field(index), field.type) for index, field in enumerate(type_)]
+        parts = [as_type(array.field(index), field.type) for index, field in enumerate(type_)]
         return pa.StructArray.from_arrays(parts, fields=list(type_), mask=array.is_null())
-    if array.offset:
-        array = pa.concat_arrays([array])  # offsets of a slice begin elsewhere
+    if pa.types.is_fixed_size_list(array.type):
+        array = array.cast(pa.list_(array.type.value_field))
+    array = _without_the_rest(array)
     if pa.types.is_map(type_):
-        keys, items = _as(array.keys, type_.key_type), _as(array.items, type_.item_type)
+        keys, items = as_type(array.keys, type_.key_type), as_type(array.items, type_.item_type)
         return pa.MapArray.from_arrays(array.offsets, keys, items, type_, mask=array.is_null())
-    return pa.ListArray.from_arrays(array.offsets, _as(array.values, type_.value_type), type_, mask=array.is_null())
+    large = pa.types.is_large_list(type_)
+    offsets = array.offsets.cast(pa.int64() if large else pa.int32())
+    made = pa.LargeListArray if large else pa.ListArray
+    return made.from_arrays(offsets, as_type(array.values, type_.value_type), type_, mask=array.is_null())
+
+
+def _without_the_rest(array: Any) -> Any:
+    """A slice refers to the values of the whole, and its offsets begin elsewhere."""
+    values = array.keys if pa.types.is_map(array.type) else array.values
+    whole = not array.offset and (not len(array) or array.offsets[-1].as_py() == len(values))
+    return array if whole else pa.concat_arrays([array])

@@ -3,6 +3,7 @@
 from lakebed.engines.spark.compute import SparkCompute
 from lakebed.engines.spark.conf import redacted, session_conf
 from lakebed.engines.spark.fetch import local_jars
+from lakebed.engines.spark.frames import Staging
 from lakebed.engines.spark.jars import ALL_JARS, Jar, absent, needed_jars
 from lakebed.engines.spark.java import Java, find_java
 from lakebed.engines.spark.progress import watch
@@ -14,6 +15,7 @@ __all__ = [
     "Jar",
     "Java",
     "SparkCompute",
+    "Staging",
     "absent",
     "adopt",
     "another_session",

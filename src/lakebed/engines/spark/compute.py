@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.spark.failures import as_failure
-from lakebed.engines.spark.frames import as_frame
+from lakebed.engines.spark.frames import Staging, as_frame
 from lakebed.engines.spark.types import ddl
 from lakebed.ports import RUN_ID, Field, FileGroup, FileRows, Unreadable
 
@@ -18,9 +18,11 @@ _STAMP = "spark.sql.iceberg.snapshot-property"
 class SparkCompute:
     """A session whose snapshots carry a run's id."""
 
-    def __init__(self, session: "SparkSession", *, run_id: str, close: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, session: "SparkSession", staging: Staging, *, run_id: str, close: Callable[[], None] = lambda: None
+    ) -> None:
         self.session: Any = session
-        self._spark, self._close = session, close
+        self._spark, self._staging, self._close = session, staging, close
         self.stamp(RUN_ID, run_id)
         # With pruning on, Spark counts rows of a CSV file without noticing the broken ones.
         session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
@@ -39,9 +41,9 @@ class SparkCompute:
         with self._answering():
             return self._spark.sql(text)
 
-    def frame(self, result: Any) -> "DataFrame":
+    def frame(self, result: Any, *, known: Callable[[], Sequence[Field]] = tuple) -> "DataFrame":
         with self._answering():
-            return as_frame(self._spark, result)
+            return as_frame(self._spark, result, self._staging, known)
 
     def fields(self, frame: "DataFrame") -> tuple[Field, ...]:
         with self._answering():
@@ -127,7 +129,10 @@ class SparkCompute:
             return union(frames)
 
     def close(self) -> None:
-        self._close()
+        try:
+            self._staging.clear()
+        finally:
+            self._close()
 
 
 def _quoted(column: str) -> str:

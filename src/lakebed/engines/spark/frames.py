@@ -1,58 +1,75 @@
 """What a Python pipeline may return and a hand may write, as a Spark frame."""
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakebed.errors import RunFailed
+from lakebed.engines.spark.landing import read_group
+from lakebed.errors import LakebedError, RunFailed
+from lakebed.ports import Field, FileGroup, Files
+from lakebed.settings import DATA, Root
+from lakebed.tables import read_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+# Days and times before 1582 are what they say: other readers of Parquet know no other calendar.
+_OPTIONS = {"datetimeRebaseMode": "CORRECTED"}
 
-def as_frame(session: "SparkSession", result: Any) -> "DataFrame":
-    """Spark, Arrow, pandas, Polars and DuckDB results; anything else is refused."""
+
+class Staging:
+    """Rows on their way into Spark: Parquet files in the lake, of any size, which every kind of Spark reaches."""
+
+    def __init__(self, files: Files, root: Root, run_id: str) -> None:
+        self._files, self._root, self._folder, self._count = files, root, f"{DATA}/staging/{run_id}", 0
+
+    def write(self, parts: Iterator[bytes]) -> tuple[str, ...]:
+        """The addresses of the files; they stay until `clear`."""
+        return tuple(map(self._write, parts))
+
+    def _write(self, part: bytes) -> str:
+        path = f"{self._folder}/frame-{self._count:06}.parquet"
+        self._count += 1
+        self._files.write(path, part)
+        return self._root.at(path)
+
+    def clear(self) -> None:
+        if self._count:
+            self._files.clear(self._folder)
+
+
+def as_frame(session: "SparkSession", result: Any, staging: Staging, known: Callable[[], Sequence[Field]]) -> "DataFrame":
+    """Spark's own frames as they are, those of other libraries through Arrow; anything else is refused.
+
+    `known` tells the columns of the table that the rows are for: one without a value takes its type there.
+    """
     from pyspark.sql import DataFrame
+
+    from lakebed.engines.arrow import reader_of
 
     if isinstance(result, DataFrame):
         return result
-    module = type(result).__module__.split(".")[0].lstrip("_")
-    if module == "pandas" and hasattr(result, "columns"):
-        return session.createDataFrame(result)
-    arrow = _as_arrow(module, result)
-    if arrow is None:
+    reader = reader_of(result)
+    if reader is None:
         raise RunFailed(
             f"rows cannot be read from a {type(result).__name__}.",
-            next="Give a Spark, Arrow, pandas or Polars DataFrame, or a DuckDB relation.",
+            next="Give a Spark, Arrow, pandas or Polars DataFrame, a DuckDB relation, or a table or answer of a lake.",
         )
-    return session.createDataFrame(_without_views(arrow))
+    return _staged(session, reader, staging, known)
 
 
-def _as_arrow(module: str, result: Any) -> Any:
+def _staged(session: "SparkSession", reader: Any, staging: Staging, known: Callable[[], Sequence[Field]]) -> "DataFrame":
     import pyarrow as pa
 
-    match module, type(result).__name__:
-        case "pyarrow", "Table":
-            return result
-        case "pyarrow", "RecordBatch":
-            return pa.Table.from_batches([result])
-        case "pyarrow", "RecordBatchReader":
-            return result.read_all()
-        case "polars", "LazyFrame":
-            return result.collect().to_arrow()
-        case "polars", "DataFrame":
-            return result.to_arrow()
-        case "duckdb", "DuckDBPyRelation":
-            found = result.arrow()
-            return found.read_all() if hasattr(found, "read_all") else found
-    return None
+    from lakebed.engines.arrow import as_kept, kept_schema, parquet_files, table_type, unfit
 
-
-def _without_views(table: Any) -> Any:
-    """Spark does not know Arrow's views and large types of nested values in every place: spell them plainly."""
-    import pyarrow as pa
-
-    def plain(type_: Any) -> Any:
-        if pa.types.is_string_view(type_):
-            return pa.large_string()
-        return pa.large_binary() if pa.types.is_binary_view(type_) else type_
-
-    return table.cast(pa.schema([field.with_type(plain(field.type)) for field in table.schema]))
+    valueless = any("null" in str(field.type) for field in reader.schema)
+    types = {field.name.casefold(): read_type(field.type) for field in known()} if valueless else {}
+    schema = kept_schema(reader.schema, types)
+    columns = tuple(Field(field.name, table_type(field.type).spark) for field in schema)
+    try:
+        paths = staging.write(parquet_files(as_kept(reader, schema), schema))
+    except LakebedError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise unfit(str(error)) from error
+    return read_group(session, FileGroup("parquet", paths, _OPTIONS, columns))
