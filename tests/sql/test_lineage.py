@@ -64,7 +64,18 @@ def lineage(text: str) -> dict[str, list[str] | None]:
         (f"SELECT window(at, '1 hour').start AS s, max(amount) AS m FROM {ORD} GROUP BY window(at, '1 hour')",
          {"s": ["o.at"], "m": ["o.amount"]}),
         (f"SELECT * FROM (SELECT customer, amount FROM {ORD}) PIVOT (sum(amount) FOR customer IN (1 AS one))",
-         {"one": ["o.amount"]}),
+         {"one": ["o.amount", "o.customer"]}),
+        (f"SELECT * FROM (SELECT id, customer, amount, at FROM {ORD})"
+         " PIVOT (sum(amount) AS s, max(at) AS m FOR (customer, id) IN ((1, 2) AS one))",
+         {"one_s": ["o.amount", "o.customer", "o.id"], "one_m": ["o.at", "o.customer", "o.id"]}),
+        (f"SELECT row_number() OVER w AS rn, sum(amount) OVER (v) AS total FROM {ORD}"
+         " WINDOW W AS (PARTITION BY customer ORDER BY at), v AS w",
+         {"rn": ["o.at", "o.customer"], "total": ["o.amount", "o.at", "o.customer"]}),
+        (f"SELECT x.rn FROM (SELECT rank() OVER w AS rn FROM {ORD} WINDOW w AS (DISTRIBUTE BY customer SORT BY at)) x",
+         {"rn": ["o.at", "o.customer"]}),
+        (f"WITH a AS (SELECT sum(id) OVER w AS s FROM {CUS} WINDOW w AS (PARTITION BY country))"
+         f" SELECT s, sum(amount) OVER w AS t FROM a JOIN {ORD} o ON true WINDOW w AS (ORDER BY o.id)",
+         {"s": ["c.country", "c.id"], "t": ["o.amount", "o.id"]}),
         (f"WITH RECURSIVE t(n) AS (SELECT id FROM {ORD} UNION ALL SELECT n + 1 FROM t WHERE n < 9) SELECT n FROM t",
          {"n": ["o.id"]}),
         (f"SELECT ID AS Big, id AS x, x + 1 AS y FROM {ORD}", {"Big": ["o.id"], "x": ["o.id"], "y": ["o.id"]}),

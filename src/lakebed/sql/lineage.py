@@ -21,7 +21,7 @@ def column_lineage(text: str, schemas: Schemas, *, logical: Callable[[str], str]
 
     `()`: from none, such as a constant or `count(*)`. `None`: it cannot be known. A star that cannot be written out is one
     entry `*`; a column without a name is `_col_0` by its position; what cannot be analysed at all gives no entries.
-    Conditions (WHERE, ON, GROUP BY) do not count, the order and partitions of a window do.
+    Conditions (WHERE, ON, GROUP BY) do not count; the order and partitions of a window do, and so does what PIVOT is FOR.
 
     `schemas` are the columns of the tables by their logical names. `logical` turns a table as it stands in the text, without
     quotes and version (`lake.shop.silver.orders.branch_run_1`), into such a name.

@@ -16,6 +16,8 @@ def origins(text: str, schemas: Schemas, logical: Callable[[str], str]) -> dict[
     """What `column_lineage` promises, save that whatever goes wrong is raised."""
     tree = parse(read(Source(text, "lineage")))
     _spread(tree)
+    _write_out_windows(tree)
+    _write_out_pivots(tree)
     spelt = {node.name.casefold(): node.name for node in reversed(list(tree.find_all(exp.Identifier)))}
     tables = _rename_tables(tree, logical)
     known = {name: {column.casefold(): column for column in schemas.get(table, ())} for name, table in tables.items()}
@@ -39,6 +41,27 @@ def _spread(tree: exp.Expr) -> None:
             at = next(index for index, projection in enumerate(select.expressions) if projection is several)
             each = [exp.alias_(several.this.copy(), name.copy()) for name in several.expressions]
             select.set("expressions", [*select.expressions[:at], *each, *select.expressions[at + 1 :]])
+
+
+def _write_out_windows(tree: exp.Expr) -> None:
+    """`OVER w` with the partitions and the order that WINDOW gives to w; one such name may stand for another."""
+    for window in [window for window in tree.find_all(exp.Window) if window.alias]:
+        select = window.parent_select
+        named = {each.name.casefold(): each for each in (select.args.get("windows") if select else None) or ()}
+        meant = named.get(window.alias.casefold())
+        meant = named.get(meant.alias.casefold(), meant) if meant else None
+        for part in ("partition_by", "order"):
+            if meant and meant.args.get(part):
+                window.set(part, meant.copy().args[part])
+
+
+def _write_out_pivots(tree: exp.Expr) -> None:
+    """`sum(x) FOR y IN (…)` with y as the condition of the sum: which row a value comes from is up to y."""
+    for pivot in [pivot for pivot in tree.find_all(exp.Pivot) if not pivot.unpivot]:
+        for aggregate in list(pivot.expressions):
+            computed = aggregate.this if isinstance(aggregate, exp.Alias) else aggregate
+            for field in pivot.fields:
+                computed.replace(exp.Filter(this=computed.copy(), expression=exp.Where(this=field.this.copy())))
 
 
 def _rename_tables(tree: exp.Expr, logical: Callable[[str], str]) -> dict[str, str]:
