@@ -1,13 +1,19 @@
 """What every catalog promises to first runs, and to whoever takes up after runs that died."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from pyiceberg.exceptions import NamespaceAlreadyExistsError
+from sqlalchemy.exc import SQLAlchemyError
 
 from lakebed.errors import Diverged
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import RemoveRef
 from lakebed.tables import Ask, amend, publish
+from tests.conftest import SCALE
 from tests.contracts.benches import Bench, RealBench
 
 
@@ -16,6 +22,29 @@ def hidden_table(bench: Bench) -> tuple[TableName, TableName]:
     hidden = bench.table(f"run_{new_run_id()}")
     bench.write(hidden, [1, 2])
     return hidden, TableName(hidden.namespace, hidden.layer, f"orders_{new_run_id()[:12]}")
+
+
+def test_first_runs_that_make_a_namespace_at_the_same_time_all_go_on(atomic_bench: RealBench) -> None:
+    """Of a new lake's first pipelines, run in parallel, one made the namespace and others failed."""
+    layers = ("bronze", "silver", "silver", "gold")
+    start = threading.Barrier(len(layers) + 1, timeout=30)
+
+    def ours(namespace: str, layer: str) -> None:
+        start.wait()
+        atomic_bench.catalog.create_namespace(namespace, layer)
+
+    def foreign(namespace: str) -> None:
+        start.wait()
+        with suppress(NamespaceAlreadyExistsError, SQLAlchemyError):  # theirs may fail; ours must not
+            atomic_bench.iceberg.create_namespace((namespace,))
+
+    with ThreadPoolExecutor(len(layers) + 1) as pool:
+        for number in range(15 * SCALE):
+            name = f"{atomic_bench.namespace}_{number}"
+            others = [pool.submit(foreign, name)]
+            for made in [*(pool.submit(ours, name, layer) for layer in layers), *others]:
+                made.result()
+            assert set(atomic_bench.iceberg.list_namespaces((name,))) >= {(name, layer) for layer in layers}
 
 
 def test_a_first_runs_table_gets_its_name_when_it_is_published(bench: Bench) -> None:

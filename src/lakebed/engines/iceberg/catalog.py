@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Row, exists, func, insert, select, tuple_
+from sqlalchemy import Connection, Row, func, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
 from lakebed.engines.database.dropped import list_dropped, put_dropped, take_dropped
 from lakebed.engines.database.publications import published, record
 from lakebed.engines.database.records import PUBLISHED, forget_ledger, move_ledger, put_books
-from lakebed.engines.database.schema import iceberg_namespaces, iceberg_tables
+from lakebed.engines.database.schema import iceberg_tables
 from lakebed.engines.iceberg import rows
 from lakebed.engines.iceberg.reading import MetadataReader
 from lakebed.errors import LakebedError, PointerMoved
@@ -96,10 +96,7 @@ class DatabaseCatalog:
     def create_namespace(self, namespace: str, layer: str) -> None:
         with self._database.writing() as connection:
             for name in (namespace, f"{namespace}.{layer}"):
-                row = {"catalog_name": CATALOG, "namespace": name, "property_key": "exists"}
-                known = select(exists().where(*(iceberg_namespaces.c[key] == value for key, value in row.items())))
-                if not connection.execute(known).scalar():
-                    connection.execute(insert(iceberg_namespaces).values(**row, property_value="true"))
+                rows.add_namespace(connection, name)
 
     def swap(
         self,

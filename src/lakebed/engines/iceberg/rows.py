@@ -3,13 +3,17 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, text, update
 
 from lakebed.engines.database.schema import dropped, iceberg_tables
 from lakebed.errors import BadName, PointerMoved
 from lakebed.names import CATALOG, TableName
 
 _T = iceberg_tables.c
+_NAMESPACE = text(  # both databases know ON CONFLICT; asking first and inserting then is a race
+    "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) "
+    "VALUES (:catalog, :namespace, 'exists', 'true') ON CONFLICT DO NOTHING"
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,11 @@ def add(connection: Connection, table: TableName, location: str) -> None:
     namespace, name = key(table)
     values = {"catalog_name": CATALOG, "table_namespace": namespace, "table_name": name, "iceberg_type": "TABLE"}
     connection.execute(insert(iceberg_tables).values(**values, metadata_location=location))
+
+
+def add_namespace(connection: Connection, name: str) -> None:
+    """A namespace of this name from now on, whoever else makes it at the same time."""
+    connection.execute(_NAMESPACE, {"catalog": CATALOG, "namespace": name})
 
 
 def remove(connection: Connection, table: TableName, *, location: str) -> bool:
