@@ -18,6 +18,8 @@ PLAIN = [
     "SELECT id FROM orders WHERE (country, status) = ('a', 'b')",
     "FROM orders SELECT id, name WHERE amount > 0",
     "SELECT name COLLATE UTF8_LCASE FROM orders",
+    "SELECT qualify.id, name AS qualify FROM orders qualify WHERE qualify.id > 1",
+    "SELECT a, qualify FROM (SELECT id, name AS qualify FROM orders) qualify (a, qualify) ORDER BY qualify",
     "SELECT * EXCEPT (secret) FROM orders",
     "SELECT o.* EXCEPT (secret, name) FROM orders o",
     "SELECT id,\n  -- why\n  name /* because; of (this */ FROM orders -- end",

@@ -32,6 +32,23 @@ def test_what_cannot_be_checked_is_refused_with_advice(text: str) -> None:
     assert refused.value.next
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT id FROM t\nQUALIFY row_number() OVER (ORDER BY id) = 1",
+        "SELECT id FROM t o WHERE id > 1\nqualify row_number() OVER (PARTITION BY a ORDER BY id) = 1 ORDER BY id",
+        "SELECT id FROM t\nQUALIFY (rank() OVER (ORDER BY id) = 1)",
+        "SELECT id FROM t GROUP BY id HAVING count(*) > 1\nQUALIFY id = 1",
+        "WITH w AS (SELECT id FROM t WINDOW w AS (ORDER BY id)\nQUALIFY rank() OVER w = 1) SELECT * FROM w",
+    ],
+)
+def test_qualify_is_refused_before_a_run_begins_and_the_way_around_it_is_told(text: str) -> None:
+    with pytest.raises(BadPipeline, match="Spark has no QUALIFY") as refused:
+        check_query(text, where="a.sql")
+    assert refused.value.where == "a.sql:2"
+    assert "subquery" in refused.value.next
+
+
 @pytest.mark.parametrize(("text", "reason"), ATTACKS)
 def test_what_is_not_a_plain_query_is_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(BadPipeline, match=reason) as refused:

@@ -2,7 +2,7 @@
 
 from sqlglot import exp
 
-_DROP_AFTERWARDS = ("having", "qualify", "offset")
+_DROP_AFTERWARDS = ("having", "offset")
 _DROP_OR_ADD = ("where", "joins", "laterals", "pivots", "sample", "group")
 
 

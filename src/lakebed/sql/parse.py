@@ -44,7 +44,7 @@ def parse(reading: Reading) -> exp.Expr:
     except RecursionError:
         raise source.bad("the query is nested too deeply to be checked.", next="Take parts out as WITH … AS (…).") from None
     except ParseError as error:
-        raise _not_understood(source, error) from None
+        raise _qualify(reading, error) or _not_understood(source, error) from None
     except Exception:  # the parser is not ours: whatever it stumbles over is not understood
         raise source.bad("the query is not understood.", next="Check it against Spark SQL's grammar.") from None
     if at is not None:
@@ -106,11 +106,24 @@ def _same_nature(ours: Sequence[Token], theirs: TokenType) -> bool:
 
 
 def _renamed(tokens: list[ParserToken]) -> list[ParserToken]:
-    """`GROUP BY window(at, '1 hour')` calls a function; the parser takes it for the clause WINDOW."""
+    """What is a plain name to Spark and a clause to the parser: QUALIFY, and `window` in `GROUP BY window(at, '1 hour')`."""
+    for token in tokens:
+        if token.token_type == TokenType.QUALIFY:
+            token.token_type = TokenType.VAR
     for token, after in pairwise(tokens):
         if token.token_type == TokenType.WINDOW and after.token_type == TokenType.L_PAREN:
             token.token_type = TokenType.VAR
     return tokens
+
+
+def _qualify(reading: Reading, error: ParseError) -> BadPipeline | None:
+    """The error for a QUALIFY clause: the parser stops at the word, or just after it where it could name a table."""
+    stopped = str(error.errors[0].get("highlight") or "") if error.errors else ""
+    for token, after in pairwise(reading.plain):
+        if token.kind is Kind.WORD and token.upper == "QUALIFY" and stopped in (token.text, after.text):
+            advice = "Filter outside a subquery: SELECT * FROM (SELECT …, row_number() OVER (…) AS n FROM …) WHERE n = 1."
+            return reading.source.bad("Spark has no QUALIFY.", at=token.start, next=advice)
+    return None
 
 
 def _not_understood(source: Source, error: ParseError) -> BadPipeline:

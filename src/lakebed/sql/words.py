@@ -15,7 +15,7 @@ _NEVER_NAMES = re.compile("ANTI|CROSS|EXCEPT|FULL|INNER|INTERSECT|JOIN|LATERAL|L
 _CLAUSES = re.compile("SELECT|FROM|WITH|VALUES|WHERE|HAVING|LIMIT|JOIN|LATERAL|UNION|ON")
 
 # After a comma Spark takes these for a name; other parsers forgive the comma and see the clause.
-_AFTER_COMMA = re.compile("FROM|WHERE|HAVING|LIMIT|JOIN|UNION|INTERSECT|ON|USING|QUALIFY|FETCH|TABLESAMPLE")
+_AFTER_COMMA = re.compile("FROM|WHERE|HAVING|LIMIT|JOIN|UNION|INTERSECT|ON|USING|FETCH|TABLESAMPLE")
 _BEFORE_BY = re.compile("GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION|CONNECT")
 
 # Spark's data sources: as the first part of a table's name they make the rest of it a path.
