@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from lakebed.errors import LeaseHeld, LeaseLost
 from lakebed.settings import PostgresCatalog, Root, Settings
 from lakebed.tables import Ask, hold, publish
 from tests.contracts.benches import RealBench
+from tests.contracts.workers import until
 from tests.servers.lossy import lossy_way
 from tests.servers.postgres import Database
 from tests.servers.processes import LOOPBACK
@@ -75,4 +77,45 @@ def test_what_was_done_under_a_lease_has_not_failed_because_giving_it_back_gets_
     assert losses == (1 if times == 1 else 3)
     left = direct.leases.holder("orders")
     assert (left is None) == (times == 1), "asked again, it is given back; otherwise it lapses by itself"
+    direct.close()
+
+
+def test_a_retry_does_not_meet_the_lease_that_its_own_process_could_not_give_back(database: Database, tmp_path: Path) -> None:
+    direct = bench_at(database.port, database, tmp_path)
+    direct.stores.database.prepare()
+    cut = False
+
+    with lossy_way(database.port, loses=lambda _: cut) as port:
+        far = bench_at(port, database, tmp_path)
+        with hold(far.leases, "orders", holder="run 1 of me", limit=60) as first:
+            cut = True
+        cut = False
+        with pytest.raises(LeaseHeld, match="run 1 of me"):  # other processes cannot know
+            direct.leases.acquire("orders", holder="you", limit=60)
+        with hold(far.leases, "orders", holder="run 2 of me", limit=60) as second:
+            with pytest.raises(LeaseLost):
+                far.leases.renew(first.lease)
+            with pytest.raises(LeaseHeld, match="run 2 of me"):  # another thread, while this one is at work
+                far.leases.acquire("orders", holder="run 3 of me", limit=60)
+            assert direct.leases.holder("orders") == second.lease
+        assert direct.leases.holder("orders") is None
+        far.close()
+    direct.close()
+
+
+def test_a_lease_that_passed_on_meanwhile_is_not_taken_from_its_new_holder(database: Database, tmp_path: Path) -> None:
+    direct = bench_at(database.port, database, tmp_path)
+    direct.stores.database.prepare()
+    cut = False
+    with lossy_way(database.port, loses=lambda _: cut) as port:
+        far = bench_at(port, database, tmp_path)
+        with hold(far.leases, "orders", holder="me", limit=0.4):
+            cut = True
+        cut = False
+        until(lambda: direct.leases.holder("orders") is None, seconds=10)
+        theirs = direct.leases.acquire("orders", holder="you", limit=60)
+        with pytest.raises(LeaseHeld, match="you"):
+            far.leases.acquire("orders", holder="me", limit=60)
+        assert direct.leases.holder("orders") == theirs
+        far.close()
     direct.close()

@@ -25,7 +25,10 @@ class Leases(Protocol):
         ...
 
     def release(self, lease: Lease) -> None:
-        """Give it back; one that was lost meanwhile is left to its new holder."""
+        """Give it back; one that was lost meanwhile is left to its new holder.
+
+        If the store does not answer, the lease is over all the same: who acquires it here next does not meet it.
+        """
         ...
 
     def holder(self, name: str) -> Lease | None:

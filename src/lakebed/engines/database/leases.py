@@ -1,11 +1,11 @@
 """Leases as rows: taken, renewed and fenced by single statements."""
 
-from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import leases
-from lakebed.errors import LeaseHeld, LeaseLost
+from lakebed.errors import LeaseHeld, LeaseLost, Unavailable
 from lakebed.ports import Lease
 
 
@@ -14,6 +14,7 @@ class DatabaseLeases:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._owed: set[Lease] = set()  # their holders are done with them, but the database could not be told
 
     def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
         while True:
@@ -24,19 +25,25 @@ class DatabaseLeases:
             if isinstance(taken, LeaseHeld):
                 raise taken
             if taken:
+                self._owed.difference_update(
+                    [owed for owed in tuple(self._owed) if owed.name == name and owed.token < taken.token]
+                )
                 return taken
 
     def _take(self, name: str, holder: str, limit: float) -> Lease | LeaseHeld | None:
         """The lease, who has it, or None when it came free between two looks."""
         now = self._database.now()
         values = {"holder": holder, "limit_seconds": limit, "heartbeat": now}
-        free = or_(leases.c.holder.is_(None), leases.c.heartbeat + leases.c.limit_seconds < now)
+        silent = leases.c.heartbeat + leases.c.limit_seconds < now
+        free = or_(leases.c.holder.is_(None), silent, *(_is(owed) for owed in tuple(self._owed)))
         taking = update(leases).where(leases.c.name == name, free).values(**values, token=leases.c.token + 1)
         with self._database.writing() as connection:
             if token := connection.execute(taking.returning(leases.c.token)).scalar():
                 return Lease(name, holder, token)
-            silent = (now - leases.c.heartbeat).label("silent")
-            row = connection.execute(select(leases.c.holder, leases.c.limit_seconds, silent).where(leases.c.name == name)).first()
+            silence = (now - leases.c.heartbeat).label("silent")
+            row = connection.execute(
+                select(leases.c.holder, leases.c.limit_seconds, silence).where(leases.c.name == name)
+            ).first()
             if row is None:
                 connection.execute(insert(leases).values(**values, name=name, token=1))
                 return Lease(name, holder, 1)
@@ -50,10 +57,14 @@ class DatabaseLeases:
             connection.execute(update(leases).where(leases.c.name == lease.name).values(heartbeat=self._database.now()))
 
     def release(self, lease: Lease) -> None:
-        with self._database.writing() as connection:
-            connection.execute(
-                update(leases).where(leases.c.name == lease.name, leases.c.token == lease.token).values(holder=None)
-            )
+        freeing = update(leases).where(leases.c.name == lease.name, leases.c.token == lease.token).values(holder=None)
+        try:
+            with self._database.writing() as connection:
+                connection.execute(freeing)
+        except Unavailable:
+            self._owed.add(lease)
+            raise
+        self._owed.discard(lease)
 
     def holder(self, name: str) -> Lease | None:
         held = leases.c.heartbeat + leases.c.limit_seconds >= self._database.now()
@@ -62,6 +73,11 @@ class DatabaseLeases:
                 select(leases.c.holder, leases.c.token).where(leases.c.name == name, leases.c.holder.is_not(None), held)
             ).first()
         return Lease(name, row.holder, row.token) if row else None
+
+
+def _is(lease: Lease) -> ColumnElement[bool]:
+    """Whether a row is this very lease: the holder is asked too, for a restored backup counts tokens again."""
+    return and_(leases.c.name == lease.name, leases.c.token == lease.token, leases.c.holder == lease.holder)
 
 
 def fence(connection: Connection, lease: Lease) -> None:
