@@ -276,7 +276,7 @@ def test_the_summary_decides_whether_manifests_are_looked_at() -> None:
 
 def test_the_statements_name_any_table() -> None:
     odd = TableName("shop", "silver", "a-b.c")
-    text = rewrite_files(odd, target=1024, sort=True)
+    text = rewrite_files(odd, target=1024, sort=True, deletes=False)
     assert "table => '`shop`.`silver`.`a-b.c`'" in text
     assert "strategy => 'sort'" in text
     assert "'target-file-size-bytes', '1024'" in text

@@ -9,7 +9,7 @@ from lakebed.care.steps import CompactFiles, RewriteManifests
 from lakebed.care.tools import CareTools
 from lakebed.errors import RunFailed
 from lakebed.names import CATALOG, TableName, new_run_id, spark_identifier
-from lakebed.ports import Event, Reached, TableMetadata
+from lakebed.ports import Event, Reached, Snapshot, TableMetadata
 from lakebed.settings import TableCare
 from lakebed.tables import Held
 
@@ -67,9 +67,11 @@ def plan_compaction(
     return ()
 
 
-def rewrite_files(table: TableName, *, target: int, sort: bool) -> str:
-    """Iceberg's procedure, as text."""
+def rewrite_files(table: TableName, *, target: int, sort: bool, deletes: bool) -> str:
+    """Iceberg's procedure, as text. Where there are `deletes`, those go that mark nothing any more."""
     options = {"target-file-size-bytes": str(target), "min-input-files": str(LEAST)}
+    if deletes:
+        options["remove-dangling-deletes"] = "true"
     listed = ", ".join(f"'{key}', '{value}'" for key, value in options.items())
     strategy = "sort" if sort else "binpack"
     return (
@@ -91,7 +93,7 @@ def compact(step: CompactFiles | RewriteManifests, tools: CareTools, held: Held,
     """Let Spark rewrite, and tell whoever follows the table."""
     before = _head(step.table, tools)
     text = (
-        rewrite_files(step.table, target=step.target, sort=step.sort)
+        rewrite_files(step.table, target=step.target, sort=step.sort, deletes=_has_deletes(before))
         if isinstance(step, CompactFiles)
         else (rewrite_manifests(step.table))
     )
@@ -111,6 +113,11 @@ def compact(step: CompactFiles | RewriteManifests, tools: CareTools, held: Held,
     return Done({name: count for name, count in counts.items() if count}, size)
 
 
+def _has_deletes(metadata: TableMetadata | None) -> bool:
+    head = metadata.head() if metadata else None
+    return bool(head and head.count("total-delete-files"))
+
+
 def _head(table: TableName, tools: CareTools) -> TableMetadata | None:
     return tools.catalog.metadata(tools.catalog.pointers([table]).values()).get(table)
 
@@ -124,7 +131,15 @@ def _refuse_other_rows(before: TableMetadata, after: TableMetadata, table: Table
             break
         fresh.append(snapshot)
     if former and fresh and all(one.operation == "replace" for one in fresh):
-        counts = former.count("total-records"), fresh[0].count("total-records")
-        if None not in counts and counts[0] != counts[1]:
-            what = f"rewriting the files of {table} changed its rows from {counts[0]} to {counts[1]}."
-            raise RunFailed(what, safe=f"Snapshot {former.id} has them all.", next="Roll back to it, and report this.")
+        refuse_lost_rows(former, fresh[0], table)
+
+
+def refuse_lost_rows(former: Snapshot, fresh: Snapshot, table: TableName) -> None:
+    """Rows that delete files marked are left out of what is written; no other may go, and none may come."""
+    had, has = former.count("total-records"), fresh.count("total-records")
+    if had is None or has is None:
+        return
+    marked = had if former.count("total-equality-deletes") else former.count("total-position-deletes") or 0
+    if not had - marked <= has <= had:
+        what = f"rewriting the files of {table} changed its rows from {had} to {has}, and {marked} of them were deleted before."
+        raise RunFailed(what, safe=f"Snapshot {former.id} has them all.", next="Roll back to it, and report this.")

@@ -38,7 +38,7 @@ class Demo:
     def count(self, table: TableName) -> int:
         """The rows a reader sees; no engine is asked."""
         head = self.lake.describe(table).head()
-        return (head.count("total-records") or 0) if head else 0
+        return (head.rows or 0) if head else 0
 
     def run(self, *selectors: str, together: bool = False) -> Result:
         """Run pipelines, a line for each as it ends."""

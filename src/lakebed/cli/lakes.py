@@ -129,7 +129,7 @@ def _listed(table: str, metadata: Any) -> dict[str, Any]:
     head = metadata.head()
     return {
         "table": table,
-        "rows": head.count("total-records") if head else 0,
+        "rows": head.rows if head else 0,
         "files": head.count("total-data-files") if head else 0,
         "bytes": head.count("total-files-size") if head else 0,
         "updated_at": head.at if head else metadata.updated_at,

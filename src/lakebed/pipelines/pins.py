@@ -81,7 +81,9 @@ class Target:
 
     def rows(self, ref: str) -> int:
         head = self.metadata.head(ref) if self.metadata else None
-        return (head.count("total-records") or 0) if head else 0
+        if head is None:
+            return 0
+        return head.rows if head.rows is not None else head.count("total-records") or 0
 
     def is_as_left(self, ref: str) -> bool:
         """Whether the table is what the last run left: the same columns, and the same rows, however its files were rewritten."""

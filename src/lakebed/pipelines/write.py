@@ -10,7 +10,7 @@ from lakebed.pipelines.heal import set_back
 from lakebed.pipelines.plan import is_staged
 from lakebed.pipelines.strategy import check_matches, counted, since, stamp_columns
 from lakebed.pipelines.work import Work
-from lakebed.ports import Field
+from lakebed.ports import Field, Snapshot
 from lakebed.sql import Change
 from lakebed.tables import (
     SchemaChange,
@@ -139,20 +139,24 @@ def write(work: Work) -> None:
         work.record = replace(work.record, rows={"result": work.result_rows or 0})
         return
     at_source(work.compiled, lambda: _write(work))
-    head = work.head()
-    summary = dict(head.summary) if head and head.id != work.setting.target.base(work.setting.pins.ref) else {}
+    made = _made(work)
+    summary = dict(made.summary) if made else {}
     if work.result_rows is None:
         work.result_rows = int(summary.get("added-records", 0))
         apply_empty_policy(work)
         _take_back(work)
-    touched = any(
-        int(summary.get(key, 0)) for key in ("added-data-files", "deleted-data-files", "added-records", "deleted-records")
-    )
+    touched = made is not None and made.changes_rows
     work.unchanged = not work.first and (work.skip_write or not (touched or work.change.at_publishing))
     counts = {"inserted": int(summary.get("added-records", 0))} if work.first else {}
     counts |= row_counts(work.spec.strategy, summary, staged_rows=work.result_rows, distinct_keys=work.keys, met=work.met)
-    total = {"total": int(summary["total-records"])} if "total-records" in summary else {}
+    total = {"total": made.rows} if made and made.rows is not None else {}
     work.record = replace(work.record, rows={"result": work.result_rows, **counts, **total})
+
+
+def _made(work: Work) -> Snapshot | None:
+    """The snapshot that the run has written; None while it has written none."""
+    head = work.head()
+    return head if head and head.id != work.setting.target.base(work.order.ref) else None
 
 
 def _take_back(work: Work) -> None:
@@ -215,9 +219,8 @@ def execute(work: Work, statement: Change) -> None:
         work.compute.execute(text)
     except RunFailed as error:
         raise RunFailed(statement.with_own_positions(error.what, place, alias=alias), next=error.next) from error
-    base, head = work.setting.target.base(work.order.ref), work.head()
-    summary = dict(head.summary) if head and head.id != base else {}
-    work.unchanged = not any(int(summary.get(f"{verb}-data-files", 0)) for verb in ("added", "deleted"))
-    rows = statement_counts(statement.kind, summary, before=work.setting.target.rows(work.order.ref))
+    made = _made(work)
+    work.unchanged = made is None or not made.changes_rows
+    rows = statement_counts(statement.kind, made, before=work.setting.target.rows(work.order.ref)) if made else {}
     told = " ".join(statement.on(str(work.table), alias="").split())
     work.record = replace(work.record, rows=rows, message=told[:LONGEST_MESSAGE])

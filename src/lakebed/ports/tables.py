@@ -8,6 +8,9 @@ from typing import Literal
 from lakebed.names import TableName
 
 MAIN = "main"
+_OF_ROWS = (
+    "added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files", "added-records", "deleted-records",
+)  # fmt: skip
 OWN_COLUMNS = "lakebed.own-columns"  # the key under which it names, as JSON, the columns that the strategy added
 RUN_ID = "lakebed.run-id"  # the key under which a snapshot's summary names the run that wrote it
 NAME = "lakebed.table"  # the property that says what a table is called, where its folder does not: for a lost catalog
@@ -53,6 +56,27 @@ class Snapshot:
         """A number of the summary, such as `total-records`; None where the writer gave none."""
         value = self.summary.get(key)
         return int(value) if value is not None and value.isdigit() else None
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows it has, without those that delete files mark; None where the summary does not tell.
+
+        Marks of rows whose files were rewritten since count too, until somebody removes them.
+        """
+        records = self.count("total-records")
+        if records is None or self.count("total-equality-deletes"):
+            return None
+        return max(records - (self.count("total-position-deletes") or 0), 0)
+
+    @property
+    def deleted(self) -> int:
+        """How many rows its commit took away: those of removed files, and those that it marked."""
+        return (self.count("deleted-records") or 0) + (self.count("added-position-deletes") or 0)
+
+    @property
+    def changes_rows(self) -> bool:
+        """Whether its commit added, removed or marked any row."""
+        return any(self.count(key) for key in _OF_ROWS)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 from lakebed.errors import BadBatch, near, suggestion
 from lakebed.names import spark_identifier
 from lakebed.ports import Field
+from lakebed.ports import Snapshot as TableSnapshot
 from lakebed.tables.compare import comparable, find_column, holds_map, other_columns
 from lakebed.tables.strategies import Incremental, Scd2, Snapshot, SoftDelete, Strategy
 
@@ -124,18 +125,13 @@ def row_counts(
     return done | {"updated": known} | late | superseded  # a late row that only lost its mark is no updated one
 
 
-def statement_counts(kind: str, summary: Mapping[str, str], *, before: int) -> dict[str, int]:
+def statement_counts(kind: str, made: TableSnapshot, *, before: int) -> dict[str, int]:
     """What a statement by hand came to. Of an UPDATE no engine says how many rows it changed, only how many were rewritten."""
-    if not summary:
-        return {}
-    after = int(summary.get("total-records", 0))
+    summary, added = made.summary, made.count("added-records") or 0
     merged = {word: int(summary[_MERGED + word]) for word in ("inserted", "updated", "deleted") if _MERGED + word in summary}
-    counts = {
-        "insert": {"inserted": int(summary.get("added-records", 0))},
-        "delete": {"deleted": before - after},
-        "update": {"rewritten": int(summary.get("added-records", 0))},
-    }
-    return counts.get(kind, merged) | {"total": after}
+    deleted = {} if made.rows is None else {"deleted": before - made.rows}
+    counts = {"insert": {"inserted": added}, "delete": deleted, "update": {"rewritten": added}}
+    return counts.get(kind, merged) | ({} if made.rows is None else {"total": made.rows})
 
 
 def _refused(table: str, what: str, next: str) -> BadBatch:
