@@ -118,6 +118,22 @@ def run(spark, context):
     assert [row["id"] for row in shop.rows("silver.a")] == [10, 11]
 
 
+@pytest.mark.parametrize("ending", ["", ".localCheckpoint()"], ids=["while it is written", "in the pipeline's own action"])
+def test_an_exception_in_a_function_on_sparks_workers_is_told_with_its_traceback(shop: TestLake, ending: str) -> None:
+    code = f"""
+from pyspark.sql.functions import udf
+def price(x):
+    raise ValueError(f"no price for {{x}}")
+def run(spark, context):
+    return spark.range(1).select(udf(price, "long")("id").alias("id")){ending}
+"""
+    shop.pipeline("silver.a", code)
+    error = shop.run("silver.a")["silver.a"].error
+    assert "ValueError: no price for 0" in error["what"].splitlines()[0]
+    assert 'pipeline.py>", line 4, in price' in error["what"]
+    assert error["where"] == "shop/pipelines/silver/a/pipeline.py:4"
+
+
 @pytest.mark.parametrize(
     ("code", "said", "line"),
     [

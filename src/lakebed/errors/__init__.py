@@ -93,6 +93,10 @@ from lakebed.errors.tables import (
     PointerMoved,
     PointsElsewhere,
 )
+from lakebed.errors.tracebacks import (
+    WorkerTraceback,
+    worker_traceback,
+)
 from lakebed.errors.usage import (
     BadName,
     BadPipeline,
@@ -154,7 +158,9 @@ __all__ = [
     "UnknownName",
     "UnsafeStore",
     "UsageError",
+    "WorkerTraceback",
     "near",
     "sentence",
     "suggestion",
+    "worker_traceback",
 ]

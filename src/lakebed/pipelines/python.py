@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakebed.errors import LakebedError, RunFailed, UnknownName
+from lakebed.errors import LakebedError, RunFailed, UnknownName, worker_traceback
 from lakebed.pipelines.spec import PipelineSpec
 
 
@@ -97,6 +97,8 @@ def _flat_names(context: Context, spark: Any, conn: Any) -> dict[str, Any]:
 
 
 def _failure(error: Exception, shown: str, spec: PipelineSpec) -> RunFailed:
+    if told := worker_traceback(str(error)):
+        return RunFailed(told.what, where=told.where or spec.file, next="Correct the function, or the rows it is given.")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == shown]
     line = frames[-1].lineno if frames else None
     said = str(error).strip().splitlines()

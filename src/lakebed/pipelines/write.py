@@ -218,7 +218,8 @@ def execute(work: Work, statement: Change) -> None:
     try:
         work.compute.execute(text)
     except RunFailed as error:
-        raise RunFailed(statement.with_own_positions(error.what, place, alias=alias), next=error.next) from error
+        what = statement.with_own_positions(error.what, place, alias=alias)
+        raise RunFailed(what, where=error.where, next=error.next) from error
     made = _made(work)
     work.unchanged = made is None or not made.changes_rows
     rows = statement_counts(statement.kind, made, before=work.setting.target.rows(work.order.ref)) if made else {}

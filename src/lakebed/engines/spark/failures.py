@@ -2,7 +2,7 @@
 
 import re
 
-from lakebed.errors import LakebedError, RunFailed
+from lakebed.errors import LakebedError, RunFailed, worker_traceback
 
 _LINE = re.compile(r"\bline (\d+),? pos(?:ition)? (\d+)")
 _PLAN = re.compile(
@@ -37,6 +37,8 @@ def as_failure(error: Exception) -> LakebedError:
     if isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError":
         return RunFailed("Spark died.", next="Its log, in .data/logs/spark, says why; more memory is given by spark.memory.")
     text = str(error)
+    if told := worker_traceback(text):
+        return RunFailed(told.what, where=told.where, next="Correct the function, or the rows it is given.")
     found = _LINE.search(text)
     return RunFailed(short(text) or type(error).__name__, line=int(found[1]) if found else None, next=_next(text))
 
