@@ -20,6 +20,7 @@
     ├── Unavailable             a store or server does not answer (a retry may help)
     │   ├── CatalogUnreachable
     │   └── FilesUnreachable
+    ├── CatalogRefused          the catalog's database answers, and says no: the role lacks a right
     ├── FilesRefused            the file store answers, and says no: access, space, no such bucket
     ├── UnsafeStore             a store that breaks a promise we rely on
     ├── FileMissing             a file that should be there is not
@@ -68,6 +69,7 @@ from lakebed.errors.runs import (
     SparkFailed,
 )
 from lakebed.errors.stores import (
+    CatalogRefused,
     CatalogUnreachable,
     FileExists,
     FileMissing,
@@ -122,6 +124,7 @@ __all__ = [
     "BadRoot",
     "BadSettings",
     "BadText",
+    "CatalogRefused",
     "CatalogUnreachable",
     "Conflict",
     "DamagedDatabase",

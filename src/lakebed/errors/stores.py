@@ -74,6 +74,21 @@ class FilesUnreachable(Unavailable):
         )
 
 
+class CatalogRefused(LakebedError):
+    """The catalog's database answers, and says no: the role lacks a right."""
+
+    def __init__(self, catalog: str, why: str, *, role: str, right: str) -> None:
+        self.catalog, self.role, self.right = catalog, role, right
+        super().__init__(
+            f"the role {role} may not {right}: {why}",
+            where=catalog,
+            next="Work as the role that made the lake, or let that role grant what is missing: "
+            f'GRANT USAGE, CREATE ON SCHEMA public TO "{role}"; '
+            f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{role}"; '
+            f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "{role}";',
+        )
+
+
 class FilesRefused(LakebedError):
     """The file store answers, and says no: no access, no space, no such bucket."""
 

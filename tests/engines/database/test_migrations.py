@@ -1,16 +1,17 @@
 """A lake's database: versions, several processes at once, and what is said when it cannot be reached."""
 
 import multiprocessing
+import re
 import sqlite3
 from pathlib import Path
 
 import pytest
 from sqlalchemy import inspect
 
-from lakebed.engines.database import Database
+from lakebed.engines.database import Database, DatabaseLeases
 from lakebed.engines.database.records import DatabaseRecords
 from lakebed.engines.database.schema import MIGRATIONS, NEWEST, pending, version_of
-from lakebed.errors import CatalogUnreachable, NewerLake
+from lakebed.errors import CatalogRefused, CatalogUnreachable, NewerLake
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile
 from tests.servers.postgres import Database as PostgresDatabase
@@ -119,3 +120,32 @@ def test_an_unreachable_server_is_told_without_its_password() -> None:
         database.prepare()
     assert "hunter2" not in str(refused.value)
     assert refused.value.retryable
+
+
+@pytest.mark.postgres
+def test_a_role_without_rights_is_told_which_and_how_to_grant_them(database: PostgresDatabase) -> None:
+    role = f"role_{database.database}"
+    ours = Database.postgres(database.url, user=database.user, password=database.password)
+    theirs = Database.postgres(database.url, user=role, password="hunter2")
+    with database.connect() as admin:
+        admin.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'hunter2'".encode())
+        try:
+            with pytest.raises(CatalogRefused, match=f"the role {role} may not CREATE: permission denied for schema") as refused:
+                theirs.prepare()
+            ours.prepare()
+            with pytest.raises(CatalogRefused, match="may not SELECT: permission denied for table"):
+                theirs.prepare()
+            for grant in re.findall(r"GRANT [^;]*;", str(refused.value)):
+                admin.execute(grant.encode())
+            theirs.prepare()
+            lease = DatabaseLeases(theirs).acquire("orders", holder="me", limit=60)
+            DatabaseLeases(theirs).release(lease)
+            with theirs.writing() as connection:  # numbered rows need more than the right to insert
+                connection.exec_driver_sql("SELECT nextval(pg_get_serial_sequence('lakebed_events', 'number'))")
+        finally:
+            theirs.close()
+            ours.close()
+            admin.execute(f"DROP OWNED BY {role}".encode())
+            admin.execute(f"DROP ROLE {role}".encode())
+    assert "hunter2" not in str(refused.value)
+    assert not refused.value.retryable

@@ -12,12 +12,13 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.sql.expression import ColumnElement
 
 from lakebed.engines.database.schema import NEWEST, migrate, version_of
-from lakebed.errors import CatalogUnreachable, DamagedDatabase, MissingExtra
+from lakebed.errors import CatalogRefused, CatalogUnreachable, DamagedDatabase, MissingExtra
 from lakebed.settings import masked
 
 BUSY_SECONDS = 30
 _MIGRATION_LOCK = 0x6C616B65626564  # any fixed number: PostgreSQL's advisory lock while migrating
 _WRITES = {"lakebed_writes": True}
+_NO_RIGHT = "42501"  # PostgreSQL's insufficient_privilege
 _DAMAGED = ("malformed", "not a database")  # in SQLite's words
 
 
@@ -83,6 +84,9 @@ class Database:
         except DatabaseError as error:
             if self.is_sqlite and any(sign in _short(error) for sign in _DAMAGED):
                 raise DamagedDatabase(self.where, _short(error)) from error
+            if getattr(error.orig, "sqlstate", None) == _NO_RIGHT:
+                right = (error.statement or "do this").split()[0]
+                raise CatalogRefused(self.where, _short(error), role=self._url.username or "", right=right) from error
             raise
 
     def now(self) -> ColumnElement[float]:
