@@ -129,3 +129,22 @@ def test_an_upstream_that_has_nothing_to_write_is_read_as_it_is_published(shop: 
     shop.pipeline("silver.orders", f"{some} WHERE id > 9", config)
     assert shop.run(together=True)["silver.orders"].message == "nothing changed"
     assert shop.rows("gold.totals") == [{"n": 1, "total": 5}]
+
+
+def test_a_view_over_a_table_of_the_same_build_is_made_with_it_and_not_without_it(shop: TestLake) -> None:
+    def build(amount: str, *columns: str) -> dict[str, str]:
+        shop.pipeline("silver.orders", f"SELECT 1 AS id, {amount}", "on_schema_change: append")
+        shop.pipeline("silver.paid", f"SELECT {', '.join(columns)} FROM {{{{ ref('silver.orders') }}}}", "materialized: view")
+        shop.pipeline("gold.paid", "SELECT * FROM {{ ref('silver.paid') }} p", "materialized: view")
+        shop.pipeline("gold.totals", ADD_UP, gates={"sane": "SELECT * FROM {{ this }} WHERE total < 0"})
+        return {name: record.state for name, record in shop.run(together=True).items()}
+
+    def seen() -> list[dict[str, int]]:
+        return [row.asDict() for row in shop.lake.spark.sql("SELECT * FROM lake.shop.gold.paid").collect()]
+
+    assert set(build("5 AS amount", "id", "amount").values()) == {"success"}
+    assert seen() == [{"id": 1, "amount": 5}]
+    assert "success" not in build("-6 AS amount", "amount AS other").values()
+    assert seen() == [{"id": 1, "amount": 5}]
+    assert set(build("7 AS amount, 8 AS tax", "id", "tax").values()) == {"success"}
+    assert seen() == [{"id": 1, "tax": 8}]

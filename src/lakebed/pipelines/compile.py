@@ -93,7 +93,7 @@ def compile_gate(setting: Setting, gate: Gate, *, this: str, of: str | None = No
 
 def compile_view(setting: Setting) -> Compiled:
     """The query of a catalog view: it reads what is published whenever it is read."""
-    spec = setting.spec
+    spec, setting = setting.spec, replace(setting, built={})
     refs = {ref.text: ref.table.spark for ref in spec.refs}
     return _compiled(setting, spec, spec.source, replace(_values(setting, spec, (), this=None), refs=refs), where=spec.file)
 

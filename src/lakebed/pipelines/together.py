@@ -66,15 +66,31 @@ class _Together:
             self.tables, order, self._prepared, self._skipped, threads=self.build.threads, fail_fast=True, interrupt=stop.set
         )
         works = [self.works[table] for table in self.tables if table in self.works]
-        with failing(works, publication=publication, own=self.errors) as trouble:
-            if self.errors:
-                raise next(iter(self.errors.values()))
-            if changing := [work for work in works if work.plan.steps]:
-                publish_all(changing, publication=publication)
-            for work in works:
-                finish(work)
+        views = [work for work in works if self._reads_what_was_built(work)]
+        error = self._published([work for work in works if work not in views], views, publication)
+        if error is None:
+            for view in views:
+                _publish_view(view)
         by_table = {record.table: record for record in records} | {work.table: work.record for work in works}
-        return tuple(by_table[table] for table in self.tables), trouble.error
+        return tuple(by_table[table] for table in self.tables), error
+
+    def _reads_what_was_built(self, work: Work) -> bool:
+        """Whether it is a view that the catalog can take only once the tables of this build are published."""
+        return work.spec.is_view and bool(work.plan.steps) and not self.built.keys().isdisjoint(work.setting.pins.inputs)
+
+    def _published(self, works: Sequence[Work], views: Sequence[Work], publication: str) -> LakebedError | None:
+        """Publish these runs in one step; the error, if that failed and the views over them with it."""
+        with failing(views, publication="", own=self.errors) as trouble:
+            with failing(works, publication=publication, own=self.errors) as first:
+                if self.errors:
+                    raise next(iter(self.errors.values()))
+                if changing := [work for work in works if work.plan.steps]:
+                    publish_all(changing, publication=publication)
+                for work in works:
+                    finish(work)
+            if first.error:
+                raise first.error
+        return trouble.error
 
     def _prepared(self, table: TableName) -> RunRecord:
         build, spec = self.build, self.build.specs[table]
@@ -112,3 +128,9 @@ class _Together:
 
     def _skipped(self, table: TableName, because: TableName) -> RunRecord:
         return skipped(self.build, table, f"{because} failed")
+
+
+def _publish_view(work: Work) -> None:
+    with failing([work], publication=work.run_id):
+        publish_all([work], publication=work.run_id)
+        finish(work)
