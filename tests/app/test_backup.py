@@ -3,7 +3,6 @@
 import json
 import threading
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,19 +17,8 @@ from lakebed.names import TableName, ZoneName
 from lakebed.ports import UNPUBLISHED, Along, ConsumedFile, Event, RunRecord
 from lakebed.settings import DATABASE_FILE, Settings
 from tests.care.fsck.kept import Kept
-from tests.contracts.benches import postgres_bench
 from tests.pipelines.lakes import TestLake
 from tests.servers.postgres import Database
-from tests.servers.s3 import Bucket
-
-
-@pytest.fixture
-def on_server(database: Database, bucket: Bucket) -> Iterator[Kept]:
-    """A lake in a bucket, with PostgreSQL."""
-    bench = postgres_bench(database, bucket)
-    with lakebed.Lake(bucket.root, bench.settings, environment={}) as lake:
-        yield Kept(lake, bench)
-    bench.close()
 
 
 @pytest.fixture(params=["SQLite", pytest.param("PostgreSQL", marks=[pytest.mark.s3, pytest.mark.postgres])])

@@ -2,30 +2,16 @@
 
 import random
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import lakebed
 from lakebed.app.backup import backup, restore
 from lakebed.app.fsck import rebuild_catalog
 from lakebed.tables import stood_at
 from tests.app.fed import Fed
 from tests.care.fsck.kept import Kept
 from tests.conftest import SCALE
-from tests.contracts.benches import postgres_bench
-from tests.servers.postgres import Database
-from tests.servers.s3 import Bucket
-
-
-@pytest.fixture
-def on_server(database: Database, bucket: Bucket) -> Iterator[Kept]:
-    """A lake in a bucket, with PostgreSQL."""
-    bench = postgres_bench(database, bucket)
-    with lakebed.Lake(bucket.root, bench.settings, environment={}) as lake:
-        yield Kept(lake, bench)
-    bench.close()
 
 
 @pytest.mark.parametrize("with_times", [True, False])

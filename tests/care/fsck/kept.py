@@ -11,7 +11,9 @@ from lakebed.care.fsck import Checked
 from lakebed.names import TableName
 from lakebed.ports import RemoveSnapshots, SetRef
 from lakebed.settings import Root
-from tests.contracts.benches import RealBench, sqlite_bench
+from tests.contracts.benches import RealBench, postgres_bench, sqlite_bench
+from tests.servers.postgres import Database
+from tests.servers.s3 import Bucket
 
 
 class Kept:
@@ -67,5 +69,14 @@ def kept(tmp_path: Path) -> Iterator[Kept]:
     lakebed.create(root, values={}, template=None, environment={})
     bench = sqlite_bench(root.folder)
     with lakebed.open(root.folder, environment={}) as lake:
+        yield Kept(lake, bench)
+    bench.close()
+
+
+@pytest.fixture
+def on_server(database: Database, bucket: Bucket) -> Iterator[Kept]:
+    """A lake in a bucket, with PostgreSQL."""
+    bench = postgres_bench(database, bucket)
+    with lakebed.Lake(bucket.root, bench.settings, environment={}) as lake:
         yield Kept(lake, bench)
     bench.close()
