@@ -30,15 +30,16 @@ def first_session(gateway: Any, *, python: str) -> "SparkSession":
         return SparkSession.builder.getOrCreate()
 
 
-def forget(gateway: Any) -> None:
-    """Let pyspark forget this JVM, so that another may follow in the same process."""
+def forget(gateway: Any, *, runs: bool) -> None:
+    """Let pyspark forget this JVM, so that another may follow in the same process; its context is stopped there if it `runs`."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     if SparkContext._gateway is gateway:
-        with suppress(Exception), catch_warnings(action="ignore"):  # it may have died before
-            if SparkContext._active_spark_context:
-                SparkContext._active_spark_context.stop()
+        with suppress(Exception), catch_warnings(action="ignore"):  # it may die meanwhile
+            if context := SparkContext._active_spark_context:
+                context._jsc = context._jsc if runs else None
+                context.stop()
         SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
         SparkSession._instantiatedSession = SparkSession._activeSession = None
     with suppress(Exception):

@@ -42,7 +42,7 @@ class Jvm:
 
     def stop(self, *, patience: float = 20.0) -> None:
         """End it and wait until it is gone."""
-        forget(self.gateway)
+        forget(self.gateway, runs=self.runs)
         if self.process.stdin:
             self.process.stdin.close()
         try:

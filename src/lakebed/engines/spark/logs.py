@@ -52,8 +52,14 @@ def crash_report(log: Path, pid: int) -> Path:
 
 
 def silence_pyspark() -> None:
-    """Keep pyspark from printing every failed query as JSON; the exception says the same."""
+    """Keep pyspark from printing every failed query as JSON, and py4j every broken connection; the exception says the same."""
     logging.getLogger("SQLQueryContextLogger").disabled = True
+    logging.getLogger().addFilter(_is_not_of_py4j)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    """False for the traceback that py4j logs through the root logger, which is the user's, when the JVM has died."""
+    return not (record.msg == "Exception while sending command." and Path(record.pathname).parent.name == "py4j")
 
 
 def tail(log: Path, *, lines: int = 3) -> str:
