@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakebed.app import create_lake, open_lake
+from tests.engines.spark.lakes import jvm_of, listens_on
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
 from tests.servers.spark import connect_server, standalone
@@ -79,8 +80,10 @@ def test_a_cluster_that_loses_a_worker_in_mid_run_finishes_with_the_right_rows(
         make_shop(bucket, database, environment)
         process = start(environment)
         until_running(bucket, environment, process, "ecommerce.silver.clean_orders")
+        driver = [listens_on(jvm) for jvm in jvm_of(process.pid)]
         executors = cluster.workers[0].kill()
         told = ended(process)
+    assert driver == [{"127.0.0.1"}], "others than this machine's could reach the driver"
     assert executors, "the worker had no executor: nothing was lost"
     assert {run["state"] for run in told["runs"]} == {"success"}
     assert rows(bucket, environment) == ROWS

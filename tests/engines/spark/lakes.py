@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,21 @@ def python(code: str, *arguments: object, environment: dict[str, str] | None = N
 
 
 def jvm_of(pid: int) -> list[int]:
-    """The JVMs that a process has started."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    """The JVMs that a process has started, from whichever thread."""
+    children = " ".join(file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")).split()
     return [int(child) for child in children if Path(f"/proc/{child}/comm").read_text().strip() == "java"]
+
+
+def listens_on(pid: int) -> set[str]:
+    """The addresses on which a process waits for connections, such as 127.0.0.1."""
+    sockets = {os.readlink(file) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink()}
+    lines = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
+    waiting = [line[1].partition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets]
+    return {_address(address) for address in waiting}
+
+
+def _address(told: str) -> str:
+    """An address as Linux tells it: words of four bytes in the machine's order, IPv4 perhaps within IPv6."""
+    packed = b"".join(int(told[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(told), 8))
+    found = ip_address(packed)
+    return str(getattr(found, "ipv4_mapped", None) or found)

@@ -4,6 +4,7 @@ import pytest
 from pydantic import SecretStr
 
 from lakebed.engines.spark.conf import cores_of, redacted, runtime_conf, session_conf
+from lakebed.errors import BadSettings
 from lakebed.settings import FilesSettings, PostgresCatalog, RestCatalog, Root, Settings, SparkSettings
 
 FOLDER, BUCKET = Root.parse("/lake"), Root.parse("s3://bucket/lake")
@@ -80,6 +81,42 @@ def test_a_cluster_gets_the_jars_and_keeps_its_own_ways() -> None:
     conf = session_conf(settings, FOLDER, jars=(FOLDER.folder / "a.jar", FOLDER.folder / "b.jar"))
     assert conf["spark.jars"] == "/lake/a.jar,/lake/b.jar"
     assert not {"spark.driver.host", "spark.sql.shuffle.partitions", "spark.pyspark.python"} & set(conf)
+
+
+@pytest.mark.parametrize("master", ["local[*]", "spark://head:7077", "spark://127.0.0.1:7077", "yarn", "k8s://https://head"])
+def test_sparks_web_pages_which_ask_for_no_password_are_off_unless_asked_for(master: str) -> None:
+    asked = SparkSettings(master=master, conf={"spark.ui.enabled": "true", "spark.driver.bindAddress": "10.0.0.7"})
+    settings = Settings(catalog=POSTGRES, spark=SparkSettings(master=master))
+    assert session_conf(settings, FOLDER)["spark.ui.enabled"] == "false"
+    assert session_conf(Settings(catalog=POSTGRES, spark=asked), FOLDER)["spark.ui.enabled"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("master", "told", "listens"),
+    [
+        ("spark://127.0.0.1:7077", {}, "127.0.0.1"),
+        ("spark://localhost:7077,127.0.0.2:7077", {}, "127.0.0.1"),
+        ("spark://[::1]:7077", {}, "127.0.0.1"),
+        ("spark://localhost:7077,head:7077", {}, None),
+        ("spark://localhost.example.org:7077", {}, None),
+        ("spark://head:7077", {}, None),
+        ("spark://head:7077", {"spark.driver.bindAddress": "10.0.0.7"}, "10.0.0.7"),
+        ("spark://localhost:7077", {"spark.driver.bindAddress": "10.0.0.7"}, "10.0.0.7"),
+        ("spark://localhost:7077", {"spark.driver.host": "10.0.0.7"}, None),
+    ],
+)
+def test_a_driver_listens_beyond_loopback_only_for_executors_elsewhere(
+    master: str, told: dict[str, str], listens: str | None
+) -> None:
+    settings = Settings(catalog=POSTGRES, spark=SparkSettings(master=master, conf=told))
+    assert session_conf(settings, FOLDER).get("spark.driver.bindAddress") == listens
+
+
+def test_sparks_web_pages_are_never_opened_on_all_addresses_unless_a_setting_says_so() -> None:
+    asked = Settings(catalog=POSTGRES, spark=SparkSettings(master="spark://head:7077", conf={"spark.ui.enabled": "true"}))
+    with pytest.raises(BadSettings, match="all addresses") as refused:
+        session_conf(asked, FOLDER)
+    assert "spark.driver.bindAddress" in refused.value.next
 
 
 def test_a_cluster_gets_the_users_jars_beside_ours() -> None:

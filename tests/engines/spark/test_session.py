@@ -10,7 +10,7 @@ import pytest
 from lakebed.engines.spark import close_session, needed_jars, open_session, watch
 from lakebed.errors import UsageError
 from lakebed.settings import PostgresCatalog, Root, Settings, SparkSettings
-from tests.engines.spark.lakes import ENVIRONMENT, TABLE, make_table, new_lake, run_once
+from tests.engines.spark.lakes import ENVIRONMENT, TABLE, jvm_of, listens_on, make_table, new_lake, run_once
 from tests.spark_sessions import OpenSpark
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark_home")]
@@ -71,6 +71,11 @@ def test_python_functions_run_in_this_python(open_spark: OpenSpark, root: Root) 
 
     executable = udf(lambda _: sys.executable, "string")
     assert open_spark(Settings(), root).range(1).select(executable("id")).collect()[0][0] == sys.executable
+
+
+def test_nobody_elsewhere_can_reach_a_local_spark(open_spark: OpenSpark, root: Root) -> None:
+    open_spark(Settings(), root)
+    assert [listens_on(jvm) for jvm in jvm_of(os.getpid())] == [{"127.0.0.1"}]
 
 
 def test_a_lake_that_needs_other_jars_is_refused_while_another_is_open(root: Root) -> None:

@@ -7,13 +7,27 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from lakebed.engines.spark.jars import keeps_tables_in_s3
+from lakebed.errors import BadSettings
 from lakebed.names import CATALOG
-from lakebed.settings import DATABASE_FILE, MASK, SECRET_WORD, FilesSettings, PostgresCatalog, RestCatalog, Root, Settings, masked
+from lakebed.settings import (
+    DATABASE_FILE,
+    MASK,
+    SECRET_WORD,
+    FilesSettings,
+    PostgresCatalog,
+    RestCatalog,
+    Root,
+    Settings,
+    SparkSettings,
+    masked,
+)
 from lakebed.tables import COMMIT_RETRIES, write_properties
 
 CATALOG_CLASS = "org.apache.iceberg.spark.SparkCatalog"
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
+_LOOPBACK = r"(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?"
+_ON_LOOPBACK = re.compile(rf"spark://{_LOOPBACK}(?:,{_LOOPBACK})*")
 _TABLE_DEFAULTS = {"format-version": "2", **COMMIT_RETRIES}
 
 
@@ -22,7 +36,8 @@ def session_conf(
 ) -> dict[str, str]:
     """Everything Spark is told at its start; `settings.spark.conf` has the last word."""
     spark = settings.spark
-    conf = _everywhere(settings) | (_local(cores, python) if spark.is_local else {})
+    _refuse_open_pages(spark)
+    conf = _everywhere(settings) | _listening(spark) | (_local(cores, python) if spark.is_local else {})
     conf |= {f"spark.hadoop.{key}": value for key, value in hadoop_conf(settings, root).items()}
     conf |= catalog_conf(settings, root) | spark.conf
     return conf if spark.is_local else conf | _shipped(jars, spark.conf)
@@ -84,19 +99,35 @@ def _everywhere(settings: Settings) -> dict[str, str]:
         "spark.driver.memory": settings.spark.memory,
         "spark.sql.extensions": EXTENSIONS,
         "spark.sql.catalogImplementation": "in-memory",
+        "spark.ui.enabled": "false",  # it asks nobody for a password
         "spark.ui.showConsoleProgress": "false",
         "spark.redaction.regex": SECRET_WORD,
     }
 
 
+def _listening(spark: SparkSettings) -> dict[str, str]:
+    """The driver's ports are on loopback unless executors on other machines must reach them."""
+    # The loopback address also spares a look-up of the host's name, which takes seconds on some machines.
+    loopback = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    if spark.is_local:
+        return loopback
+    # Whoever names the driver's host has executors elsewhere: Spark then listens on that address.
+    return loopback if _ON_LOOPBACK.fullmatch(spark.master) and "spark.driver.host" not in spark.conf else {}
+
+
+def _refuse_open_pages(spark: SparkSettings) -> None:
+    """Spark's pages listen on every address of the host unless an address is chosen; the driver's ports do not."""
+    asked = spark.conf.get("spark.ui.enabled", "false").lower() == "true"
+    if asked and "spark.driver.bindAddress" not in _listening(spark) | spark.conf:
+        raise BadSettings(
+            "spark.ui.enabled would open Spark's pages, which ask for no password, on all addresses of this machine.",
+            where="spark.conf",
+            next="Set spark.driver.bindAddress beside it: the address to listen on (0.0.0.0 for all).",
+        )
+
+
 def _local(cores: int, python: str) -> dict[str, str]:
-    # The loopback address spares a look-up of the host's name, which takes seconds on some machines.
-    conf = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": str(max(2, cores)),
-    }
+    conf = {"spark.sql.shuffle.partitions": str(max(2, cores))}
     return conf | ({"spark.pyspark.python": python} if python else {})
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 120.0  # seconds until a JVM that does not answer counts as failed; a loaded machine may take half a minute
 
+_ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104  as the host's own address, executors would be told to call it
+
 
 class JvmCrashed(SparkFailed):
     """The JVM broke down, as a damaged class-data archive makes it."""
@@ -112,9 +114,9 @@ def _write_privately(file: Path, text: str) -> None:
 
 
 def _local_address(launch: Launch) -> dict[str, str]:
-    """Spare Spark the look-up of this host's name if it is told an address anyway."""
+    """Where Spark's web UI listens; it also spares a look-up of this host's name. All addresses are Spark's default there."""
     address = launch.conf.get("spark.driver.bindAddress")
-    return {"SPARK_LOCAL_IP": address} if address else {}
+    return {"SPARK_LOCAL_IP": address} if address and address not in _ALL_ADDRESSES else {}
 
 
 def _started(command: tuple[str, ...], *, environment: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
