@@ -190,6 +190,26 @@ def test_a_good_zone_costs_one_look_for_types_and_one_job(zone: Zone) -> None:
             [(1, date(2025, 12, 31), "a'b;c"), (2, None, None)],
         ),
         (
+            {"nulls": ["NA", "N/A", None, -9, ""], "date_format": "d.M.yyyy", "escape": "\\"},  # None: as YAML reads null
+            {
+                "a.csv": 'id,n,d,v,w\n1,NA,1.2.2026,"a, \\"b\\" ",NA\n2, 5,N/A,"","it\'s"\n3,,null,x,-9\n',
+                "b.csv.gz": zipped("id,n,x y\n4,-9,NA\n"),
+            },
+            "id:int,n:string,d:date,v:string,w:string,x y:string",
+            [
+                (1, None, date(2026, 2, 1), 'a, "b" ', None, None),
+                (2, " 5", None, None, "it's", None),
+                (3, None, None, "x", None, None),
+                (4, None, None, None, None, None),
+            ],
+        ),
+        (
+            {"nulls": ["NA", "-"], "multiline": True},
+            {"a [1].csv": 'n,v,x\n1,"",1.5\n2,"a\nb",NA\n-,-,-\n'},
+            "n:int,v:string,x:double",
+            [(None, None, None), (1, "", 1.5), (2, "a\nb", None)],
+        ),
+        (
             {"header": False, "encoding": "windows-1252"},
             {"a.csv": "1,Müller €\n".encode("cp1252"), "b.tsv": "2\tb\n"},
             "_c0:int,_c1:string",

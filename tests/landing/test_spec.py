@@ -23,7 +23,7 @@ def test_every_setting_can_be_given() -> None:
         quote: "'"
         escape: "\\\\"
         encoding: Latin-1
-        null_value: NA
+        nulls: [NA, N/A]
         date_format: dd.MM.yyyy
         timestamp_format: yyyy-MM-dd'T'HH:mm
         multiline: true

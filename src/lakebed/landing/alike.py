@@ -23,6 +23,7 @@ class Alike:
     columns: tuple[str, ...] = ()  # empty for JSON: its keys are known once they are inferred
     nanos: tuple[tuple[str, str], ...] = ()
     types: Mapping[str, Type] = field(default_factory=dict)  # once inferred: by name as it stands in the files
+    nulls: tuple[str, ...] = ()
 
     def of(self, files: Iterable[FileInfo]) -> "Alike":
         """The same for some of its files."""
@@ -38,7 +39,8 @@ class Alike:
 
     def to_read(self, columns: Iterable[Field], address: Address) -> FileGroup:
         """What the engine is asked to read."""
-        return FileGroup(self.format, tuple(address(file.path) for file in self.files), dict(self.options), tuple(columns))
+        paths = tuple(address(file.path) for file in self.files)
+        return FileGroup(self.format, paths, dict(self.options), tuple(columns), self.nulls)
 
 
 def group(sniffed: Iterable[Sniffed]) -> tuple[Alike, ...]:
@@ -47,7 +49,14 @@ def group(sniffed: Iterable[Sniffed]) -> tuple[Alike, ...]:
     for one in sniffed:
         groups.setdefault((one.format, one.options, one.columns, one.layout), []).append(one)
     return tuple(
-        Alike(ones[0].format, ones[0].options, tuple(one.file for one in ones), ones[0].columns, ones[0].nanos)
+        Alike(
+            ones[0].format,
+            ones[0].options,
+            tuple(one.file for one in ones),
+            ones[0].columns,
+            ones[0].nanos,
+            nulls=ones[0].nulls,
+        )
         for ones in groups.values()
     )
 

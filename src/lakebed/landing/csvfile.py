@@ -28,7 +28,7 @@ def look(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec) -> Sniffed:
         options = options_of(kind, spec, multiline=True)  # else each line of a quoted text would be a row of its own
     elif by_line and not kind.gzipped:
         _refuse_open_end(files, file, spec, signs)
-    return Sniffed(file, "csv", options, kind.gzipped, columns)
+    return Sniffed(file, "csv", options, kind.gzipped, columns, nulls=spec.further_nulls)
 
 
 def _first_record(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec, signs: Signs) -> list[str]:

@@ -63,7 +63,7 @@ def options_of(kind: Kind, spec: ZoneSpec, *, multiline: bool = False) -> Option
         "quote": spec.quote,
         "escape": spec.escape,
         "encoding": ENCODINGS[spec.encoding],
-        "nullValue": spec.null_value,
+        "nullValue": spec.null,
     }
     return tuple(options.items())
 

@@ -19,6 +19,7 @@ class Sniffed:
     layout: str = ""  # the schema of a Parquet file, as text
     nanos: tuple[tuple[str, str], ...] = ()  # its columns that count nanoseconds, and their types
     rows: int | None = None  # where the file says so
+    nulls: tuple[str, ...] = ()  # texts that mean NULL, beside the one in the options
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -49,6 +50,13 @@ def _sign(given: Any) -> Any:
     return sign
 
 
+def _several(given: Any) -> Any:
+    """One text, or a list of them; YAML takes some for numbers, and `null` for nothing."""
+    if isinstance(given, list | tuple):
+        return tuple("null" if one is None else str(one) if type(one) is int else one for one in given)
+    return (given,) if isinstance(given, str) else given
+
+
 _Sign = Annotated[str, BeforeValidator(_sign)]
 _TypeText = Annotated[str, AfterValidator(lambda text: str(known_type(text)))]
 
@@ -75,7 +83,12 @@ class ZoneSpec(BaseModel):
     encoding: Annotated[str, BeforeValidator(_encoding)] = Field(
         default="utf-8", description="of CSV files; JSON is UTF-8 by its standard"
     )
-    null_value: str = Field(default="", description="text of a CSV field that means NULL")
+    nulls: Annotated[tuple[str, ...], BeforeValidator(_several)] = Field(
+        default=("",),
+        min_length=1,
+        validation_alias=AliasChoices("nulls", "null_value"),  # as it was called while there was only one
+        description='texts of CSV fields that mean NULL: `[NA, N/A, "null", ""]`; a field without any text always does',
+    )
     date_format: str | None = Field(default=None, description="Spark's pattern; unset: `yyyy-MM-dd`")
     timestamp_format: str | None = Field(default=None, description="Spark's pattern; unset: ISO 8601, or a space for the T")
     multiline: bool = Field(default=False, description="fields of CSV files may hold line breaks (in quotes)")
@@ -110,6 +123,15 @@ class ZoneSpec(BaseModel):
         if given in {info.data.get("quote"), info.data.get("escape")} - {None}:
             raise ValueError("it is the quote or the escape, too")
         return given
+
+    @property
+    def null(self) -> str:
+        """The text that Spark's reader takes for NULL: the empty one, if it is among them."""
+        return "" if "" in self.nulls else self.nulls[0]
+
+    @property
+    def further_nulls(self) -> tuple[str, ...]:
+        return tuple(text for text in dict.fromkeys(self.nulls) if text != self.null)
 
     @property
     def expected(self) -> dict[str, Type] | None:

@@ -23,6 +23,7 @@ class FileGroup:
     paths: tuple[str, ...]  # as the engine addresses them
     options: Mapping[str, str]
     columns: tuple[Field, ...] = ()  # in the order in which they stand in the files; empty: as the files say
+    nulls: tuple[str, ...] = ()  # texts of CSV fields that mean NULL, beside the one that `options` name
 
 
 @dataclass(frozen=True)

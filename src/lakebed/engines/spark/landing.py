@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from lakebed.engines.spark.landing_nulls import as_texts, with_nulls
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
 
@@ -23,6 +24,8 @@ def read_group(session: "SparkSession", group: FileGroup) -> "DataFrame":
     reader = reader_of(session, group)
     if not group.columns:
         return load(reader, group)
+    if group.nulls:
+        return with_nulls(load(reader.option("mode", "FAILFAST").schema(as_texts(group.columns)), group), group, group.columns)
     frame = load(reader.option("mode", "FAILFAST").schema(columns_text(as_stored(group.columns))), group)
     return frame.selectExpr(*map(_kept, group.columns))
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from lakebed.engines.spark.landing import CORRUPT, as_stored, columns_text, load, reader_of, union
 from lakebed.engines.spark.landing_faults import blaming
 from lakebed.engines.spark.landing_infer import infer_columns
+from lakebed.engines.spark.landing_nulls import as_texts, with_nulls
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup, FileRows, Unreadable
 from lakebed.settings import one_spelling
@@ -117,8 +118,12 @@ def _summed(frame: "DataFrame", **found: "Column") -> "DataFrame":
 def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Field]) -> "DataFrame":
     # With pruning on, Spark counts rows of a CSV file without noticing the broken ones.
     session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
-    schema = columns_text([*columns, Field(CORRUPT, "string")])
-    return load(reader_of(session, group).option("mode", "PERMISSIVE").schema(schema), group)
+    corrupt = Field(CORRUPT, "string")
+    reader = reader_of(session, group).option("mode", "PERMISSIVE")
+    if group.nulls:
+        return with_nulls(load(reader.schema(as_texts([*columns, corrupt])), group), group, columns, corrupt=CORRUPT)
+    schema = columns_text([*columns, corrupt])
+    return load(reader.schema(schema), group)
 
 
 def _parquet(session: "SparkSession", group: FileGroup) -> "DataFrame":

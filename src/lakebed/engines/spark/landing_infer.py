@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.landing import CORRUPT, columns_text, load, reader_of
+from lakebed.engines.spark.landing_nulls import with_nulls
 from lakebed.engines.spark.types import ddl
 from lakebed.landing.type_text import parse_type
 from lakebed.landing.types import STRING, Type
@@ -22,6 +23,8 @@ _RECORDS = "explode(if(startswith(value, '['), try_cast(try_parse_json(value) AS
 
 def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
     """The columns that the files themselves show. Spelt as there: `id` and `ID` are two, and nanoseconds are a number."""
+    if group.nulls:
+        return _by_query(session, group)
     if group.options.get("multiLine") == "true" and any(_PATTERN.search(path.partition("://")[2]) for path in group.paths):
         return _by_query(session, group)
     reader = reader_of(session, group).option("inferSchema", "true")
@@ -31,10 +34,11 @@ def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...
 
 
 def _by_query(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
-    """The same by queries: for files that span lines, Spark's own inference takes their names for patterns."""
+    """The same by queries: Spark's inference knows one text for NULL, and takes names of files that span lines for patterns."""
     if group.format == "json":
         return _of_values(session, group)
-    return _of_texts(load(reader_of(session, group).schema(columns_text(group.columns)), group), group.options)
+    texts = load(reader_of(session, group).schema(columns_text(group.columns)), group)
+    return _of_texts(with_nulls(texts, group, group.columns) if group.nulls else texts, group.options)
 
 
 def _of_values(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
