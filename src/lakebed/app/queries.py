@@ -131,10 +131,21 @@ class Queries:
         return confined(
             plan,
             timezone=self._settings.timezone,
+            folders=self._opened_by_iceberg(plan),
             reaching=reaching(self._root, self._settings.files, self._environment),
             limits=_limits(self._settings),
             stop=ask.stop,
             children=self._children,
+        )
+
+    def _opened_by_iceberg(self, plan: Plan) -> frozenset[str]:
+        """Where DuckDB's own reader of Iceberg looks for manifests and files, of tables that it reads."""
+        read = [(view.target.what, view.scan) for view in plan.views if view.scan and view.scan.files and not view.scan.plain]
+        return frozenset(
+            folder
+            for what, scan in read
+            if isinstance(what, Pinned) and scan.snapshot is not None
+            for folder in self._stores.scans.folders(what.pointer, snapshot=scan.snapshot)
         )
 
     @cached_property

@@ -31,6 +31,7 @@
     ├── DamagedDatabase         the file of catalog and state is no database any more
     ├── DamagedRelease          content of a release or of a saved draft is gone or not what it was
     ├── NewerLake               the lake's database was written by a newer Lakebed
+    ├── NewerFormat             a table is of a newer format version of Iceberg than is known here
     ├── Conflict                somebody else was first; nothing of ours was published
     │   ├── PointerMoved        the table's pointer moved meanwhile (a retry helps)
     │   ├── Diverged            the ref is no longer an ancestor of the branch: rebuild the branch
@@ -90,6 +91,7 @@ from lakebed.errors.tables import (
     Diverged,
     LeaseHeld,
     LeaseLost,
+    NewerFormat,
     NewerLake,
     PathUnresolved,
     PointerMoved,
@@ -147,6 +149,7 @@ __all__ = [
     "MissingPart",
     "NameCollision",
     "NameTaken",
+    "NewerFormat",
     "NewerLake",
     "NoLake",
     "NotPublished",

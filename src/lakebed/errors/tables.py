@@ -65,6 +65,18 @@ class NewerLake(LakebedError):
         )
 
 
+class NewerFormat(LakebedError):
+    """A table is of a format version of Iceberg that this Lakebed does not know."""
+
+    def __init__(self, location: str, found: int, known: int) -> None:
+        self.location, self.found, self.known = location, found, known
+        super().__init__(
+            f"a table has Iceberg's format version {found}; this Lakebed knows versions up to {known}.",
+            where=location,
+            next="Upgrade Lakebed: pip install -U lakebed",
+        )
+
+
 class Conflict(LakebedError):
     """Somebody else was first; nothing of ours was published."""
 

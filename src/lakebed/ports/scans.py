@@ -81,3 +81,7 @@ class Scans(Protocol):
         other; `columns` chooses among them, and `UnknownName` is raised for one that there is not. None is no snapshot: no files.
         """
         ...
+
+    def folders(self, pointer: Pointer, *, snapshot: int) -> frozenset[str]:
+        """Where the files of a snapshot lie, manifests, data and deletes: a clone's lie with the table it comes from."""
+        ...

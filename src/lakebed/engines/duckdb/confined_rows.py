@@ -1,6 +1,6 @@
 """A planned query of a stranger, run in its own process, as rows like any other."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from lakebed.engines.duckdb.children import Children
@@ -8,24 +8,23 @@ from lakebed.engines.duckdb.confined import ConfinedQuery, Ground, Limits
 from lakebed.engines.duckdb.extensions import loading
 from lakebed.engines.duckdb.queries import needed_by
 from lakebed.engines.duckdb.types import text
-from lakebed.engines.duckdb.views import files_of, needs_iceberg, parts
-from lakebed.query.plan import Pinned, Plan
+from lakebed.engines.duckdb.views import files_of, parts
+from lakebed.query.plan import Plan
 from lakebed.query.run import Operator
 from lakebed.query.stopping import Stop
-from lakebed.settings import one_spelling
 
 
 def confined(
     plan: Plan,
     *,
     timezone: str,
+    folders: Collection[str] = (),
     reaching: Sequence[str] = (),
     limits: Limits | None = None,
     stop: Stop | None = None,
     children: Children | None = None,
 ) -> "ConfinedRows":
-    """Begin it: the child sees the views of the plan and can open their files."""
-    iceberg = needs_iceberg(plan.views)
+    """Begin it: the child sees the views of the plan and can open their files, and all that lie in `folders`."""
     setup = (
         f"SET GLOBAL TimeZone = {text(timezone)}",
         *needed_by(plan),
@@ -33,17 +32,11 @@ def confined(
         *reaching,
         *(part.statement for part in parts(plan.views)),
     )
-    ground = Ground(setup, tuple(view.name for view in plan.views), files_of(plan.views), _folders(plan) if iceberg else ())
+    ground = Ground(setup, tuple(view.name for view in plan.views), files_of(plan.views), tuple(f"{one}/" for one in folders))
     query = ConfinedQuery(plan.text, ground, limits, children=children)
     if stop:
         stop.by(query.cancel)
     return ConfinedRows(query)
-
-
-def _folders(plan: Plan) -> tuple[str, ...]:
-    """Where manifests lie, which DuckDB's own reader of Iceberg opens itself."""
-    tables = [view.target.what for view in plan.views if isinstance(view.target.what, Pinned)]
-    return tuple(dict.fromkeys(one_spelling(pinned.metadata.location) + "/" for pinned in tables))
 
 
 class ConfinedRows:

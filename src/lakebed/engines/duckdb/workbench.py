@@ -7,6 +7,7 @@ import duckdb
 
 from lakebed.engines.duckdb.queries import CAREFUL
 from lakebed.engines.duckdb.spill import spilling
+from lakebed.errors import UsageError
 from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Catalog, Shown
 
@@ -29,13 +30,17 @@ class DuckWorkbench:
         return duckdb_identifier(name)
 
     def _rows(self, table: TableName, snapshot: int | None) -> Any:
-        from pyiceberg.table import StaticTable
+        from lakebed.engines.iceberg.documents import static_table
 
         location = self._catalog.pointers([table])[table].location
-        static = StaticTable.from_metadata(location, dict(self._properties))
+        static = static_table(location, self._properties)
         if snapshot is None:
             return static.schema().as_arrow().empty_table()
-        return static.scan(snapshot_id=snapshot).to_arrow()
+        try:
+            return static.scan(snapshot_id=snapshot).to_arrow()
+        except (NotImplementedError, ValueError) as error:  # equality deletes, and types such as variant
+            what = f"{table} cannot be read without Spark: {str(error).splitlines()[0]}"
+            raise UsageError(what, next="Let the pipeline's code take spark instead of conn.") from error
 
     def close(self) -> None:
         self.connection.close()

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from uuid import uuid4
 
 from pyiceberg.io import load_file_io
-from pyiceberg.serializers import FromInputFile
 from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
 from pyiceberg.table.snapshots import SnapshotLogEntry
 
-from lakebed.engines.iceberg.staging import write_metadata
+from lakebed.engines.iceberg.documents import changed_document, read_document, write_document
 from lakebed.errors import UnknownName
 from lakebed.ports import NAME
 
@@ -17,8 +16,8 @@ from lakebed.ports import NAME
 def write_clone(location: str, *, snapshot: int, to: str, properties: Mapping[str, str]) -> str:
     """Write the first metadata file of a table at `to` that stands at the snapshot; returns where it lies."""
     io = load_file_io(dict(properties), location)
-    present = FromInputFile.table_metadata(io.new_input(location))
-    return write_metadata(io, cloned(present, snapshot=snapshot, to=to), number=0)
+    document, present = read_document(io, location)
+    return write_document(io, changed_document(document, present, cloned(present, snapshot=snapshot, to=to)), number=0)
 
 
 def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetadata:

@@ -35,10 +35,11 @@ class LookedAt:
 def fetched(pointer: Pointer, properties: Mapping[str, str]) -> TableMetadata:
     """The metadata, from its file."""
     from pyiceberg.io import load_file_io
-    from pyiceberg.serializers import FromInputFile
+
+    from lakebed.engines.iceberg.documents import read_document
 
     try:
-        file = load_file_io(dict(properties), pointer.location).new_input(pointer.location)
-        return read_metadata(FromInputFile.table_metadata(file).model_dump(by_alias=True))
+        document, _ = read_document(load_file_io(dict(properties), pointer.location), pointer.location)
+        return read_metadata(document)
     except (OSError, ValueError) as error:
         raise DamagedTable(str(pointer.table), pointer.location, f"{type(error).__name__}: {error}.") from error

@@ -4,9 +4,17 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from lakebed.errors import NewerFormat
 from lakebed.ports import MAIN, Column, Snapshot, SnapshotRef, TableMetadata
 
 Json = Mapping[str, Any]
+NEWEST_FORMAT = 3  # of Iceberg's specification, that the engines here read and write
+
+
+def refuse_newer(document: Json, location: str) -> None:
+    """`NewerFormat` for a table whose rows or metadata may mean something that nobody here knows."""
+    if document["format-version"] > NEWEST_FORMAT:
+        raise NewerFormat(location, document["format-version"], NEWEST_FORMAT)
 
 
 def read_metadata(document: Json) -> TableMetadata:

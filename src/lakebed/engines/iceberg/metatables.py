@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 def inspected(pointer: Pointer, snapshot: int | None, about: str, properties: Mapping[str, str]) -> "pa.Table":
     """`files` or `partitions` of a table at a snapshot, in the columns of Iceberg's own metadata tables."""
-    from pyiceberg.table import StaticTable
+    from lakebed.engines.iceberg.documents import static_table
 
-    table = StaticTable.from_metadata(pointer.location, dict(properties))
+    table = static_table(pointer.location, properties)
     found = table.inspect.files(snapshot) if about == "files" else table.inspect.partitions(snapshot)
     return _without_empty(found if snapshot is not None else found.slice(0, 0))
 

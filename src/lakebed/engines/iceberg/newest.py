@@ -24,6 +24,7 @@ from pyiceberg.types import (
 )
 from pyiceberg.utils.datetime import days_to_date, micros_to_timestamp, micros_to_timestamptz
 
+from lakebed.engines.iceberg.documents import static_table
 from lakebed.errors import UnknownName, UsageError
 
 _EXACT = (IntegerType, LongType, DateType, TimestampType, TimestamptzType, DecimalType)
@@ -37,7 +38,7 @@ _ORDERED = (*_EXACT, FloatType, DoubleType, StringType)
 
 def newest_value(location: str, *, snapshot: int, column: str, properties: Mapping[str, str]) -> Any:
     """A Python value of the column's kind; times of type `timestamp` (with zone) come with UTC."""
-    table = StaticTable.from_metadata(location, dict(properties))
+    table = static_table(location, properties)
     field = _field(table, column)
     if isinstance(field.field_type, _EXACT):
         bounds = list(_bounds(table, snapshot, field))

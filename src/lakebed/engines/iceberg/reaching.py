@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.manifest import DataFileContent, ManifestFile, read_manifest_list
-from pyiceberg.serializers import FromInputFile
 from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 
+from lakebed.engines.iceberg.documents import read_document
 from lakebed.errors import DamagedTable
 from lakebed.ports import Foreign, Pointer, Reached
 from lakebed.settings import one_spelling
@@ -30,7 +30,7 @@ class IcebergReach:
 
     def files(self, pointer: Pointer | Foreign, *, snapshots: Collection[int] | None = None) -> Iterator[Reached]:
         io = load_file_io(self._properties, pointer.location)
-        present = self._reading(pointer, pointer.location, lambda: FromInputFile.table_metadata(io.new_input(pointer.location)))
+        _, present = self._reading(pointer, pointer.location, lambda: read_document(io, pointer.location))
         if snapshots is None:
             yield from _own(pointer, present)
         lists = [

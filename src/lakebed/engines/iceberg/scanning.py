@@ -10,6 +10,7 @@ from typing import TypeVar
 from lakebed.engines.files.anywhere import Anywhere
 from lakebed.engines.iceberg.judging import Judge, judge_of
 from lakebed.engines.iceberg.manifests import Entry, Manifest, as_entries, as_manifests, read_entries, read_list
+from lakebed.engines.iceberg.metadata import Json, refuse_newer
 from lakebed.engines.iceberg.outlines import Outline, read_outline
 from lakebed.engines.iceberg.reading import document_of
 from lakebed.engines.iceberg.remembered import Remembered
@@ -57,13 +58,20 @@ class IcebergScans:
         shown = tuple(replace(column, nans=_may_hold_nan(column, entries)) for column in chosen)
         return Scan(pointer.table, snapshot, pointer.location, shown, files, total_files, total_bytes, plain)
 
+    def folders(self, pointer: Pointer, *, snapshot: int) -> frozenset[str]:
+        outline = self._outline(pointer)
+        manifests = self._manifests(pointer, outline, snapshot)
+        files = (entry.location for entries in self._read_all(pointer, manifests) for entry in entries)
+        places = (outline.snapshots[snapshot].manifests, *(one.location for one in manifests), *files)
+        return frozenset(one_spelling(place).rpartition("/")[0] for place in places)
+
     def _outline(self, pointer: Pointer) -> Outline:
         place = pointer.location
         with self._lock:
             if place in self._outlines:
                 self._outlines.move_to_end(place)
                 return self._outlines[place]
-        outline = self._reading(pointer, place, lambda data: read_outline(document_of(data)))
+        outline = self._reading(pointer, place, lambda data: read_outline(_known(document_of(data), place)))
         with self._lock:
             self._outlines[place] = outline
             while len(self._outlines) > _OUTLINES:
@@ -114,6 +122,12 @@ class IcebergScans:
             raise
         except Exception as error:  # whatever bytes that are no Avro and no JSON lead to
             raise DamagedTable(str(pointer.table), place, f"{type(error).__name__}: {error}.") from error
+
+
+def _known(document: Json, place: str) -> Json:
+    """Rows of a newer format may be anything: they are not guessed at."""
+    refuse_newer(document, place)
+    return document
 
 
 def _may_hold_nan(column: ScanColumn, entries: Iterable[Entry]) -> bool:

@@ -1,14 +1,12 @@
-"""The next metadata file of a table, written beside the present one and not yet pointed at. PyIceberg does it."""
+"""The next metadata file of a table, written beside the present one and not yet pointed at. PyIceberg says what becomes of it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Literal
 
-from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.io import load_file_io
 from pyiceberg.schema import Schema
-from pyiceberg.serializers import FromInputFile, ToOutputFile
-from pyiceberg.table.locations import load_location_provider
 from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 from pyiceberg.table.update import (
     AddSchemaUpdate,
@@ -28,6 +26,7 @@ from pyiceberg.table.update import (
 )
 from pyiceberg.types import NestedField
 
+from lakebed.engines.iceberg.documents import changed_document, read_document, write_document
 from lakebed.engines.iceberg.snapshot_log import told_in_order
 from lakebed.ports import (
     NAME,
@@ -179,19 +178,12 @@ def _stage(
     after: Callable[[IcebergMetadata], IcebergMetadata] = lambda metadata: metadata,
 ) -> str:
     io = load_file_io(dict(properties), location)
-    present = FromInputFile.table_metadata(io.new_input(location))
+    document, present = read_document(io, location)
     wanted = updates(present)
     if not wanted:
         return location
     changed = told_in_order(present, update_table_metadata(present, wanted, metadata_location=location))
-    return write_metadata(io, after(changed), number=_number(location) + 1)
-
-
-def write_metadata(io: FileIO, metadata: IcebergMetadata, *, number: int) -> str:
-    """Write a metadata file into the table's own folder; returns where it lies."""
-    place = load_location_provider(metadata.location, metadata.properties).new_table_metadata_file_location(number)
-    ToOutputFile.table_metadata(metadata, io.new_output(place))
-    return place
+    return write_document(io, changed_document(document, present, after(changed)), number=_number(location) + 1)
 
 
 def _number(location: str) -> int:
