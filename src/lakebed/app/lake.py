@@ -27,7 +27,7 @@ from lakebed.settings import (
     logs_folder,
     staging_place,
 )
-from lakebed.tables import Ask, Ground, Held, hold, publish
+from lakebed.tables import Ask, Ground, Held, Waiting, hold, publish
 
 if TYPE_CHECKING:
     from lakebed.app.care import Care
@@ -191,10 +191,13 @@ class Lake(Reads):
         """The tables these Dagster assets are; colliding keys are refused."""
         return tables_of_assets(keys, self.settings.assets.namespace, self.settings.assets.schema_mapping)
 
-    def hold(self, table: str | TableName, *, holder: str | None = None) -> AbstractContextManager[Held]:
-        """The lease on a table, for the length of a `with` block: a `Held` whose `still()` is what `publish` takes."""
-        name = _named(table)  # it need not exist yet
-        return hold(self.stores.leases, str(name), holder=holder or this_process(), limit=self.settings.lease.limit_seconds)
+    def hold(self, table: str | TableName, *, holder: str | None = None, wait: float = 0.0) -> AbstractContextManager[Held]:
+        """The lease on a table, for the length of a `with` block: a `Held` whose `still()` is what `publish` takes.
+
+        One that somebody else has is waited for as long as is said.
+        """
+        name, limit = _named(table), self.settings.lease.limit_seconds  # it need not exist yet
+        return hold(self.stores.leases, str(name), holder=holder or this_process(), limit=limit, waiting=Waiting(wait))
 
     def publish(self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[Held] = ()) -> Publication:
         """Move `main` of every table to its branch, all or none. A lease that is not in `held` is taken for the moment."""
@@ -228,13 +231,17 @@ class Lake(Reads):
         together: bool = False,
         threads: int = 1,
         fail_fast: bool = False,
+        wait: float = 0.0,
         **options: Any,
     ) -> "Result":
-        """Run the selected pipelines, all without a selector. Further options are those of `Request`."""
+        """Run the selected pipelines, all without a selector. Further options are those of `Request`.
+
+        A table that another run has is waited for, `wait` seconds at most.
+        """
         from lakebed.app.pipelines import Request
 
         request = Request(selectors, tuple(exclude), **options)
-        return self.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast)
+        return self.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast, wait=wait)
 
     def _tools(self) -> "Tools":
         from lakebed.pipelines import Tools

@@ -9,6 +9,7 @@ from lakebed import errors
 from lakebed.app import look
 from lakebed.app.artifacts import args_of, keep_artifacts
 from lakebed.app.loading import Loaded, load_all_released, load_drafts, refuse_unreleased_inputs
+from lakebed.app.patience import patiently
 from lakebed.errors import LakebedError, RunFailed, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines import (
@@ -70,6 +71,7 @@ class Onlooker:
     on_select: Callable[[tuple[TableName, ...]], None] = lambda _: None
     on_start: Callable[[TableName], None] = lambda _: None
     on_end: Callable[[RunRecord], None] = lambda _: None
+    on_wait: Callable[[TableName, LakebedError], None] = lambda *_: None  # somebody else has the table
 
 
 class Pipelines:
@@ -123,20 +125,19 @@ class Pipelines:
         together: bool = False,
         threads: int = 1,
         fail_fast: bool = False,
+        wait: float = 0.0,
         onlooker: Onlooker | None = None,
         watch: Any = None,
     ) -> Result:
-        """Run what is selected; each is published as its gates pass, or all `together`."""
-        self.tools.ground.refuse_copied_lake()
-        loaded = self.load(released=request.released)
-        tables = loaded.selected(request.select, request.exclude)
+        """Run what is selected; each is published as its gates pass, or all `together`.
+
+        A table that another run has is waited for, `wait` seconds at most.
+        """
+        loaded, tables = patiently(lambda: self._ready(request))
         order = look.order_of(request) if watch is None else replace(look.order_of(request), watch=watch)
         told = onlooker or Onlooker()
-        refuse_unreleased_inputs(tables, loaded, self.tools)
-        refuse_unknown_refs(tables, loaded.specs, self.tools)
-        save_drafts({table: loaded.contents[table] for table in tables if table in loaded.contents}, self.tools)
         told.on_select(tables)
-        build = Build(loaded.specs, self.tools, order, threads, fail_fast, on_start=told.on_start, on_end=told.on_end)
+        build = Build(loaded.specs, self.tools, order, threads, fail_fast, wait, told.on_start, told.on_end, on_wait=told.on_wait)
         began = time.monotonic()
         records = run_together(build, tables) if together else run_each(build, tables)
         args = vars(request) | {"together": together, "threads": threads, "fail_fast": fail_fast}
@@ -144,8 +145,18 @@ class Pipelines:
         keep_artifacts(self.tools, loaded.specs, records, invocation=order.invocation, elapsed=seconds, args=args)
         return Result(order.invocation, records, loaded.left_out(request.select, request.exclude))
 
-    def retry(self, *, threads: int = 1, onlooker: Onlooker | None = None) -> Result:
-        """Run again what failed or was skipped in the last build, as it was asked for then."""
+    def _ready(self, request: Request) -> tuple[Loaded, tuple[TableName, ...]]:
+        """What is to run, found sound and saved."""
+        self.tools.ground.refuse_copied_lake()
+        loaded = self.load(released=request.released)
+        tables = loaded.selected(request.select, request.exclude)
+        refuse_unreleased_inputs(tables, loaded, self.tools)
+        refuse_unknown_refs(tables, loaded.specs, self.tools)
+        save_drafts({table: loaded.contents[table] for table in tables if table in loaded.contents}, self.tools)
+        return loaded, tables
+
+    def retry(self, *, threads: int = 1, wait: float = 0.0, onlooker: Onlooker | None = None) -> Result:
+        """Run again what failed or was skipped in the last build, as it was asked for then; see `run` for `wait`."""
         settle_divided(self.tools.ground.catalog)  # what a crash left half published may have happened after all
         last = look.last_of_a_build(self)
         if last is None:
@@ -158,7 +169,7 @@ class Pipelines:
         asked = args_of(self.tools.ground.files, last.invocation)
         full_refresh, vars = asked.get("full_refresh", False), asked.get("vars", {})
         request = Request(tuple(map(str, wanted)), (), full_refresh, vars, released=last.version is not None)
-        return self.run(request, together=asked.get("together", False), threads=threads, onlooker=onlooker)
+        return self.run(request, together=asked.get("together", False), threads=threads, wait=wait, onlooker=onlooker)
 
     def find_run(self, text: str) -> RunRecord:
         """The run whose id begins so; `last` is the newest one."""

@@ -1,13 +1,12 @@
 """What can be done to a table besides running its pipeline: set back, tagged, cloned, renamed, dropped, compared."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from lakebed.errors import LeaseHeld, NameTaken, PointerMoved, UnknownName, UsageError
+from lakebed.errors import NameTaken, PointerMoved, UnknownName, UsageError
 from lakebed.landing import requeue
 from lakebed.names import TableName, new_run_id, refuse_collision, refuse_ref_name
 from lakebed.pipelines.ledger import written_down
@@ -56,7 +55,7 @@ class Tables:
         events: Events,
         *,
         find: Callable[[str | TableName], TableName],
-        hold: Callable[[TableName], AbstractContextManager[Held]],
+        hold: Callable[..., AbstractContextManager[Held]],
         compute: Callable[[str], Compute],
     ) -> None:
         self._ground, self._records, self._events = ground, records, events
@@ -66,10 +65,10 @@ class Tables:
     def _catalog(self) -> Catalog:
         return self._ground.catalog
 
-    def _hold(self, table: TableName) -> AbstractContextManager[Held]:
+    def _hold(self, table: TableName, *, wait: float = 0.0) -> AbstractContextManager[Held]:
         """The lease under which a table is changed."""
         self._ground.refuse_copied_lake()
-        return self._lease(table)
+        return self._lease(table, wait=wait)
 
     def seen(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
         """A table, where the catalog says it is, and what it is."""
@@ -85,21 +84,6 @@ class Tables:
                 raise UsageError(f"{table} has no snapshot yet.", next="Run its pipeline first.")
             return head
         return find_point(table, metadata, str(at), timezone=self._ground.settings.timezone)
-
-    @contextmanager
-    def _waiting_for(self, table: TableName, *, wait: float) -> Iterator[Held]:
-        """The lease on a table; one that somebody else holds is waited for as long as is said, then refused."""
-        deadline = time.monotonic() + wait
-        with ExitStack() as stack:
-            while True:
-                try:
-                    held = stack.enter_context(self._hold(table))
-                    break
-                except LeaseHeld:
-                    if time.monotonic() >= deadline:
-                        raise
-                    time.sleep(_PAUSE)
-            yield held
 
     @contextmanager
     def reading(
@@ -129,7 +113,7 @@ class Tables:
         if requeue_files and hold_files:
             raise UsageError("files are either read again or held, not both.", next="Choose --requeue or --hold.")
         table = self._find(name)
-        with self._waiting_for(table, wait=wait) as held:
+        with self._hold(table, wait=wait) as held:
             return persistently(lambda: self._rollback(table, to, requeue_files, hold_files, held), (PointerMoved,))
 
     def plan_rollback(self, name: str | TableName, to: str | int, *, requeue_files: bool, hold_files: bool) -> Rollback:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from lakebed.app.pipelines import Onlooker
+    from lakebed.errors import LakebedError
     from lakebed.names import TableName
     from lakebed.ports import InputPin, RunRecord, Verdict
 
@@ -142,7 +143,7 @@ class Showing:
     def onlooker(self) -> "Onlooker":
         from lakebed.app.pipelines import Onlooker
 
-        return Onlooker(on_select=self._select, on_start=self._start, on_end=self._end)
+        return Onlooker(on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait)
 
     @contextmanager
     def live(self) -> Iterator[None]:
@@ -178,6 +179,10 @@ class Showing:
             if str(record.table) in self._running:
                 self._running.remove(str(record.table))
             self.line(label(record), str(record.table), details(record), trouble(record, longest=self.longest))
+
+    def _wait(self, _: "TableName", held: "LakebedError") -> None:
+        with self._lock:
+            self.screen.progress(f"waiting: {held.what}")
 
     def line(self, kind: str, name: str, said: str, below: Iterator[str]) -> None:
         """The next line, and what stands under it."""

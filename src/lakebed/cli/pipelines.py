@@ -18,6 +18,7 @@ from lakebed.cli.selection import (
     SelectorsArgument,
     ThreadsOption,
     VarsOption,
+    WaitOption,
     requested,
 )
 
@@ -56,6 +57,7 @@ def run(
     vars: VarsOption = None,
     released: ReleasedOption = False,
     together: Annotated[bool, typer.Option("--together", help="Publish all tables in one step, or none.")] = False,
+    wait: WaitOption = 0.0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and do nothing.")] = False,
 ) -> None:
     """Run pipelines: each table is published once its gates have passed."""
@@ -66,7 +68,7 @@ def run(
         return
 
     def work(onlooker: "Onlooker") -> "Result":
-        return lake.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast, onlooker=onlooker)
+        return lake.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast, wait=wait, onlooker=onlooker)
 
     _build(screen, lake, work)
 
@@ -77,10 +79,10 @@ lakebed retry --threads 4
 """
 
 
-def retry(screen: Screen, threads: ThreadsOption = 1) -> None:
+def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) -> None:
     """Run again what failed or was skipped in the last build, with its variables and options."""
     lake = screen.lake()
-    _build(screen, lake, lambda onlooker: lake.pipelines.retry(threads=threads, onlooker=onlooker))
+    _build(screen, lake, lambda onlooker: lake.pipelines.retry(threads=threads, wait=wait, onlooker=onlooker))
 
 
 def _build(screen: Screen, lake: "Lake", work: "Callable[[Onlooker], Result]") -> None:

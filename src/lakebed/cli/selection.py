@@ -35,6 +35,7 @@ FullRefreshOption = Annotated[
 ]
 ReleasedOption = Annotated[bool, typer.Option("--released", help="The newest releases instead of the drafts.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, max=256, help="How many pipelines may run side by side.")]
+WaitOption = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a table that another run has.")]
 
 
 def requested(

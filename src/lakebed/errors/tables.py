@@ -114,7 +114,7 @@ class LeaseHeld(Conflict):
         self.name, self.holder, self.silent_for, self.limit = name, holder, silent_for, limit
         super().__init__(
             f"{name} is held by {holder} (silent for {silent_for:.0f} s; after {limit:.0f} s of silence it passes on).",
-            next="Wait for it, or stop that process.",
+            next="Wait for it (run, retry and table rollback do with --wait SECONDS), or stop that process.",
         )
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from lakebed.errors import (
@@ -11,6 +12,7 @@ from lakebed.errors import (
     Diverged,
     FilesChanged,
     LakebedError,
+    LeaseHeld,
     PointerMoved,
     RunFailed,
     SparkFailed,
@@ -28,7 +30,7 @@ from lakebed.pipelines.tools import Order, Tools
 from lakebed.pipelines.walk import walk
 from lakebed.pipelines.work import Work
 from lakebed.ports import Along, RunRecord, SetAside
-from lakebed.tables import Held, hold, publish
+from lakebed.tables import Held, Waiting, hold, publish
 
 REBUILDS = 3  # how often a run begins anew because somebody else's commit came in between
 LONGEST_DELAY = 3600.0
@@ -45,8 +47,10 @@ class Build:
     order: Order
     threads: int = 1
     fail_fast: bool = False
+    wait: float = 0.0  # seconds for a table that somebody else has
     on_start: Callable[[TableName], None] = lambda _: None
     on_end: Callable[[RunRecord], None] = lambda _: None
+    on_wait: Callable[[TableName, LeaseHeld], None] = lambda *_: None
     sleep: Callable[[float], None] = time.sleep
 
 
@@ -96,7 +100,8 @@ def skipped(build: Build, table: TableName, why: str) -> RunRecord:
         version=spec.version,
         message=why,
     )
-    build.tools.records.write(record)
+    with suppress(LakebedError):
+        build.tools.records.write(record)
     return record
 
 
@@ -149,7 +154,8 @@ def held_table(build: Build, table: TableName, run_id: str) -> AbstractContextMa
     """The lease under which a run works."""
     tools = build.tools
     limit = tools.ground.settings.lease.limit_seconds
-    return hold(tools.leases, str(table), holder=f"run {short_id(run_id)} of {tools.holder}", limit=limit)
+    waiting = Waiting(build.wait, build.order.stop, partial(build.on_wait, table))
+    return hold(tools.leases, str(table), holder=f"run {short_id(run_id)} of {tools.holder}", limit=limit, waiting=waiting)
 
 
 def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int) -> RunRecord:
@@ -168,6 +174,8 @@ def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: 
         version=spec.version,
         error=told(error),
     )
+    if build.order.stop.is_set():
+        return record  # whoever interrupts a run that waits for its table leaves nothing behind
     with suppress(LakebedError):
         build.tools.records.write(record)
         build.tools.records.unpin([run_id])

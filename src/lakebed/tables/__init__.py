@@ -26,7 +26,7 @@ from lakebed.tables.layout import (
     plan_layout,
     sort_field,
 )
-from lakebed.tables.lease import Held, hold
+from lakebed.tables.lease import Held, Waiting, hold
 from lakebed.tables.matches import doubled_keys, match_check, refuse_doubled
 from lakebed.tables.merge import write_statement
 from lakebed.tables.owned import likely_owned, owned_columns, refuse_strategy, stamp_of
@@ -79,6 +79,7 @@ __all__ = [
     "Struct",
     "TableDiff",
     "Type",
+    "Waiting",
     "alterations",
     "amend",
     "backwards",

@@ -1,14 +1,17 @@
 """Holding a lease while working: a heartbeat in the background, and a flag that says when it was lost."""
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 
-from lakebed.errors import LakebedError, LeaseLost, Unavailable
+from lakebed.errors import LakebedError, LeaseHeld, LeaseLost, RunFailed, Unavailable
 from lakebed.ports import Lease, Leases
 from lakebed.tables.run import persistently
 
 BEATS_PER_LIMIT = 4
+_PAUSE = 0.2
 _GIVEN_BACK = 3  # times: an answer that is lost once is got by asking again
 
 
@@ -29,10 +32,19 @@ class Held:
         return self.lease
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """How long somebody else's lease is waited for, what ends that early, and who is told of it."""
+
+    seconds: float = 0.0
+    stop: threading.Event = field(default_factory=threading.Event)
+    on_wait: Callable[[LeaseHeld], None] = lambda _: None
+
+
 @contextmanager
-def hold(leases: Leases, name: str, *, holder: str, limit: float) -> Iterator[Held]:
-    """Hold a lease for the length of a block."""
-    held = Held(leases.acquire(name, holder=holder, limit=limit))
+def hold(leases: Leases, name: str, *, holder: str, limit: float, waiting: Waiting | None = None) -> Iterator[Held]:
+    """Hold a lease for the length of a block; one that somebody else has is waited for, if that is wished, then refused."""
+    held = Held(_acquired(leases, name, holder, limit, waiting or Waiting()))
     done = threading.Event()
     heart = threading.Thread(target=_beat, args=(leases, held, done, limit / BEATS_PER_LIMIT), daemon=True, name=f"lease {name}")
     heart.start()
@@ -42,6 +54,21 @@ def hold(leases: Leases, name: str, *, holder: str, limit: float) -> Iterator[He
         done.set()
         heart.join()
         _give_back(leases, held.lease)
+
+
+def _acquired(leases: Leases, name: str, holder: str, limit: float, waiting: Waiting) -> Lease:
+    deadline, told = time.monotonic() + waiting.seconds, False
+    while True:
+        try:
+            return leases.acquire(name, holder=holder, limit=limit)
+        except LeaseHeld as held:
+            if time.monotonic() >= deadline:
+                raise
+            if not told:
+                waiting.on_wait(held)
+            told = True
+        if waiting.stop.wait(_PAUSE):
+            raise RunFailed("it was interrupted.")
 
 
 def _give_back(leases: Leases, lease: Lease) -> None:
