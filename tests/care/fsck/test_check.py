@@ -177,6 +177,25 @@ def test_a_folder_without_a_table_is_found_and_left_alone(kept: Kept) -> None:
     assert kept.bench.rows(table) == list(range(20))
 
 
+def test_what_a_dead_run_staged_is_removed_and_not_offered_as_a_table_but_a_living_run_keeps_it(kept: Kept) -> None:
+    table, run_ids = kept.table(), (new_run_id(), new_run_id(), new_run_id())
+    lease = kept.lake.stores.leases.acquire("shop.silver.busy", holder="a run", limit=600)
+    busy = TableName("shop", "silver", "busy")
+    kept.lake.stores.records.write(running(table, run_ids[0]))
+    kept.lake.stores.records.write(running(busy, run_ids[1]))
+    folders = [kept.lake.root.folder / f"shop/warehouse/silver/stage_{run_id}" for run_id in run_ids]
+    for folder in folders:
+        (folder / "data").mkdir(parents=True)
+        (folder / "data/x.parquet").write_bytes(b"rows")
+    found = [found for found in kept.check().findings if found.kind == "folder without table"]
+    assert [(one.where.rpartition("_")[2], one.advice) for one in found] == [(run_id, "") for run_id in sorted(run_ids)]
+    mended = kept.check(repair=True).mended
+    assert [(folder / "data/x.parquet").exists() for folder in folders] == [False, True, False]
+    assert next(one.detail for one in mended if not one.done and "staged" in one.repair).startswith("shop.silver.busy is held")
+    kept.lake.stores.leases.release(lease)
+    assert kept.bench.rows(table) == list(range(20))
+
+
 def test_stale_branches_dead_runs_and_pins_are_removed_and_nothing_else(kept: Kept) -> None:
     table, run_id = kept.table(), new_run_id()
     kept.tag(table, "q1")

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lakebed.care.fsck.spec import Finding, GiveBack, Heal, Pipelined, Purge, Settle, Unpin
+from lakebed.care.fsck.spec import ClearStage, Finding, GiveBack, Heal, Pipelined, Purge, Settle, Unpin
 from lakebed.names import TableName, run_of_branch, run_of_hidden, short_id
 from lakebed.ports import Publication, RunRecord, SnapshotHold, TableMetadata
 from lakebed.ports.inspection import PinRow
@@ -130,11 +130,22 @@ def lost_catalog(files: int) -> Finding:
 def folders_without_tables(folders: Mapping[str, int], used: Collection[str]) -> Iterator[Finding]:
     """`folders` hold so many files each; `used` are those where a table lies, dropped ones included, or has files."""
     for folder, files in sorted(folders.items()):
-        if folder not in used:
-            what = f"no table lies here, and none reaches its {files:,} files"
-            yield Finding(
-                "folder without table", "warning", folder, what, advice="Take a table up with: lakebed fsck --rebuild-catalog"
-            )
+        if folder in used:
+            continue
+        what = f"no table lies here, and none reaches its {files:,} files"
+        if run_id := _staged_by(folder):
+            what = f"{what}: the run {short_id(run_id)} staged its result here"
+            yield Finding("folder without table", "warning", folder, what, ClearStage(folder, run_id))
+            continue
+        yield Finding(
+            "folder without table", "warning", folder, what, advice="Take a table up with: lakebed fsck --rebuild-catalog"
+        )
+
+
+def _staged_by(folder: str) -> str | None:
+    """The run that staged its result there: no such table is ever published, nor worth being taken up."""
+    name = folder.rpartition("/")[2]
+    return run_of_hidden(name) if name.startswith("stage_") else None
 
 
 def unreached(folders: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:

@@ -5,7 +5,20 @@ from dataclasses import replace
 
 from lakebed.care.fsck.lost import with_repair
 from lakebed.care.fsck.plan import State, each_once, judge
-from lakebed.care.fsck.spec import Checked, Finding, GiveBack, Heal, Looked, Mended, PointBack, Purge, Repair, Settle, Unpin
+from lakebed.care.fsck.spec import (
+    Checked,
+    ClearStage,
+    Finding,
+    GiveBack,
+    Heal,
+    Looked,
+    Mended,
+    PointBack,
+    Purge,
+    Repair,
+    Settle,
+    Unpin,
+)
 from lakebed.care.fsck.tools import Tools
 from lakebed.care.fsck.walk import Inventory, judge_folders, read_some, read_stored, take_inventory, walk_table, walk_tables
 from lakebed.errors import DamagedTable, LakebedError
@@ -121,9 +134,18 @@ def _do(tools: Tools, repair: Repair) -> None:
         case Purge(table):
             with hold(tools.leases, str(table), holder=tools.holder, limit=tools.limit):
                 tools.catalog.purge(table)
+        case ClearStage(folder, run_id):
+            _clear_stage(tools, folder, run_id)
         case Unpin(run_ids):
             tools.records.unpin(run_ids)
         case GiveBack(holder, table):
             tools.events.give_back(holder, table)
         case Settle():
             settle_divided(tools.catalog)
+
+
+def _clear_stage(tools: Tools, folder: str, run_id: str) -> None:
+    """Under the lease of the run's table: as long as the run is at work, nobody else gets that."""
+    record = tools.records.run(run_id)
+    with hold(tools.leases, str(record.table) if record else folder, holder=tools.holder, limit=tools.limit):
+        tools.files.clear(folder)

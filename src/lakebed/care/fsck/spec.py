@@ -55,6 +55,17 @@ class Purge:
 
 
 @dataclass(frozen=True)
+class ClearStage:
+    """Remove the folder in which a run that is over staged its result, and of which no table reaches a file."""
+
+    folder: str
+    run_id: str
+
+    def __str__(self) -> str:
+        return f"remove the staged files in {self.folder}"
+
+
+@dataclass(frozen=True)
 class Unpin:
     """Remove the pins of runs that have ended."""
 
@@ -83,7 +94,7 @@ class Settle:
         return "settle divided publications"
 
 
-Repair = Heal | PointBack | Purge | Unpin | GiveBack | Settle
+Repair = Heal | PointBack | Purge | ClearStage | Unpin | GiveBack | Settle
 """One thing that `--repair` does."""
 
 
