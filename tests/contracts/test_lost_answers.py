@@ -4,29 +4,35 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.errors import LeaseHeld, LeaseLost
+from lakebed.errors import CatalogUnreachable, LeaseHeld, LeaseLost
 from lakebed.settings import PostgresCatalog, Root, Settings
 from lakebed.tables import Ask, hold, publish
 from tests.contracts.benches import RealBench
 from tests.contracts.workers import until
-from tests.servers.lossy import lossy_way
+from tests.servers.lossy import Fate, faulty_way, lossy_way
 from tests.servers.postgres import Database
 from tests.servers.processes import LOOPBACK
 
 pytestmark = pytest.mark.postgres
 
 
-def bench_at(port: int, database: Database, folder: Path) -> RealBench:
+def bench_at(port: int, database: Database, folder: Path, *, timeout: float = 30.0) -> RealBench:
     url = f"postgresql://{LOOPBACK}:{port}/{database.database}"
-    catalog = PostgresCatalog.model_validate(database.catalog.model_dump() | {"url": url})
+    catalog = PostgresCatalog.model_validate(database.catalog.model_dump() | {"url": url, "timeout_seconds": timeout})
     return RealBench(Settings(catalog=catalog), Root.parse(folder), "shop")
 
 
 RECORD = b"INSERT INTO lakebed_publications"
 
 
-@pytest.mark.parametrize("lost", [b"COMMIT", b"UPDATE iceberg_tables", RECORD])
-def test_a_publication_whose_answer_is_lost_happens_exactly_once(database: Database, tmp_path: Path, lost: bytes) -> None:
+@pytest.mark.parametrize(
+    ("lost", "fate"),
+    [(b"COMMIT", "lose"), (b"UPDATE iceberg_tables", "lose"), (RECORD, "lose"), (b"COMMIT", "silence"), (RECORD, "deaf")],
+)
+def test_a_publication_whose_answer_is_lost_happens_exactly_once(
+    database: Database, tmp_path: Path, lost: bytes, fate: Fate
+) -> None:
+    """Also where the network falls silent and never says that it is gone: the run would wait for ever."""
     direct = bench_at(database.port, database, tmp_path)
     direct.stores.database.prepare()
     tables = [direct.table(name) for name in ("a", "b")]
@@ -35,16 +41,16 @@ def test_a_publication_whose_answer_is_lost_happens_exactly_once(database: Datab
         direct.write(table, [1], branch="run_1")
     losses, recorded = 0, False
 
-    def loses_the_first(sent: bytes) -> bool:
+    def loses_the_first(sent: bytes) -> Fate:
         """Of commits only the one after the record: reading ends with a commit too."""
         nonlocal losses, recorded
         recorded = recorded or RECORD in sent
         loses = losses == 0 and lost in sent and (lost != b"COMMIT" or recorded)
         losses += loses
-        return loses
+        return fate if loses else "carry"
 
-    with lossy_way(database.port, loses=loses_the_first) as port:
-        far = bench_at(port, database, tmp_path)
+    with faulty_way(database.port, fate=loses_the_first) as port:
+        far = bench_at(port, database, tmp_path, timeout=1.0)
         done = publish(far.catalog, [Ask(table, "run_1") for table in tables], run_id="r1")
         far.close()
     assert losses == 1, "nothing was lost: the test proved nothing"
@@ -118,4 +124,36 @@ def test_a_lease_that_passed_on_meanwhile_is_not_taken_from_its_new_holder(datab
             far.leases.acquire("orders", holder="me", limit=60)
         assert direct.leases.holder("orders") == theirs
         far.close()
+    direct.close()
+
+
+@pytest.mark.parametrize("fate", ["lose", "silence"])
+def test_a_retry_does_not_meet_the_lease_that_its_own_process_took_without_learning_of_it(
+    database: Database, tmp_path: Path, fate: Fate
+) -> None:
+    direct = bench_at(database.port, database, tmp_path)
+    direct.stores.database.prepare()
+    direct.leases.release(direct.leases.acquire("known", holder="you", limit=60))
+    asked: list[str] = []
+
+    def loses_the_commit_of_taking(sent: bytes) -> Fate:
+        if b"INSERT INTO lakebed_leases" in sent or (b"UPDATE lakebed_leases" in sent and b"known" in sent):
+            asked.append("taken")
+        if asked == ["taken"] and b"COMMIT" in sent:
+            asked.append("lost")
+            return fate
+        return "carry"
+
+    for name in ("known", "new"):
+        asked.clear()
+        with faulty_way(database.port, fate=loses_the_commit_of_taking) as port:
+            far = bench_at(port, database, tmp_path, timeout=1.0)
+            with pytest.raises(CatalogUnreachable):
+                far.leases.acquire(name, holder="run 1 of me", limit=60)
+            assert asked == ["taken", "lost"]
+            with pytest.raises(LeaseHeld, match="run 1 of me"):  # other processes cannot know
+                direct.leases.acquire(name, holder="you", limit=60)
+            with hold(far.leases, name, holder="run 2 of me", limit=60) as held:
+                assert direct.leases.holder(name) == held.lease
+            far.close()
     direct.close()

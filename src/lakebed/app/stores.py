@@ -54,14 +54,17 @@ def _database(settings: Settings, root: Root) -> "Database":
 
     catalog = settings.catalog
     if isinstance(catalog, PostgresCatalog):
-        return Database.postgres(catalog.url, user=catalog.user, password=_revealed(catalog))
+        return _postgres(catalog.url, catalog)
     if isinstance(catalog, RestCatalog) and catalog.state_url:
-        return Database.postgres(catalog.state_url, user=catalog.user, password=_revealed(catalog))
+        return _postgres(catalog.state_url, catalog)
     return Database.sqlite(root.folder / DATABASE_FILE)
 
 
-def _revealed(catalog: PostgresCatalog | RestCatalog) -> str | None:
-    return catalog.password.get_secret_value() if catalog.password else None
+def _postgres(url: str, catalog: PostgresCatalog | RestCatalog) -> "Database":
+    from lakebed.engines.database import Database
+
+    password = catalog.password.get_secret_value() if catalog.password else None
+    return Database.postgres(url, user=catalog.user, password=password, timeout=catalog.timeout_seconds)
 
 
 def _catalog(settings: Settings, root: Root, files: Files, database: "Database") -> Catalog:

@@ -19,6 +19,7 @@
     │   └── MissingJars         Spark's jars are neither cached nor reachable
     ├── Unavailable             a store or server does not answer (a retry may help)
     │   ├── CatalogUnreachable
+    │   ├── CatalogFull
     │   └── FilesUnreachable
     ├── CatalogRefused          the catalog's database answers, and says no: the role lacks a right
     ├── FilesRefused            the file store answers, and says no: access, space, no such bucket
@@ -70,6 +71,7 @@ from lakebed.errors.runs import (
     SparkFailed,
 )
 from lakebed.errors.stores import (
+    CatalogFull,
     CatalogRefused,
     CatalogUnreachable,
     FileExists,
@@ -126,6 +128,7 @@ __all__ = [
     "BadRoot",
     "BadSettings",
     "BadText",
+    "CatalogFull",
     "CatalogRefused",
     "CatalogUnreachable",
     "Conflict",

@@ -44,6 +44,10 @@ class MissingJars(MissingPart):
         )
 
 
+_TOO_MANY = ("too many clients", "too many connections", "remaining connection slots")  # in PostgreSQL's words
+_FEWER = "Raise max_connections of the server or the limit of the role, or run fewer pipelines at once (--threads)."
+
+
 class Unavailable(LakebedError):
     """A store or server does not answer."""
 
@@ -55,10 +59,21 @@ class CatalogUnreachable(Unavailable):
 
     def __init__(self, catalog: str, why: str) -> None:
         self.catalog = catalog
+        too_many = any(sign in why for sign in _TOO_MANY)
         super().__init__(
             f"the catalog does not answer: {why}",
             where=catalog,
-            next="Check that it runs and that LAKEBED_CATALOG_* are right, then: lakebed doctor",
+            next=_FEWER if too_many else "Check that it runs and that LAKEBED_CATALOG_* are right, then: lakebed doctor",
+        )
+
+
+class CatalogFull(Unavailable):
+    """There is no room left on the disk of the catalog's database."""
+
+    def __init__(self, catalog: str, why: str) -> None:
+        self.catalog = catalog
+        super().__init__(
+            f"the disk of the catalog is full: {why}", where=catalog, next="Make room on that disk, then run the command again."
         )
 
 

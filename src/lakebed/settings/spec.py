@@ -25,6 +25,9 @@ def _without_secret(address: str) -> str:
     return address
 
 
+_CATALOG_TIMEOUT = "seconds that a statement or request may take; a server that is silent for longer counts as unreachable"
+
+
 class SqliteCatalog(_Part):
     """Catalog and state in `.data/lake.db`: one machine, no server."""
 
@@ -38,6 +41,7 @@ class PostgresCatalog(_Part):
     url: str = Field(description="of postgres: postgresql://host:port/database; of rest: its address")
     user: str = Field(default="lakebed", description="user name")
     password: SecretStr | None = Field(default=None, description="password (a secret)")
+    timeout_seconds: float = Field(default=30.0, gt=0, description=_CATALOG_TIMEOUT)
 
     _no_secret = field_validator("url")(_without_secret)
 
@@ -54,6 +58,7 @@ class RestCatalog(_Part):
     state_url: str = Field(default="", description="postgresql://… for Lakebed's state; empty: .data/lake.db")
     user: str = Field(default="lakebed", description="user name for state_url")
     password: SecretStr | None = Field(default=None, description="password for state_url (a secret)")
+    timeout_seconds: float = Field(default=30.0, gt=0, description=_CATALOG_TIMEOUT)
 
     _no_secret = field_validator("url", "state_url", "oauth2_server_uri")(_without_secret)
 
@@ -69,6 +74,9 @@ class FilesSettings(_Part):
     path_style: bool = Field(default=True, description="bucket in the path instead of in the host name")
     access_key_id: SecretStr | None = Field(default=None, description="access key (a secret)")
     secret_access_key: SecretStr | None = Field(default=None, description="secret key (a secret)")
+    timeout_seconds: float = Field(
+        default=30.0, gt=0, description="seconds of silence after which a request is given up; for landing files at least 15"
+    )
 
     _no_secret = field_validator("endpoint")(_without_secret)
 

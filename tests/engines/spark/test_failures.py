@@ -27,3 +27,38 @@ def test_every_error_of_spark_has_a_next_step(said: str, next: str) -> None:
 
 def test_the_line_is_found() -> None:
     assert getattr(as_failure(Exception("[X] no; line 2 pos 7;\n'Project")), "line") == 2  # noqa: B009
+
+
+_TRACE = """An error occurred while calling o55.sql.
+: org.apache.iceberg.jdbc.UncheckedSQLException: Failed to connect: jdbc:postgresql://db/lake
+\tat org.apache.iceberg.jdbc.JdbcClientPool.newClient(JdbcClientPool.java:91)
+Caused by: {said}
+\tat org.postgresql.Driver.connect(Driver.java:1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "what", "next"),
+    [
+        (
+            "org.postgresql.util.PSQLException: FATAL: sorry, too many clients already",
+            "CatalogUnreachable",
+            "too many",
+            "--threads",
+        ),
+        ("org.postgresql.util.PSQLException: Connection refused.", "CatalogUnreachable", "Connection refused", "doctor"),
+        ("org.postgresql.util.PSQLException: ERROR: No space left on device", "CatalogFull", "disk of the catalog", "Make room"),
+        ("org.sqlite.SQLiteException: [SQLITE_FULL] (database or disk is full)", "CatalogFull", "disk is full", "Make room"),
+        ("org.postgresql.util.PSQLException: ERROR: permission denied for table x", "RunFailed", "permission denied", ""),
+    ],
+)
+def test_what_the_catalogs_database_says_reaches_the_user_from_spark(said: str, kind: str, what: str, next: str) -> None:
+    error = as_failure(Exception(_TRACE.format(said=said)))
+    assert (type(error).__name__, what in error.what, next in error.next) == (kind, True, True)
+
+
+def test_the_database_that_a_pipeline_reads_itself_is_not_taken_for_the_catalog() -> None:
+    error = as_failure(
+        Exception("An error occurred.\nCaused by: org.postgresql.util.PSQLException: FATAL: sorry, too many clients")
+    )
+    assert type(error).__name__ == "RunFailed"

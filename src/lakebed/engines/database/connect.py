@@ -11,13 +11,15 @@ from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.sql.expression import ColumnElement
 
+from lakebed.engines.database.limits import libpq_limits, silence_limit
 from lakebed.engines.database.schema import NEWEST, migrate, version_of
-from lakebed.errors import CatalogRefused, CatalogUnreachable, DamagedDatabase, MissingExtra
+from lakebed.errors import CatalogFull, CatalogRefused, CatalogUnreachable, DamagedDatabase, MissingExtra
 from lakebed.settings import masked
 
 BUSY_SECONDS = 30
 _MIGRATION_LOCK = 0x6C616B65626564  # any fixed number: PostgreSQL's advisory lock while migrating
 _WRITES = {"lakebed_writes": True}
+_DISK_FULL = "53100"  # PostgreSQL's disk_full
 _NO_RIGHT = "42501"  # PostgreSQL's insufficient_privilege
 _DAMAGED = ("malformed", "not a database")  # in SQLite's words
 
@@ -25,9 +27,9 @@ _DAMAGED = ("malformed", "not a database")  # in SQLite's words
 class Database:
     """Catalog and state. `reading` sees one consistent state; what `writing` does is one transaction."""
 
-    def __init__(self, url: sqlalchemy.URL, *, where: str) -> None:
+    def __init__(self, url: sqlalchemy.URL, *, where: str, timeout: float = BUSY_SECONDS) -> None:
         self.where = where
-        self._url = url
+        self._url, self._timeout = url, timeout
 
     @classmethod
     def sqlite(cls, file: Path) -> "Database":
@@ -35,10 +37,10 @@ class Database:
         return cls(sqlalchemy.URL.create("sqlite", database=str(file)), where=str(file))
 
     @classmethod
-    def postgres(cls, url: str, *, user: str, password: str | None) -> "Database":
-        """A PostgreSQL database: `postgresql://host:port/name`."""
+    def postgres(cls, url: str, *, user: str, password: str | None, timeout: float = BUSY_SECONDS) -> "Database":
+        """A PostgreSQL database: `postgresql://host:port/name`. A statement may take `timeout` seconds."""
         address = sqlalchemy.make_url(url).set(drivername="postgresql+psycopg", username=user, password=password)
-        return cls(address, where=masked(url))
+        return cls(address, where=masked(url), timeout=timeout)
 
     @property
     def is_sqlite(self) -> bool:
@@ -54,14 +56,19 @@ class Database:
         if self.is_sqlite:
             event.listen(engine, "connect", _prepare_sqlite)
             event.listen(engine, "begin", _begin_sqlite)
+        else:
+            event.listen(engine, "do_connect", self._connect_postgres)
         return engine
 
     def _connect_args(self) -> dict[str, Any]:
         if self.is_sqlite:
             return {"timeout": BUSY_SECONDS, "check_same_thread": False}
-        # A machine that vanishes in mid-transaction must not keep its rows locked for the others.
-        limits = f"-c lock_timeout={BUSY_SECONDS}s -c idle_in_transaction_session_timeout={2 * BUSY_SECONDS}s"
-        return {"connect_timeout": 5, "application_name": "lakebed", "options": limits}
+        return {"application_name": "lakebed", **libpq_limits(self._timeout)}
+
+    def _connect_postgres(self, _dialect: Any, _record: Any, _given: Any, parameters: dict[str, Any]) -> Any:
+        from lakebed.engines.database.postgres import connected
+
+        return connected(parameters, silence=silence_limit(self._timeout))
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -80,7 +87,8 @@ class Database:
         try:
             yield
         except OperationalError as error:
-            raise CatalogUnreachable(self.where, _short(error)) from error
+            full = getattr(error.orig, "sqlstate", None) == _DISK_FULL or "disk is full" in _short(error)
+            raise (CatalogFull if full else CatalogUnreachable)(self.where, _short(error)) from error
         except DatabaseError as error:
             if self.is_sqlite and any(sign in _short(error) for sign in _DAMAGED):
                 raise DamagedDatabase(self.where, _short(error)) from error
@@ -100,10 +108,23 @@ class Database:
         with self.reading() as connection:
             if version_of(connection) == NEWEST:
                 return
-        with self.writing() as connection:
-            if not self.is_sqlite:
-                connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+        with self.writing() as connection, self._unhurried(connection):
             migrate(connection)
+
+    @contextmanager
+    def _unhurried(self, connection: Connection) -> Iterator[None]:
+        """One process at a time migrates, and for as long as there are rows; all other statements are short."""
+        if self.is_sqlite:
+            yield
+            return
+        connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+        connection.execute(text("set local statement_timeout = 0"))
+        driver: Any = connection.connection.dbapi_connection
+        usual, driver.silence = driver.silence, None
+        try:
+            yield
+        finally:
+            driver.silence = usual
 
     def server_version(self) -> str:
         """What answers, and in which version."""

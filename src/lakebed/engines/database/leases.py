@@ -1,6 +1,8 @@
 """Leases as rows: taken, renewed and fenced by single statements."""
 
-from sqlalchemy import ColumnElement, Connection, and_, insert, or_, select, update
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Update, and_, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database.connect import Database
@@ -14,7 +16,7 @@ class DatabaseLeases:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._owed: set[Lease] = set()  # their holders are done with them, but the database could not be told
+        self._owed: set[Lease] = set()  # nobody here works under them, but the database could not be told
 
     def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
         while True:
@@ -37,19 +39,28 @@ class DatabaseLeases:
         silent = leases.c.heartbeat + leases.c.limit_seconds < now
         free = or_(leases.c.holder.is_(None), silent, *(_is(owed) for owed in tuple(self._owed)))
         taking = update(leases).where(leases.c.name == name, free).values(**values, token=leases.c.token + 1)
-        with self._database.writing() as connection:
-            if token := connection.execute(taking.returning(leases.c.token)).scalar():
-                return Lease(name, holder, token)
-            silence = (now - leases.c.heartbeat).label("silent")
-            row = connection.execute(
-                select(leases.c.holder, leases.c.limit_seconds, silence).where(leases.c.name == name)
-            ).first()
-            if row is None:
-                connection.execute(insert(leases).values(**values, name=name, token=1))
-                return Lease(name, holder, 1)
-            if row.silent < 0:  # the clock was set back: from now on the silence counts
-                connection.execute(update(leases).where(leases.c.name == name).values(heartbeat=now))
-            return LeaseHeld(name, row.holder, max(row.silent, 0.0), row.limit_seconds) if row.holder is not None else None
+        taken: Lease | LeaseHeld | None = None
+        try:
+            with self._database.writing() as connection:
+                taken = self._asked(connection, name, taking, values)
+        except Unavailable:
+            if isinstance(taken, Lease):  # the commit was sent, and may have arrived
+                self._owed.add(taken)
+            raise
+        return taken
+
+    def _asked(self, connection: Connection, name: str, taking: Update, values: dict[str, Any]) -> Lease | LeaseHeld | None:
+        holder, now = values["holder"], values["heartbeat"]
+        if token := connection.execute(taking.returning(leases.c.token)).scalar():
+            return Lease(name, holder, token)
+        silence = (now - leases.c.heartbeat).label("silent")
+        row = connection.execute(select(leases.c.holder, leases.c.limit_seconds, silence).where(leases.c.name == name)).first()
+        if row is None:
+            connection.execute(insert(leases).values(**values, name=name, token=1))
+            return Lease(name, holder, 1)
+        if row.silent < 0:  # the clock was set back: from now on the silence counts
+            connection.execute(update(leases).where(leases.c.name == name).values(heartbeat=now))
+        return LeaseHeld(name, row.holder, max(row.silent, 0.0), row.limit_seconds) if row.holder is not None else None
 
     def renew(self, lease: Lease) -> None:
         with self._database.writing() as connection:

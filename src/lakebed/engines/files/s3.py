@@ -39,9 +39,13 @@ class Patience:
     retrying: timedelta
 
 
-_WORKING = Patience(connect=timedelta(seconds=3), silence=timedelta(seconds=60), retrying=timedelta(seconds=6))
 # SeaweedFS lets a loser of a race wait a second or more for its lock.
 _PROBING = Patience(connect=timedelta(seconds=3), silence=timedelta(seconds=8), retrying=timedelta(seconds=4))
+
+
+def _working(settings: FilesSettings) -> Patience:
+    silence = timedelta(seconds=settings.timeout_seconds)
+    return Patience(connect=timedelta(seconds=3), silence=silence, retrying=timedelta(seconds=6))
 
 
 class S3Files:
@@ -56,9 +60,9 @@ class S3Files:
     The time of a file just written is by this machine's clock: ask `info` for the server's.
     """
 
-    def __init__(self, root: Root, settings: FilesSettings, *, patience: Patience = _WORKING) -> None:
+    def __init__(self, root: Root, settings: FilesSettings, *, patience: Patience | None = None) -> None:
         self._root, self._settings = root, settings
-        self._store = _store(root, settings, patience)
+        self._store = _store(root, settings, patience or _working(settings))
 
     @property
     def where(self) -> str:

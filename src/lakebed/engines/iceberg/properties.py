@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from lakebed.engines.database.limits import CONNECT_SECONDS, libpq_limits
 from lakebed.names import CATALOG
 from lakebed.settings import DATABASE_FILE, FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
 
@@ -17,6 +18,8 @@ def file_properties(files: FilesSettings) -> dict[str, str]:
         "s3.access-key-id": files.access_key_id.get_secret_value() if files.access_key_id else "",
         "s3.secret-access-key": files.secret_access_key.get_secret_value() if files.secret_access_key else "",
         "s3.force-virtual-addressing": "" if files.path_style else "true",
+        "s3.connect-timeout": str(CONNECT_SECONDS),
+        "s3.request-timeout": str(files.timeout_seconds),
     }
     return {key: value for key, value in known.items() if value}
 
@@ -51,7 +54,8 @@ def _psycopg_url(catalog: PostgresCatalog) -> str:
 
     password = catalog.password.get_secret_value() if catalog.password else None
     url = make_url(catalog.url).set(drivername="postgresql+psycopg", username=catalog.user, password=password)
-    return url.render_as_string(hide_password=False)
+    limits = {key: str(value) for key, value in libpq_limits(catalog.timeout_seconds).items()}
+    return url.update_query_dict(limits).render_as_string(hide_password=False)
 
 
 def open_pyiceberg(settings: Settings, root: Root) -> "Catalog":

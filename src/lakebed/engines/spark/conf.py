@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from lakebed.engines.database.limits import CONNECT_SECONDS, jdbc_limits
 from lakebed.engines.spark.jars import keeps_tables_in_s3
 from lakebed.errors import BadSettings
 from lakebed.names import CATALOG
@@ -74,6 +75,11 @@ def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
         "connection.ssl.enabled": str(not files.endpoint.startswith("http:")).lower(),
         "access.key": _open(files.access_key_id),
         "secret.key": _open(files.secret_access_key),
+        "connection.establish.timeout": _milliseconds(files.timeout_seconds),
+        "connection.timeout": _milliseconds(files.timeout_seconds),
+        # Each of Hadoop's tries is so many of the client's: by default a silent server is asked 35 times.
+        "attempts.maximum": "3",
+        "retry.limit": "3",
     }
     conf = {f"fs.s3a.{key}": value for key, value in keys.items() if value}
     return conf | {"fs.s3.impl": keys["impl"]}  # a lake's root is spelt s3://
@@ -144,6 +150,9 @@ def _catalog(settings: Settings, root: Root) -> dict[str, str]:
     jdbc = {"type": "jdbc", "jdbc.schema-version": "V1", "warehouse": root.url}
     if isinstance(catalog, PostgresCatalog):
         access = {"uri": f"jdbc:{catalog.url}", "jdbc.user": catalog.user, "jdbc.password": _open(catalog.password)}
+        told = {"ApplicationName": "lakebed spark"} | jdbc_limits(catalog.timeout_seconds)
+        # One connection a session: a run commits one table after the other.
+        access |= {f"jdbc.{key}": value for key, value in told.items()} | {"clients": "1"}
         return jdbc | {key: value for key, value in access.items() if value}
     database = f"{root.folder}/{DATABASE_FILE}"
     # One connection: SQLite has one writer, and more of them only wait for each other.
@@ -158,6 +167,8 @@ def _rest(catalog: RestCatalog) -> dict[str, str]:
         "credential": _open(catalog.credential),
         "scope": catalog.scope if catalog.credential else "",
         "oauth2-server-uri": catalog.oauth2_server_uri,
+        "rest.client.connection-timeout-ms": str(CONNECT_SECONDS * 1000),
+        "rest.client.socket-timeout-ms": _milliseconds(catalog.timeout_seconds),
     }
     return {key: value for key, value in properties.items() if value}
 
@@ -170,8 +181,14 @@ def _s3_tables(files: FilesSettings) -> dict[str, str]:
         "s3.access-key-id": _open(files.access_key_id),
         "s3.secret-access-key": _open(files.secret_access_key),
         "client.region": files.region,
+        "http-client.apache.connection-timeout-ms": str(CONNECT_SECONDS * 1000),
+        "http-client.apache.socket-timeout-ms": _milliseconds(files.timeout_seconds),
     }
     return {key: value for key, value in properties.items() if value}
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(max(1, round(seconds * 1000)))
 
 
 def _open(secret: SecretStr | None) -> str:

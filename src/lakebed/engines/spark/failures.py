@@ -2,7 +2,9 @@
 
 import re
 
-from lakebed.errors import LakebedError, RunFailed, worker_traceback
+from lakebed.errors import CatalogFull, CatalogUnreachable, LakebedError, RunFailed, worker_traceback
+from lakebed.names import CATALOG
+from lakebed.settings import masked
 
 _LINE = re.compile(r"\bline (\d+),? pos(?:ition)? (\d+)")
 _PLAN = re.compile(
@@ -27,6 +29,8 @@ _BY_WORD = {
     "OutOfMemoryError": "Give Spark more memory: spark.memory.",
     "No space left on device": "Make room on the disk that Spark works on, then run it again.",
 }
+_DATABASE = re.compile(r"(?:org\.postgresql\.util\.PSQLException|org\.sqlite\.SQLiteException): (.+)")
+_FULL = ("No space left on device", "disk is full")
 _ANY_OTHER = "Run it again; should it fail likewise, Spark's log in .data/logs/spark says more."
 
 
@@ -37,10 +41,23 @@ def as_failure(error: Exception) -> LakebedError:
     if isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError":
         return RunFailed("Spark died.", next="Its log, in .data/logs/spark, says why; more memory is given by spark.memory.")
     text = str(error)
+    if refused := _of_catalog(text):
+        return refused
     if told := worker_traceback(text):
         return RunFailed(told.what, where=told.where, next="Correct the function, or the rows it is given.")
     found = _LINE.search(text)
     return RunFailed(short(text) or type(error).__name__, line=int(found[1]) if found else None, next=_next(text))
+
+
+def _of_catalog(text: str) -> LakebedError | None:
+    """What the catalog's database said, which Iceberg only repeats among the causes of its own "Unknown failure"."""
+    found = _DATABASE.findall(text) if "org.apache.iceberg.jdbc" in text else []
+    if not found:
+        return None
+    said = masked(found[-1].strip())
+    if any(sign in said for sign in _FULL):
+        return CatalogFull(CATALOG, said)
+    return RunFailed(f"the catalog's database refused: {said}") if "denied" in said else CatalogUnreachable(CATALOG, said)
 
 
 def _next(text: str) -> str:

@@ -46,6 +46,20 @@ def forget(gateway: Any, *, runs: bool) -> None:
         gateway.shutdown()
 
 
+def close_catalog(session: "SparkSession", name: str) -> None:
+    """End what a session's catalog keeps open, its connections to the database; nobody may use the session after this.
+
+    Spark itself never closes a catalog: of every session its connections would stay.
+    """
+    java: Any = session._jsparkSession
+    jvm: Any = session._jvm
+    with suppress(Exception):  # the JVM may die meanwhile, and its connections with it
+        catalogs = java.sessionState().catalogManager()
+        loaded = catalogs.listCatalogs(jvm.scala.Option.apply(name)).mkString("\n")
+        if name in loaded.split("\n"):
+            catalogs.catalog(name).icebergCatalog().close()
+
+
 @contextmanager
 def lent(variables: Mapping[str, str]) -> Iterator[None]:
     """Further environment variables for a while: pyspark can be told some things in no other way."""

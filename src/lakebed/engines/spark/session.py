@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lakebed.engines.spark.archive import archive_for, is_wanted, make_in_background, reading_options
 from lakebed.engines.spark.conf import cores_of, runtime_conf, session_conf
 from lakebed.engines.spark.fetch import local_jars
+from lakebed.engines.spark.gateway import close_catalog
 from lakebed.engines.spark.jars import Jar
 from lakebed.engines.spark.java import Java, find_java
 from lakebed.engines.spark.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
@@ -41,6 +42,7 @@ class _Here:
 
 _here: _Here | None = None
 _remote: "list[SparkSession]" = []
+_beside: "list[SparkSession]" = []  # sessions of our own in a Spark that the user started
 _turn = threading.RLock()
 
 
@@ -74,7 +76,10 @@ def another_session(beside: "SparkSession", settings: Settings, root: Root, *, e
     """
     if is_ours(beside):
         return open_session(settings, root, environment=environment, logs=Path())
-    return adopt(beside.newSession(), settings, root) if hasattr(beside, "_jsparkSession") else beside
+    if not hasattr(beside, "_jsparkSession"):
+        return beside
+    _beside.append(adopt(beside.newSession(), settings, root))
+    return _beside[-1]
 
 
 def is_ours(session: "SparkSession") -> bool:
@@ -89,9 +94,14 @@ def close_session(session: "SparkSession") -> None:
         if any(session is ours for ours in _remote):
             _remote[:] = [ours for ours in _remote if ours is not session]
             close_remote(session)
+        elif any(session is ours for ours in _beside):
+            _beside[:] = [ours for ours in _beside if ours is not session]
+            close_catalog(session, CATALOG)
         elif _here and any(session is ours for ours in _here.opened):
             _here.opened = [ours for ours in _here.opened if ours is not session]
-            if not _here.opened:
+            if _here.opened:
+                close_catalog(session, CATALOG)
+            else:
                 ended, _here = _here, None
                 _end(ended)
 

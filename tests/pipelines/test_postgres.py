@@ -1,0 +1,71 @@
+"""Many pipelines at once on PostgreSQL: none stands in another's way, and the server's connections are bounded."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+import lakebed
+from lakebed.settings import Root, Settings
+from tests.conftest import SCALE
+from tests.contracts.workers import until
+from tests.servers.postgres import Database, PostgresServer
+
+pytestmark = [pytest.mark.spark, pytest.mark.postgres]
+
+THREADS = 4
+OURS, A_SESSION = 15, 1  # as docs/how-it-works.md says
+
+
+def connections(database: Database, *, of: str = "lakebed%") -> int:
+    """How many connections of Lakebed the server has for this database."""
+    with database.connect() as connection:
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND application_name LIKE %s"
+        return int(str(connection.execute(asked, [database.database, of]).fetchall()[0][0]))
+
+
+class Counting:
+    """The most connections seen while the block lasts."""
+
+    def __init__(self, database: Database) -> None:
+        self.database, self.most, self._over = database, 0, threading.Event()
+
+    def __enter__(self) -> "Counting":
+        self._thread = threading.Thread(target=self._count, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _count(self) -> None:
+        while not self._over.wait(0.1):
+            self.most = max(self.most, connections(self.database))
+
+
+def new_lake(folder: Path, database: Database) -> lakebed.Lake:
+    """A lake of ten pipelines, four of which read others."""
+    for number in range(10):
+        pipeline = folder / "shop" / "pipelines" / ("bronze" if number < 6 else "silver") / f"t{number}"
+        pipeline.mkdir(parents=True)
+        source = f"SELECT {number} AS id" if number < 6 else f"SELECT id FROM {{{{ ref('bronze.t{number - 6}') }}}}"
+        (pipeline / "pipeline.sql").write_text(source)
+    return lakebed.Lake(Root.parse(folder), Settings(catalog=database.catalog), environment={})
+
+
+@pytest.mark.usefixtures("spark_home")
+def test_ten_pipelines_of_a_new_lake_run_in_four_threads_without_one_failing_or_piling_connections_up(
+    postgres_server: PostgresServer, tmp_path: Path
+) -> None:
+    for number in range(2 * SCALE):
+        database = postgres_server.fresh_database()
+        with new_lake(tmp_path / str(number), database) as lake, Counting(database) as counted:
+            result = lake.run(threads=THREADS)
+            assert {str(record.table): record.error for record in result.records if record.state != "success"} == {}
+            assert len(result.records) == 10
+            # The sessions of ten runs are closed, and their connections with them; the server takes a moment.
+            until(lambda database=database: connections(database, of="lakebed spark") <= A_SESSION, seconds=30)
+        assert 0 < counted.most <= OURS + A_SESSION * (THREADS + 1)
+        until(lambda database=database: connections(database) == 0, seconds=30)
+        postgres_server.drop(database)
