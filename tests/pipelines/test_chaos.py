@@ -100,7 +100,6 @@ def test_rows_of_runs_come_exactly_once_through_a_network_that_delays_breaks_and
                 append(direct, -number)
                 theirs.append(-number)
             record = run_one(far, number)
-            print(number, record.state, record.attempt, record.error, dict(postgres.met), dict(s3.met), postgres._sent, s3._sent)
             if record.state == "success":
                 acknowledged.append(number)
             else:
