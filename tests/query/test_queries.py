@@ -169,17 +169,19 @@ def test_parameters_are_values(lake: Lake) -> None:
     assert one(lake, "SELECT count(*) FROM orders WHERE id < $most", parameters={"most": 4}) == 4
 
 
-def test_statements_without_a_tree_read_tables_by_their_whole_names(lake: Lake) -> None:
-    assert list(lake.query("PIVOT shop.silver.orders ON id % 2 USING count(*)").rows()) == [(15, 15)]
-    assert "READ_PARQUET" in str(list(lake.query("EXPLAIN SELECT * FROM shop.silver.orders").rows()))
-    assert next(lake.query("DESCRIBE orders").rows())[:2] == ("id", "BIGINT")
-
-
 def test_query_table_never_answers_from_what_another_query_read_of_a_table(lake: Lake, tmp_path: Path) -> None:
     assert one(lake, "SELECT count(*) FROM shop.silver.orders, range(1) WHERE id = 3") == 1
-    for text in ("'shop.silver.orders'", "['shop.silver.orders']", "'orders'", "'or' || 'ders'", "['x', 'orders']"):
-        with pytest.raises(BadQuery, match="query_table"):
-            lake.query(f"WITH x AS (SELECT 1) SELECT * FROM query_table({text})")
+    for text, rows in {
+        "'shop.silver.orders'": 30,
+        "['orders']": 30,
+        "'silver.\"clean-orders\"'": 5,
+        "['x', 'orders']": 31,
+    }.items():
+        assert one(lake, f"WITH x AS (SELECT 1) SELECT count(*) FROM query_table({text})") == rows
+    with pytest.raises(BadQuery, match="query_table takes the names of tables as texts"):
+        lake.query("SELECT * FROM query_table('or' || 'ders')")
+    with pytest.raises(UnknownName, match="ordrs"):
+        lake.query("SELECT * FROM query_table('ordrs')")
     assert one(lake, "WITH x AS (FROM orders) SELECT count(*) FROM query_table('X')") == 30
     (tmp_path / "x.csv").write_text("a\n1\n2\n")
     assert one(lake, f"SELECT sum(a) FROM query_table('{tmp_path / 'x.csv'}')") == 3

@@ -3,7 +3,7 @@
 import pytest
 
 from lakebed.names import TableName
-from lakebed.query.text import Piece, at_clause, characters, name_end, names_whole, position_before, replaced, with_hyphens_quoted
+from lakebed.query.text import Piece, at_clause, characters, name_end, named_parts, position_before, replaced, with_hyphens_quoted
 
 SHOP = [TableName("my-shop", "silver", "orders"), TableName("shop", "silver", "clean-orders"), TableName("shop", "gold", "total")]
 
@@ -59,6 +59,9 @@ def test_bytes_are_not_characters() -> None:
         ("SELECT * FROM my-shop.silver.orders", 'SELECT * FROM "my-shop"."silver"."orders"'),
         ("FROM clean-orders o JOIN silver.clean-orders c", 'FROM "clean-orders" o JOIN "silver"."clean-orders" c'),
         ("FROM x, CLEAN-ORDERS", 'FROM x, "clean-orders"'),
+        ("PIVOT clean-orders ON a", 'PIVOT "clean-orders" ON a'),
+        ("UNPIVOT clean-orders ON a", 'UNPIVOT "clean-orders" ON a'),
+        ("SUMMARIZE clean-orders", 'SUMMARIZE "clean-orders"'),
         ("SELECT clean-orders FROM t", "SELECT clean-orders FROM t"),
         ("SELECT 'FROM clean-orders', \"FROM clean-orders\" -- FROM clean-orders\n FROM x", None),
         ("FROM clean-orders-old", None),
@@ -68,6 +71,16 @@ def test_hyphenated_names_are_quoted_where_tables_stand(text: str, expected: str
     assert with_hyphens_quoted(text, SHOP) == (expected or text)
 
 
-def test_whole_names_are_found_in_any_statement() -> None:
-    found = names_whole('PIVOT shop.gold.total ON x USING sum(y) -- "my-shop".silver.orders', SHOP)
-    assert found == [SHOP[0], SHOP[2]]
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("orders", ("orders",)),
+        ("silver.clean-orders", ("silver", "clean-orders")),
+        ('"my-shop".silver."a.b ""c"""', ("my-shop", "silver", 'a.b "c"')),
+        ("", ()),
+        ("a..b", ()),
+        ('a"b', ()),
+    ],
+)
+def test_a_name_in_a_text_has_parts(text: str, parts: tuple[str, ...]) -> None:
+    assert named_parts(text) == parts

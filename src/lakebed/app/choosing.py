@@ -33,7 +33,7 @@ def choose(
         return LazyTable(Chosen(pinned, names), reading, memory=memory)
     session = reading.sessions().take()
     try:
-        condition = where_of(where, pointer.table.name, known, parse=session.parse, timezone=timezone)
+        condition = where_of(where, pointer.table.name, known, parse=lambda sql: session.parse(sql)[1], timezone=timezone)
     finally:
         session.close()
     _refuse_unknown(pointer, known, condition.named.names)

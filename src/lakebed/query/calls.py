@@ -4,10 +4,16 @@ import re
 from collections.abc import Iterator
 
 from lakebed.errors import BadQuery
-from lakebed.query.functions import FILE_READERS, TABLE_FUNCTIONS
-from lakebed.query.parts import Json, dicts, folded
+from lakebed.query.functions import FILE_READERS, NAME_READERS, TABLE_FUNCTIONS
+from lakebed.query.parts import Json, Read, dicts, folded
+from lakebed.query.text import named_parts
 
 _FILE = re.compile(r"/|\.(parquet|csv|tsv|json|jsonl|ndjson|db|duckdb)(\.gz|\.zst)?$", re.IGNORECASE)
+
+
+def calls(statement: Json) -> Iterator[str]:
+    """The functions that are called in place of tables."""
+    return (_name(call) for call in _calls(statement))
 
 
 def calls_readers(statement: Json | None) -> bool:
@@ -20,14 +26,18 @@ def hides_reads(statement: Json) -> bool:
     return any(_name(call) not in TABLE_FUNCTIONS | FILE_READERS for call in _calls(statement))
 
 
-def refuse_hidden_tables(statement: Json) -> None:
-    """`query_table` reads queries of WITH and files; a table of the lake is planned only where it is named."""
+def reads_by_text(statement: Json) -> Iterator[Read]:
+    """The tables that a function is given by name. Queries of WITH and files are none of the lake's."""
     named = {folded(entry["key"]) for item in dicts(statement) for entry in (item.get("cte_map") or {}).get("map") or ()}
     for call in _calls(statement):
-        if _name(call) == "query_table" and not all(folded(text) in named or _FILE.search(text) for text in _texts(call)):
-            raise BadQuery(
-                "query_table reads queries of WITH and files here, given as texts.", next="Write the table's name after FROM."
-            )
+        if (name := _name(call)) in NAME_READERS:
+            for one in _given(call):
+                text = _text(one)
+                parts = (text and named_parts(text)) or tuple(one.get("column_names") or ())
+                if not parts:
+                    raise BadQuery(f"{name} takes the names of tables as texts here.", next="Write the table's name after FROM.")
+                if not (text and (folded(text) in named or _FILE.search(text))):
+                    yield Read(parts, one["query_location"], whole=True, text=True)
 
 
 def _calls(statement: Json | None) -> Iterator[Json]:
@@ -38,9 +48,13 @@ def _name(call: Json) -> str:
     return str(call.get("function_name", "")).casefold()
 
 
-def _texts(call: Json) -> Iterator[str]:
-    """The names that are given, by themselves or in a list; something that is no name for all that is not a text."""
-    given = call["children"][:1]
-    for one in given[0]["children"] if given and given[0].get("function_name") == "list_value" else given:
-        value = one.get("value") or {}
-        yield str(value.get("value")) if one["class"] == "CONSTANT" and value["type"]["id"] == "VARCHAR" else ""
+def _given(call: Json) -> list[Json]:
+    """The names that are given, by themselves or in a list."""
+    first: list[Json] = call["children"][:1]
+    return first[0]["children"] if first and first[0].get("function_name") == "list_value" else first
+
+
+def _text(given: Json) -> str:
+    """The text that is given; empty for something else."""
+    value = given.get("value") or {}
+    return str(value.get("value")) if given["class"] == "CONSTANT" and value["type"]["id"] == "VARCHAR" else ""

@@ -86,6 +86,11 @@ ALLOWED = frozenset(" ".join((_AGGREGATES, _WINDOWS, _NUMBERS, _TEXT, _TIMES, _L
 TABLE_FUNCTIONS = frozenset({"range", "generate_series", "unnest", "repeat", "json_each", "json_tree", "regexp_split_to_table"})
 # Those that read the files they are given, and nothing else.
 FILE_READERS = frozenset(_FILE_READERS.split())
+# Those that read, or describe, the tables whose names they are given first.
+DESCRIBERS = frozenset({"pragma_show", "pragma_table_info"})
+NAME_READERS = frozenset({"histogram", "histogram_values", "query_table"}) | DESCRIBERS
+# Those that look into tables as DuckDB stores them, which the lake's are not.
+STORAGE = frozenset({"duckdb_table_sample", "pragma_metadata_info", "pragma_storage_info", "seq_scan"})
 # Those that change something, or run a text that nobody judged: with what to do instead. They are in nobody's query.
 WRITING = {
     **dict.fromkeys(("checkpoint", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling"), ""),

@@ -36,6 +36,7 @@ class Read:
     conditions: tuple[Condition, ...] = ()
     scope: tuple[Beside, ...] = ()
     whole: bool = False  # its rows are sampled, or its columns renamed: conditions do not count
+    text: bool = False  # a function is given its name as a text
 
 
 def folded(name: str) -> str:

@@ -12,10 +12,11 @@ from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Column, Pointer, Predicate, Scan, Snapshot, TableMetadata
 from lakebed.query.calls import calls_readers
 from lakebed.query.conditions import finder, predicate_of
+from lakebed.query.listings import Listed
 from lakebed.query.literals import literal_of
 from lakebed.query.parts import Json, Read
 from lakebed.query.spec import About
-from lakebed.query.text import Piece, at_clause, characters, name_end, replaced
+from lakebed.query.text import Piece, at_clause, characters, name_end, replaced, text_end
 
 _TAKEN = {"main", "memory", "system", "temp"}  # names of databases that DuckDB keeps for itself
 
@@ -69,6 +70,7 @@ class Plan:
     """What runs: the text, with the names of `views` in place of tables.
 
     `more` says that it may read something else too, such as files that are named in it; unlike those of tables, they change.
+    `listed` are the tables of a statement that lists what there is.
     """
 
     sql: str
@@ -77,6 +79,7 @@ class Plan:
     pieces: tuple[Piece, ...] = ()
     tree: Json | None = field(default=None, compare=False, repr=False)
     more: bool = False
+    listed: tuple[Listed, ...] | None = field(default=None, repr=False)
 
     @property
     def pinned(self) -> dict[TableName, int | None]:
@@ -135,22 +138,33 @@ def _name(target: Target, others: Sequence[View]) -> tuple[str, str, str]:
     namespace, layer, name = target.what.table.parts
     wanted = name if target.about == "rows" else f"{name}${target.about}"
     number = sum(view.name[1:] == (layer, wanted) and view.name[0].split(" ")[0] == namespace for view in others)
-    catalog = f"{namespace} {number + 1}" if number else f"{namespace} 0" if namespace in _TAKEN else namespace
+    catalog = f"{namespace} {number + 1}" if number else database_of(namespace)
     return (catalog, layer, wanted)
 
 
+def database_of(namespace: str) -> str:
+    """The database that a namespace is to DuckDB."""
+    return f"{namespace} 0" if namespace in _TAKEN else namespace
+
+
 def _pieces(sql: str, read: Read, view: View) -> list[Piece]:
-    start = characters(sql, read.byte)
-    end = name_end(sql, start, read.parts)
-    if end is None:
-        raise BadQuery(f"{'.'.join(read.parts)} cannot be found in the text.", next="Write the name of the table more plainly.")
-    pieces = [Piece(start, end, view.quoted)]
+    pieces = [named_otherwise(sql, read, view.quoted)]
+    end = pieces[0].end
     if read.at is not None:
         clause = at_clause(sql, end)
         if clause is None:
             raise BadQuery(f"the AT of {'.'.join(read.parts)} cannot be found in the text.", next="Write it more plainly.")
         pieces.append(Piece(*clause, ""))
     return pieces
+
+
+def named_otherwise(sql: str, read: Read, quoted: str) -> Piece:
+    """Another name in place of a table's."""
+    start = characters(sql, read.byte)
+    end = name_end(sql, start, read.parts) or (text_end(sql, start) if read.text else None)
+    if end is None:
+        raise BadQuery(f"{'.'.join(read.parts)} cannot be found in the text.", next="Write the name of the table more plainly.")
+    return Piece(start, end, "'" + quoted.replace("'", "''") + "'" if read.text else quoted)
 
 
 def moment_of(at: Json) -> str:

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 from lakebed.errors import BadQuery, DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Pointer, Scan, Scans, TableMetadata
-from lakebed.query.calls import refuse_hidden_tables
+from lakebed.query.listings import Listed, in_order, listing_of, refuse_beside_tables
 from lakebed.query.parts import Json, Read
 from lakebed.query.plan import Own, Pinned, Plan, Target, View, moment_of, plan
 from lakebed.query.seen import Seen
 from lakebed.query.spec import Ask, Meant, meaning
 from lakebed.query.states import state_of
-from lakebed.query.text import names_whole, with_hyphens_quoted
+from lakebed.query.text import with_hyphens_quoted
 from lakebed.query.tree import reads_of
 
 _LOOKS = 3
@@ -63,10 +63,10 @@ class Rows(Protocol):
 class Session(Protocol):
     """An engine's connection, for one query."""
 
-    def parse(self, sql: str) -> Json | None:
-        """The one statement as the engine reads it, or what it explains; None if it only reads and has no tree.
+    def parse(self, sql: str) -> tuple[str, Json]:
+        """The one statement, and its tree as the engine reads it, or the tree of what it explains.
 
-        `BadQuery` for all else.
+        `BadQuery` for what does not only read.
         """
         ...
 
@@ -106,24 +106,34 @@ def planned(ask: Ask, session: Session, ground: Ground) -> Plan:
 
 def _planned(ask: Ask, session: Session, ground: Ground) -> Plan:
     sql, tree = _read(ask, session, ground)
-    if tree is None:
-        found = _without_tree(sql, ask, ground)
-    else:
-        refuse_hidden_tables(tree)
-        reads = reads_of(tree)
-        targets = _targets(reads, ask, ground)
-        found = plan(sql, reads, targets, timezone=ground.timezone, tree=tree, parameters=ask.given)
+    reads = reads_of(tree)
+    targets = _targets(reads, ask, ground)
+    if listing := listing_of(tree, [read.parts for read in reads if read.byte not in targets]):
+        return _listed(sql, tree, targets, ask, ground, columns=listing.columns)
+    found = plan(sql, reads, targets, timezone=ground.timezone, tree=tree, parameters=ask.given)
     return found.with_scans({view.name: _scan(view, ground) for view in found.views if _is_rows(view)})
 
 
-def _read(ask: Ask, session: Session, ground: Ground) -> tuple[str, Json | None]:
+def _listed(sql: str, tree: Json, targets: Mapping[int, Target], ask: Ask, ground: Ground, *, columns: bool) -> Plan:
+    """A statement that lists what there is: of every table its columns, or only its name."""
+    refuse_beside_tables(target.what.table for target in targets.values() if isinstance(target.what, Pinned))
+    pointers = [pointer for table, pointer in sorted(ground.catalog.pointers().items()) if not table.hidden]
+    known = ground.metadata(pointers) if columns else {}
+    listed = [
+        Listed(table, known[table].columns, known[table].properties.get("comment", "")) if columns else Listed(table)
+        for table in (pointer.table for pointer in pointers)
+    ]
+    return Plan(sql, sql, (), tree=tree, more=True, listed=in_order(tree, listed, namespace=ask.namespace))
+
+
+def _read(ask: Ask, session: Session, ground: Ground) -> tuple[str, Json]:
     try:
-        return ask.sql, session.parse(ask.sql)
+        return session.parse(ask.sql)
     except BadQuery:
         quoted = with_hyphens_quoted(ask.sql, ground.catalog.pointers())
         if quoted == ask.sql:
             raise
-        return quoted, session.parse(quoted)
+        return session.parse(quoted)
 
 
 def _is_rows(view: View) -> bool:
@@ -181,16 +191,3 @@ def _refuse_views(reads: Sequence[Read], ask: Ask, catalog: Catalog) -> None:
 
 def _folded(read: Read) -> tuple[str, ...]:
     return tuple(part.casefold() for part in read.parts)
-
-
-def _without_tree(sql: str, ask: Ask, ground: Ground) -> Plan:
-    """A statement of which the engine gives no tree (PIVOT): tables by their whole names, read whole."""
-    pointers = ground.catalog.pointers()
-    tables = names_whole(sql, pointers)
-    metadata = ground.metadata({pointers[table] for table in tables})
-    views = []
-    for table in tables:
-        point, columns = state_of(table, metadata[table], ask.at, ground.timezone)
-        pinned = Pinned(pointers[table], metadata[table], point, columns)
-        views.append(View(table.parts, Target(pinned)))
-    return Plan(sql, sql, tuple(views), more=True)

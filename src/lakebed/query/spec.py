@@ -6,14 +6,12 @@ from typing import Any, Literal
 
 from lakebed.errors import BadQuery, UnknownName, near, suggestion
 from lakebed.names import TableName
+from lakebed.query.listings import is_engines_own
 from lakebed.query.stopping import Stop
 
 Engine = Literal["duckdb", "spark"]
 About = Literal["rows", "snapshots", "files", "partitions", "refs"]
 ABOUT: tuple[About, ...] = ("snapshots", "files", "partitions", "refs")
-
-_FOREIGN = ("information_schema", "pg_catalog", "main", "memory", "temp", "system")
-_FUNCTIONS = ("duckdb_", "pragma_", "pg_", "sqlite_")
 
 
 @dataclass(frozen=True)
@@ -80,10 +78,7 @@ def _table(parts: Sequence[str], known: Collection[TableName], namespace: str | 
 
 def _foreign(parts: Sequence[str]) -> bool:
     """Whether it may be the engine's own, or a file: `information_schema.tables`, `'orders.csv'`."""
-    first, last = parts[0].casefold(), parts[-1]
-    if len(parts) == 1:
-        return "." in last or "/" in last or last.casefold().startswith(_FUNCTIONS)
-    return first in _FOREIGN
+    return is_engines_own(parts) or (len(parts) == 1 and ("." in parts[0] or "/" in parts[0]))
 
 
 def unknown_table(parts: Sequence[str], known: Iterable[TableName]) -> UnknownName:

@@ -9,6 +9,11 @@ from lakebed.names import TableName, duckdb_identifier
 BLANK = r"(?:\s|--[^\n]*+|/\*.*?\*/)*+"  # never given back, or a long row of blanks would be tried in every way
 _BLANK = re.compile(BLANK, re.DOTALL)
 _PART = re.compile(r'"(?:[^"]|"")*"|[^\W\d][\w$]*')
+_TABLE_FOLLOWS = r"from|join|(?:un)?pivot(?:_wider|_longer)?|describe|desc|summarize|show|table"
+_BEFORE_TABLE = re.compile(rf"(?:\b(?:{_TABLE_FOLLOWS})|,)\s*$", re.IGNORECASE)
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+_PART_OF_TEXT = re.compile(r'"(?:[^"]|"")*"|[^."]+')
+_DOTTED = re.compile(rf"(?:{_PART_OF_TEXT.pattern})(?:\.(?:{_PART_OF_TEXT.pattern}))*")
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[\w$.]+|.", re.DOTALL)
 _SKIPPED = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$"
 
@@ -85,7 +90,7 @@ def _closing(text: str, opened: int) -> int:
 
 
 def with_hyphens_quoted(text: str, tables: Iterable[TableName]) -> str:
-    """The text with hyphenated names of tables quoted after FROM, JOIN and commas; only for text that is no SQL otherwise."""
+    """The text with hyphenated names of tables quoted where tables stand; only for text that is no SQL otherwise."""
     hyphened = [table for table in tables if "-" in "".join(table.parts)]
     spellings = {".".join(table.parts[first:]).casefold(): table.parts[first:] for table in hyphened for first in (0, 1, 2)}
     if not spellings:
@@ -94,21 +99,23 @@ def with_hyphens_quoted(text: str, tables: Iterable[TableName]) -> str:
     pattern = re.compile(rf"{_SKIPPED}|(?<![\w.$-])(?P<name>{names})(?![\w$-]|\.\w)", re.DOTALL | re.IGNORECASE)
 
     def quoted(match: re.Match[str]) -> str:
-        if not match["name"] or not re.search(r"(?:\bfrom|\bjoin|,)\s*$", text[: match.start()], re.IGNORECASE):
+        if not match["name"] or not _BEFORE_TABLE.search(text[: match.start()]):
             return match[0]
         return ".".join(map(duckdb_identifier, spellings[match["name"].casefold()]))
 
     return pattern.sub(quoted, text)
 
 
-def names_whole(text: str, tables: Iterable[TableName]) -> list[TableName]:
-    """The tables whose whole names stand in a text, quoted or not."""
-    return [table for table in tables if re.search(_spelt(table), text, re.IGNORECASE)]
+def named_parts(text: str) -> tuple[str, ...]:
+    """The parts of a name that stands in a text, quoted or not; none if it is no name."""
+    found = _DOTTED.fullmatch(text)
+    return tuple(_unquoted(part) for part in _PART_OF_TEXT.findall(text)) if found else ()
 
 
-def _spelt(table: TableName) -> str:
-    parts = (rf"(?:{re.escape(duckdb_identifier(part))}|\b{re.escape(part)}\b)" for part in table.parts)
-    return r"\s*\.\s*".join(parts)
+def text_end(text: str, start: int) -> int | None:
+    """Where the text between single quotes that begins there ends; None if none stands there."""
+    found = _TEXT.match(text, start)
+    return found.end() if found else None
 
 
 def line_at(text: str, position: int) -> tuple[int, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lakebed.query.calls import hides_reads
+from lakebed.query.calls import hides_reads, reads_by_text
 from lakebed.query.inside import inside
 from lakebed.query.parts import Beside, Condition, Json, Read, conjuncts, dicts, folded, qualifiers, table_parts
 
@@ -54,7 +54,7 @@ def reads_of(statement: Json) -> tuple[Read, ...]:
 
     Where something may be read that is not named, nothing is known of the rows that matter.
     """
-    found = sorted(_anywhere(statement, {}), key=lambda read: read.byte)
+    found = sorted([*_anywhere(statement, {}), *reads_by_text(statement)], key=lambda read: read.byte)
     return tuple(replace(read, conditions=()) for read in found) if hides_reads(statement) else tuple(found)
 
 
@@ -73,7 +73,7 @@ def mentioned(statement: Json) -> Mentioned:
 def shortened_inside(statement: Json) -> bool:
     """Whether a part of the statement, and not only its end, takes some rows of many: by LIMIT, OFFSET or DISTINCT ON."""
     top = statement.get("node") or {}
-    below = [part for key, part in top.items() if key != "modifiers"]
+    below = [*(part for key, part in top.items() if key != "modifiers"), statement.get("values")]
     return any(_shortens(item) for item in dicts(below))
 
 

@@ -27,7 +27,7 @@ class Where:
     named: Mentioned  # the columns it needs
 
 
-def where_of(text: str, table: str, columns: Sequence[Column], *, parse: Callable[[str], Json | None], timezone: str) -> Where:
+def where_of(text: str, table: str, columns: Sequence[Column], *, parse: Callable[[str], Json], timezone: str) -> Where:
     """Read a condition on a table of this name; `BadQuery` for what is none, or asks about more than its rows.
 
     It has to be a condition with and without parentheses around it: so it can neither end the clause nor reach out of it.
@@ -41,7 +41,7 @@ def where_of(text: str, table: str, columns: Sequence[Column], *, parse: Callabl
             raise
         return where_of(quoted, table, columns, parse=parse, timezone=timezone)
     tree = parse(f"{begin} (\n{text}\n)")
-    if tree is None or not _is_condition(tree):
+    if not _is_condition(tree):
         raise BadQuery("this is no condition on the rows of one table.", where=text, next=_NEXT)
     (read,) = reads_of(tree)
     find = finder(read, {read.byte: columns})

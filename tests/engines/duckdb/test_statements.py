@@ -72,6 +72,9 @@ HIDDEN = [
     "SELECT * FROM (SELECT * FROM Enable_Logging('QueryLog', storage = 'file', storage_path = '{out}/logs'))",
     "EXPLAIN ANALYZE SELECT * FROM enable_logging('QueryLog', storage = 'file', storage_path = '{out}/logs')",
     "PIVOT (FROM \"enable_logging\" /**/ ('QueryLog', storage = 'file', storage_path = '{out}/logs')) ON 1 USING count(*)",
+    "PIVOT t ON write_log('x') USING count(*)",
+    "PIVOT t ON id IN (SELECT id FROM t WHERE write_log('x') IS NULL) USING count(*)",
+    "PIVOT t ON id IN (FROM query('SELECT 1')) USING count(*)",
     "SELECT write_log('x')",
     "SELECT id FROM t WHERE write_log('x') IS NULL",
     "FROM query('SELECT 1')",
@@ -103,7 +106,7 @@ READS = [
     ("SELECT 'a; b -- pivot', count(*) FROM t;", "6"),
     ("DESCRIBE t", "BIGINT"),
     ("SUMMARIZE t", "BIGINT"),
-    ("SHOW TABLES", ""),
+    ("SHOW TABLES", "('t',)"),
     ("VALUES (1), (2)", "2"),
     ("PRAGMA version", "v"),
 ]
@@ -123,6 +126,12 @@ def test_explain_reads_the_files_that_the_query_would(lake: Lake) -> None:
 def test_a_pivot_that_cannot_be_explained_says_what_to_write(lake: Lake) -> None:
     with pytest.raises(BadQuery, match="does not explain a PIVOT") as refused:
         answer(lake, "EXPLAIN PIVOT shop.silver.t ON id USING count(*)")
+    assert "IN (" in refused.value.next
+
+
+def test_a_pivot_of_computed_values_says_what_to_write(lake: Lake) -> None:
+    with pytest.raises(BadQuery, match="are computed or parameters") as refused:
+        answer(lake, "PIVOT t ON id IN (1 + 1) USING count(*)")
     assert "IN (" in refused.value.next
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lakebed.errors import BadQuery, FileMissing, FilesUnreachable, LakebedError, QueryEnded, near, suggestion
+from lakebed.query.parts import folded
 from lakebed.query.text import Piece, characters, line_at, position_before, replaced
 
 _MEMORY = "Ask for less: fewer columns, a narrower WHERE, no ORDER BY of everything."
@@ -50,6 +51,8 @@ def _advice(kind: str, what: str, facts: dict[str, Any]) -> tuple[str, str]:
     name = str(facts.get("name", ""))
     words = [word.strip() for word in str(facts.get("candidates", "")).split(",")]
     candidates = [word.rsplit(".", 1)[-1].strip('"') for word in words if word]
+    if kind == "Binder" and (folded(name) == "rowid" or '"rowid"' in folded(what)):
+        return "tables of the lake have no rowid: their rows have no number.", "Count them: row_number() OVER (ORDER BY …)."
     if facts.get("error_subtype") == "COLUMN_NOT_FOUND":
         others = f"There are {', '.join(candidates[:10])}." if candidates else ""
         return f"there is no column {name!r}.", suggestion(near(name, candidates)) or others

@@ -15,7 +15,7 @@ import duckdb
 
 from lakebed.engines.duckdb.views import Part
 
-_SPARE = 2  # DuckDBs that are kept though nobody uses them
+_SPARE = 2
 _UNUSED = 500  # views that are kept though nobody uses them
 _LOOK_EVERY = 32  # sessions after which what is remembered is measured
 _REMEMBERED = """SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()
@@ -103,10 +103,13 @@ class Seat:
 
 
 class Instances:
-    """`connect` opens a DuckDB. One that remembers more than `most` bytes of files gets no further query."""
+    """`connect` opens a DuckDB. One that remembers more than `most` bytes of files gets no further query.
 
-    def __init__(self, connect: Callable[[], Any], *, most: int) -> None:
-        self._connect, self._most = connect, most
+    `spare` are kept though nobody uses them.
+    """
+
+    def __init__(self, connect: Callable[[], Any], *, most: int, spare: int = _SPARE) -> None:
+        self._connect, self._most, self._spare = connect, most, spare
         self._open: list[Instance] = []
         self._lock = RLock()  # a result that is forgotten leaves in the midst of whatever this thread does
 
@@ -138,7 +141,7 @@ class Instances:
                 instance.connection.close()
 
     def _is_spare(self, instance: Instance) -> bool:
-        return not instance.users and sum(not one.users for one in self._open) > _SPARE
+        return not instance.users and sum(not one.users for one in self._open) > self._spare
 
     def close(self) -> None:
         """Close those that nobody uses; the others end with their last query."""

@@ -11,6 +11,7 @@ import duckdb
 
 from lakebed.engines.duckdb.extensions import load
 from lakebed.engines.duckdb.instances import Instances, Seat
+from lakebed.engines.duckdb.listing import listing_part
 from lakebed.engines.duckdb.rows import DuckRows, failing
 from lakebed.engines.duckdb.spill import spilling
 from lakebed.engines.duckdb.statements import reading
@@ -62,7 +63,12 @@ class DuckSessions:
     def take(self, *, lossless: bool = False) -> "DuckSession":
         """A session for one query; `lossless` hands over types as they are, where Arrow has them."""
         more = (_LOSSLESS,) if lossless else ()
-        return DuckSession(lambda plan: self._pool((*more, *needed_by(plan))), self._inspect)
+        return DuckSession(lambda plan: self._instances(plan, more), self._inspect)
+
+    def _instances(self, plan: Plan | None, more: tuple[str, ...]) -> Instances:
+        if plan is not None and plan.listed is not None:  # what others have read would be listed too
+            return Instances(lambda: self._connected(*more, *_FRESH), most=0, spare=0)
+        return self._pool((*more, *needed_by(plan)))
 
     def _pool(self, more: tuple[str, ...]) -> Instances:
         """What is set holds for a whole DuckDB, so queries that need other settings share other ones."""
@@ -104,6 +110,10 @@ def needed_by(plan: Plan | None) -> tuple[str, ...]:
     return (*((CAREFUL,) if shortens else ()), *(_FRESH if plan.more else ()))
 
 
+def _seen(plan: Plan) -> Sequence[Part]:
+    return parts(plan.views) if plan.listed is None else (listing_part(plan.listed),)
+
+
 class DuckSession:
     """One query's connection."""
 
@@ -130,8 +140,8 @@ class DuckSession:
         connection.execute(part.statement)
         connection.unregister(COPIED)
 
-    def parse(self, sql: str) -> Json | None:
-        """The statement's tree as DuckDB reads it; None for a PIVOT of which it gives none."""
+    def parse(self, sql: str) -> tuple[str, Json]:
+        """The statement, and its tree as DuckDB reads it."""
         connection = self.connection()
         with failing(sql):
             return reading(connection, sql)
@@ -146,7 +156,7 @@ class DuckSession:
     ) -> DuckRows:
         """Begin; `seen` is what the text needs, if that is not the plan's views."""
         with failing(plan.sql, plan):
-            connection = self.connection(parts(plan.views) if seen is None else seen, plan)
+            connection = self.connection(_seen(plan) if seen is None else seen, plan)
             if profile:
                 connection.execute("SET enable_profiling = 'no_output'")
             connection.execute(plan.text, parameters)

@@ -2,7 +2,8 @@
 
 import json
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
 import duckdb
 
@@ -10,37 +11,43 @@ from lakebed.engines.duckdb.types import text
 from lakebed.errors import BadQuery
 from lakebed.query.functions import WRITING
 from lakebed.query.parts import Json, dicts
-from lakebed.query.text import BLANK
+from lakebed.query.pivots import Word, moved, with_values
+from lakebed.query.text import BLANK, replaced
 
 _ONE = "Write one SELECT."
+_VALUES = "Write its values as literals: ON column IN (1, 2)."
 _ELSEWHERE = "Tables are written by pipelines (lakebed run) and by hand (lakebed table write)."
 _EXPLAIN = re.compile(rf"(?:{BLANK};)*+{BLANK}EXPLAIN\b{BLANK}(?:ANALY[SZ]E\b)?", re.IGNORECASE | re.DOTALL)
 _OPTIONS = re.compile(rf"{BLANK}\([^()]*\)", re.DOTALL)
 _END = re.compile(rf";{BLANK}\Z", re.DOTALL)
-_WRITES = re.compile(rf'\b({"|".join(sorted(WRITING))})"?{BLANK}\(', re.IGNORECASE | re.DOTALL)
+_WORD = re.compile(r"\w+|.", re.DOTALL)
+_SAID = (duckdb.token_type.keyword, duckdb.token_type.operator)
 
 
-def reading(connection: Any, sql: str) -> Json | None:
-    """The tree of a statement that only reads; of what EXPLAIN explains, its own. None where DuckDB gives none.
+def reading(connection: Any, sql: str) -> tuple[str, Json]:
+    """A statement that only reads, and its tree; of what EXPLAIN explains, its own. A PRAGMA becomes the SELECT it stands for.
 
     `BadQuery` for several statements, for one that writes, sets or defines something, and for EXPLAIN of such a one.
     """
     statements = connection.extract_statements(sql)
     kinds = [statement.type for statement in statements]
     if kinds == [duckdb.StatementType.EXPLAIN]:
-        return reading(connection, _explained(connection, sql))
+        return sql, reading(connection, _explained(connection, sql))[1]
     if _is_pivot(connection, kinds, sql):
-        _refuse_words(sql)
-        return None
+        return sql, _pivot(connection, sql)
     if duckdb.StatementType.EXPLAIN in kinds and not statements[0].query:  # DuckDB puts settings around it, and shows nothing
-        raise BadQuery("DuckDB does not explain a PIVOT that has to look for its values.", next="Name them: ON column IN (…).")
+        raise BadQuery("DuckDB does not explain a PIVOT that has to look for its values.", next=_VALUES)
     if len(kinds) != 1:
         raise BadQuery(f"there are {len(kinds)} statements." if kinds else "there is no statement.", next=_ONE)
     if kinds[0] != duckdb.StatementType.SELECT:
         raise BadQuery(f"{kinds[0].name} is no query: a query only reads.", next=_ELSEWHERE)
-    tree = _tree(connection, sql)
-    _refuse_functions(tree or _tree(connection, statements[0].query) or {})  # a PRAGMA is a SELECT by another name
-    return tree
+    return _read(connection, sql) or _read(connection, statements[0].query) or _refuse(sql)
+
+
+def _refuse(sql: str) -> NoReturn:
+    if re.search("pivot", sql, re.IGNORECASE):
+        raise BadQuery("the values of this PIVOT are computed or parameters, so DuckDB gives no tree of it.", next=_VALUES)
+    raise BadQuery("DuckDB gives no tree of this statement, so what it reads cannot be told.", next=_ONE)
 
 
 def _is_pivot(connection: Any, kinds: list[Any], sql: str) -> bool:
@@ -76,26 +83,37 @@ def _is_statement(connection: Any, sql: str) -> bool:
         return False
 
 
-def _tree(connection: Any, sql: str) -> Json | None:
+def _read(connection: Any, sql: str) -> tuple[str, Json] | None:
+    """The text and its tree, unless DuckDB gives none."""
     # The text is no parameter: binding one loads pandas, which takes longer than all else.
     found = json.loads(connection.execute(f"SELECT json_serialize_sql({text(sql)})").fetchone()[0])
     if found["error"]:
         return None
-    statement: Json = found["statements"][0]
-    return statement
+    _refuse_functions(found["statements"])
+    return sql, found["statements"][0]
+
+
+def _pivot(connection: Any, sql: str) -> Json:
+    """The tree of a PIVOT that has to look for its values, as if they were named; `values` are those of queries for them."""
+    text = sql.encode().decode("latin-1")  # a character for each byte, for DuckDB counts bytes
+    named = with_values([*_words(sql, text), Word("", len(text))])
+    found = _read(connection, replaced(text, named.pieces).encode("latin-1").decode())
+    if found is None:
+        raise BadQuery("which tables this PIVOT reads cannot be told.", next=_VALUES)
+    queries = (" " * start + text[start:end] for start, end in named.queries)
+    values = [reading(connection, query.encode("latin-1").decode())[1] for query in queries]
+    return {**moved(found[1], text, named.pieces), "values": values}
+
+
+def _words(sql: str, text: str) -> Iterator[Word]:
+    for start, kind in duckdb.tokenize(sql):
+        found = _WORD.match(text, start)
+        yield Word(found[0].upper() if found and kind in _SAID else "", start)
 
 
 def _refuse_functions(tree: Json) -> None:
     for item in dicts(tree):
         name = item.get("function_name")
         if isinstance(name, str) and name.casefold() in WRITING:
-            raise _not_called(name)
-
-
-def _refuse_words(sql: str) -> None:
-    if found := _WRITES.search(sql):
-        raise _not_called(found[1])
-
-
-def _not_called(name: str) -> BadQuery:
-    return BadQuery(f"the function {name} may not be called: a query only reads.", next=WRITING[name.casefold()] or _ONE)
+            advice = WRITING[name.casefold()] or _ONE
+            raise BadQuery(f"the function {name} may not be called: a query only reads.", next=advice)

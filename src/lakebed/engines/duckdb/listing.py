@@ -1,0 +1,52 @@
+"""The lake's tables without their rows, for statements that list what there is. Pure text; nothing is read here."""
+
+from collections.abc import Iterator, Sequence
+
+from lakebed.engines.duckdb.types import duckdb_type, text
+from lakebed.engines.duckdb.views import Part
+from lakebed.names import duckdb_identifier
+from lakebed.ports import Column
+from lakebed.query.listings import Listed
+from lakebed.query.plan import database_of
+
+_NO_TYPE = '"NULL"'  # of a column whose type DuckDB does not have, and of a table whose columns nobody asked for
+
+
+def listing_part(tables: Sequence[Listed]) -> Part:
+    """A DuckDB that holds these tables and nothing else: its own database is there only where the lake has none."""
+    return Part(("listing",), ";\n".join(_statements(tables)) or "SELECT 1")
+
+
+def _statements(tables: Sequence[Listed]) -> Iterator[str]:
+    databases = dict.fromkeys(_database(table) for table in tables)
+    schemas = dict.fromkeys(_schema(table) for table in tables)
+    yield from (f"ATTACH ':memory:' AS {database}" for database in databases)
+    yield from (f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas)
+    for table in tables:
+        yield from _table(table)
+    if schemas:
+        yield f"SET search_path = {text(','.join(schemas))}"  # SHOW TABLES shows what can be named without a schema
+        yield "DETACH memory"
+
+
+def _table(table: Listed) -> Iterator[str]:
+    name = f"{_schema(table)}.{duckdb_identifier(table.name.name)}"
+    columns = ", ".join(map(_column, table.columns)) or f"{duckdb_identifier('?')} {_NO_TYPE}"
+    yield f"CREATE TABLE IF NOT EXISTS {name} ({columns})"
+    if table.comment:
+        yield f"COMMENT ON TABLE {name} IS {text(table.comment)}"
+    for column in table.columns:
+        if column.doc:
+            yield f"COMMENT ON COLUMN {name}.{duckdb_identifier(column.name)} IS {text(column.doc)}"
+
+
+def _column(column: Column) -> str:
+    return f"{duckdb_identifier(column.name)} {duckdb_type(column.type) or _NO_TYPE}{' NOT NULL' if column.required else ''}"
+
+
+def _database(table: Listed) -> str:
+    return duckdb_identifier(database_of(table.name.namespace))
+
+
+def _schema(table: Listed) -> str:
+    return f"{_database(table)}.{duckdb_identifier(table.name.layer)}"
