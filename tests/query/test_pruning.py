@@ -284,6 +284,6 @@ def _compare(lake: Lake, plain: Any, queries: list[str]) -> tuple[int, int]:
             assert _answers(list(result.rows())) == _answers(expected), query
             pruned += sum(table.reason in ("PRUNED", "ALL_PRUNED") for table in result.explain())
         asked += 1
-        if asked % 10 == 0 and result.plan.tree is not None:
+        if asked % 10 == 0 and "values" not in (result.plan.tree or {}):  # DuckDB explains no PIVOT that looks for its values
             assert lake.queries.plan(Ask(f"EXPLAIN {sql}")).views == result.plan.views
     return asked, pruned
