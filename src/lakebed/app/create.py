@@ -1,5 +1,6 @@
 """Making a lake."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,14 @@ def create_lake(
     finally:
         stores.database.close()
     return settings, (SETTINGS_FILE, *starts_with)
+
+
+def variables_to_set(root: Root, values: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
+    """What a shell must say beside the lake's address: how a bucket is reached cannot be read from a file in it."""
+    given = values.get("files", {}) if root.is_bucket else {}
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+    named = {f"LAKEBED_FILES_{name.upper()}": text for name, text in texts.items()}
+    return {name: text for name, text in named.items() if environment.get(name) != text}
 
 
 def settings_text(values: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Commands about the lake as a whole: init, doctor, ls."""
 
 import os
+import shlex
 from typing import Annotated, Any
 
 import typer
@@ -38,21 +39,26 @@ def init(
     ] = None,
 ) -> None:
     """Make a lake."""
-    from lakebed.app import create_lake
+    from lakebed.app.create import create_lake, variables_to_set
     from lakebed.settings import Root, settings_tree
 
     root = Root.parse(path or screen.lake_path or ".")
     values = settings_tree(set or [])
     with screen.waiting("making the lake"):
         settings, files = create_lake(root, values=values, template=template, environment=os.environ)
+    unset = variables_to_set(root, values, os.environ)
 
     def text() -> None:
         screen.say(f"made a lake at {root} (catalog: {settings.catalog.kind}, timezone: {settings.timezone})")
         for file in files:
             screen.say(f"  {file}")
+        if unset:
+            screen.say("lakebed.yaml lies in the bucket: how to reach it must be said by variables, too")
+        for name, value in unset.items():
+            screen.say(f"  export {name}={shlex.quote(value)}")
         screen.say(f"next: lakebed doctor --lake {root}")
 
-    screen.show({"root": str(root), "catalog": settings.catalog.kind, "files": files}, text)
+    screen.show({"root": str(root), "catalog": settings.catalog.kind, "files": files, "variables": unset}, text)
 
 
 _DOCTOR = """
