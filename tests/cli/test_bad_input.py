@@ -17,7 +17,7 @@ def refused(*arguments: str, **environment: str) -> str:
     """What is said on stderr."""
     done: Result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200", **environment})
     assert done.exit_code == 2, done.output
-    assert "Traceback" not in done.output
+    assert ("Traceback" in done.output) == ("--debug" in arguments)
     return done.stderr
 
 
@@ -91,6 +91,17 @@ def test_an_unreachable_bucket() -> None:
     keys = {"LAKEBED_FILES_ACCESS_KEY_ID": "a", "LAKEBED_FILES_SECRET_ACCESS_KEY": "b"}
     said = refused("ls", "--lake", "s3://bucket/lake", LAKEBED_FILES_ENDPOINT="http://127.0.0.1:1", **keys)
     assert "the file store does not answer" in said
+
+
+def test_no_secret_stands_in_a_traceback(lake: Path) -> None:
+    where = {"LAKEBED_CATALOG_KIND": "postgres", "LAKEBED_CATALOG_URL": "postgresql://127.0.0.1:1/lake"}
+    keys = {"LAKEBED_FILES_ACCESS_KEY_ID": "hunter3", "LAKEBED_FILES_SECRET_ACCESS_KEY": "hunter4"}
+    secrets = {"LAKEBED_CATALOG_PASSWORD": "hunter2", **keys, "LAKEBED_SPARK_MASTER": "sc://127.0.0.1:1/;token=hunter5"}
+    catalog = refused("ls", "--debug", "--lake", str(lake), **where, **secrets)
+    bucket = refused(
+        "ls", "--debug", "--lake", "s3://bucket/lake", LAKEBED_FILES_ENDPOINT="http://127.0.0.1:1", **where, **secrets
+    )
+    assert "hunter" not in catalog + bucket
 
 
 @pytest.mark.parametrize("root", ["a#b", "a%20b", "a?b"])

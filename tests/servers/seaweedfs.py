@@ -58,7 +58,7 @@ def seaweedfs() -> Iterator[SeaweedServer]:
     """SeaweedFS on free ports in a temporary folder, as long as the block lasts."""
     program = program_of_this_python("weed", INSTALL)
     ports = dict(zip(_SERVICES, free_ports(len(_SERVICES), and_above=_GRPC), strict=True))
-    access_key, secret_key = "lakebed-test", secrets.token_hex(16)
+    access_key, secret_key = f"lakebed-test-{secrets.token_hex(4)}", secrets.token_hex(16)
     with TemporaryDirectory(prefix="lakebed-s3-") as temporary:
         folder = Path(temporary)
         command = [program, f"-logdir={folder}", "mini", *_options(folder, ports, access_key, secret_key)]

@@ -11,6 +11,7 @@ from pathlib import Path
 from lakebed.engines.spark import ALL_JARS, find_java, local_jars
 from lakebed.engines.spark.conf import EXTENSIONS
 from lakebed.engines.spark.home import spark_home
+from lakebed.engines.spark.launch import properties_text
 from lakebed.settings import Root, Settings
 from tests.servers.processes import LOOPBACK, answers, free_ports, running
 
@@ -33,10 +34,11 @@ class Worker:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running standalone cluster."""
+    """A running standalone cluster; its logs and the folders of its workers are below `folder`."""
 
     master: str
     workers: tuple[Worker, ...]
+    folder: Path
 
 
 def _java(classname: str, *arguments: str, memory: str = "512m") -> list[str]:
@@ -68,7 +70,14 @@ def standalone(folder: Path, *, workers: int = 2) -> Iterator[Cluster]:
             log = folder / f"worker{number}.log"
             ready = _logged(log, "Successfully registered with master")
             started.append(Worker(stack.enter_context(running(work, log=log, ready=ready, environment=home, seconds=90))))
-        yield Cluster(f"spark://{LOOPBACK}:{master}", tuple(started))
+        yield Cluster(f"spark://{LOOPBACK}:{master}", tuple(started), folder)
+
+
+def documented_defaults() -> dict[str, str]:
+    """The settings that docs/production.md gives to a Connect server; secrets in it are …"""
+    page = (Path(__file__).parents[2] / "docs" / "production.md").read_text()
+    block = page.partition("```properties\n")[2].partition("```")[0]
+    return dict(line.split(" ", 1) for line in block.splitlines())
 
 
 def _logged(log: Path, said: str) -> Callable[[], bool]:
@@ -77,7 +86,7 @@ def _logged(log: Path, said: str) -> Callable[[], bool]:
 
 @contextmanager
 def connect_server(folder: Path, *, conf: Iterable[tuple[str, str]] = ()) -> Iterator[str]:
-    """A Connect server with every jar a lake may need, but without any lake."""
+    """A Connect server with every jar a lake may need; it knows of a lake what `conf` says, in a file that only we may read."""
     (port,) = free_ports(1)
     jars = local_jars(Settings(), Root.parse(folder), environment=os.environ, report=print, also=ALL_JARS)
     settings = {
@@ -91,11 +100,13 @@ def connect_server(folder: Path, *, conf: Iterable[tuple[str, str]] = ()) -> Ite
         "spark.sql.shuffle.partitions": "2",
         **dict(conf),
     }
+    defaults = folder / "spark-defaults.conf"
+    defaults.touch(mode=0o600)
+    defaults.write_text(properties_text(settings))
     command = [
         *(str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]"),
         *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
-        *(word for key, value in settings.items() for word in ("--conf", f"{key}={value}")),
-        "spark-internal",
+        *("--properties-file", str(defaults), "spark-internal"),
     ]
     home = {"JAVA_HOME": str(find_java(os.environ).home), "SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": LOOPBACK}
     with running(command, log=folder / "connect.log", ready=lambda: answers(port), environment=home, seconds=120):

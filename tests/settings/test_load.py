@@ -213,3 +213,20 @@ def test_a_rest_catalog_keeps_its_credential_to_itself() -> None:
     settings = load(text, LAKEBED_CATALOG_CREDENTIAL="me:hunter2")
     assert isinstance(settings.catalog, RestCatalog)
     assert "hunter2" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("", {"LAKEBED_CATALOG_PASSWORD": "hunter2", "LAKEBED_CATALOG_USER": "me", "LAKEBED_CATALOG_CREDENTIAL": "id:hunter2"}),
+        ("catalog: {kind: sqlite}", {"LAKEBED_CATALOG_PASSWORD": "hunter2"}),
+        (POSTGRES, {"LAKEBED_CATALOG_CREDENTIAL": "id:hunter2"}),
+    ],
+)
+def test_a_shell_with_the_credentials_of_another_lake_opens_this_one(text: str, given: dict[str, str]) -> None:
+    assert load_settings(text, given, root=HERE) == load(text)
+
+
+def test_an_address_for_a_catalog_that_has_none_is_still_refused() -> None:
+    with pytest.raises(BadSettings):
+        load("", LAKEBED_CATALOG_URL="postgresql://db/lake")

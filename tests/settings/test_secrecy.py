@@ -10,7 +10,7 @@ from lakebed.engines.database import Database
 from lakebed.engines.spark.conf import redacted
 from lakebed.engines.spark.fetch import refusal
 from lakebed.errors import BadSettings, CatalogUnreachable
-from lakebed.settings import Root, files_settings, load_settings, masked, settings_tree
+from lakebed.settings import Root, files_settings, load_settings, masked, secrets, settings_tree, without_secrets
 
 ROOT = Root("file:///lake")
 POSTGRES = [
@@ -108,3 +108,11 @@ def test_a_database_that_does_not_answer_is_named_without_its_password() -> None
 @pytest.mark.parametrize("address", FINE)
 def test_an_address_without_a_secret_stays_as_it_is(address: str) -> None:
     assert masked(address) == address
+
+
+def test_processes_that_are_started_get_no_secret_by_their_surroundings() -> None:
+    fine = {"PATH": "/bin", "LAKEBED_SPARK_MASTER": "local[2]", "AWS_PROFILE": "mine"}
+    secret = {f"LAKEBED_{'_'.join(path).upper()}": "hunter2" for path in secrets()}
+    address = {"LAKEBED_SPARK_REPOSITORIES": "['https://me:hunter2@maven/repo']"}
+    assert len(secret) >= 4
+    assert without_secrets(fine | secret | address) == fine

@@ -8,7 +8,7 @@ from typing import Literal
 
 from lakebed.app.lake import Lake
 from lakebed.errors import LakebedError
-from lakebed.settings import Root, Settings, cache_folder
+from lakebed.settings import Root, Settings, cache_folder, masked
 
 State = Literal["ok", "warning", "problem"]
 
@@ -37,6 +37,7 @@ def examine(lake: Lake | None, environment: Mapping[str, str]) -> tuple[Finding,
         Finding("python", "ok", platform.python_version()),
         *machine,
         _guarded("spark jars", lambda: _jars(settings, lake.root, environment)),
+        *([] if settings.spark.is_local else [_guarded("spark", lambda: _spark(lake))]),
         _guarded("files", lambda: _files(lake)),
         _guarded("catalog", lambda: _catalog(lake)),
         _guarded("tables", lambda: _tables(lake)),
@@ -76,6 +77,23 @@ def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> Fin
         names = ", ".join(jar.name for jar in missing)
         return Finding("spark jars", "warning", detail=f"not yet in {cache}: {names}", fix="They are fetched at the first run.")
     return Finding("spark jars", "ok", detail=str(cache))
+
+
+def _spark(lake: Lake) -> Finding:
+    """A remote Spark: whether it answers; a Connect server opens the lake, as it would for a run."""
+    from lakebed.engines.spark.masters import refuse_unreachable, shown
+    from lakebed.engines.spark.remote import close_remote, open_remote
+
+    spark = lake.settings.spark
+    refuse_unreachable(spark.master)
+    if not spark.is_connect:
+        where = shown(spark.master)
+        return Finding("spark", "ok", detail=f"{where}: answers" if where else f"{masked(spark.master)}: asked by the first run")
+    session = open_remote(lake.settings, lake.root)
+    try:
+        return Finding("spark", "ok", session.version, f"{shown(spark.master)}: answers, can open the lake")
+    finally:
+        close_remote(session)
 
 
 def _files(lake: Lake) -> Finding:

@@ -71,6 +71,6 @@ class SparkFailed(LakebedError):
 
     retryable = True
 
-    def __init__(self, why: str, *, log: str = "") -> None:
+    def __init__(self, why: str, *, log: str = "", next: str = "") -> None:
         self.log = log
-        super().__init__(f"Spark could not be started: {why}", next=f"Its log: {log}" if log else "")
+        super().__init__(f"Spark could not be started: {why}", next=next or (f"Its log: {log}" if log else ""))

@@ -10,6 +10,7 @@ from lakebed.settings.load import (
     secrets,
     settings_tree,
     variables,
+    without_secrets,
 )
 from lakebed.settings.places import DATA, DATABASE_FILE, IN_BUCKET, cache_folder, logs_folder, staging_place
 from lakebed.settings.query import QuerySettings
@@ -75,4 +76,5 @@ __all__ = [
     "settings_tree",
     "staging_place",
     "variables",
+    "without_secrets",
 ]

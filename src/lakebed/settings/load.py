@@ -12,7 +12,7 @@ from lakebed.errors import BadSettings, LakebedError, near, suggestion
 from lakebed.settings.document import Document, Path, reason
 from lakebed.settings.root import SETTINGS_FILE, Root
 from lakebed.settings.secrecy import holds_secret, masked
-from lakebed.settings.spec import FilesSettings, RestCatalog, Settings, SqliteCatalog
+from lakebed.settings.spec import FilesSettings, PostgresCatalog, RestCatalog, Settings, SqliteCatalog
 from lakebed.settings.yaml_text import read_yaml
 
 PREFIX = "LAKEBED_"
@@ -22,6 +22,8 @@ OTHER_VARIABLES = {
     "LAKEBED_DEBUG": "1 shows the whole traceback of an error",
 }
 _TESTS_ONLY = "LAKEBED_TEST_"
+_CATALOGS = (SqliteCatalog, PostgresCatalog, RestCatalog)
+_CREDENTIALS = {"user", "password", "credential"}
 
 
 def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> Settings:
@@ -32,7 +34,7 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
     _refuse_secrets(tree, where, lines)
     _refuse_addresses(tree, where, lines)
     try:
-        settings = Settings.model_validate(_merged(tree, overrides(environment)))
+        settings = Settings.model_validate(_merged(tree, _without_idle_credentials(overrides(environment), tree)))
     except ValidationError as error:
         raise _as_bad_settings(error.errors()[0], where, lines, environment) from None
     except BadSettings:
@@ -97,6 +99,13 @@ def secrets() -> tuple[Path, ...]:
     return tuple(path for path, field in fields() if SecretStr in get_args(field.annotation))
 
 
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for processes that we start: they are told what they need by other ways."""
+    hidden = {PREFIX + "_".join(path).upper() for path in secrets()}
+    ours = {name for name, value in environment.items() if name.startswith(PREFIX) and holds_secret(value)}
+    return {name: value for name, value in environment.items() if name not in hidden | ours}
+
+
 def overrides(environment: Mapping[str, str]) -> dict[str, Any]:
     """What the environment sets, as a tree; an unknown `LAKEBED_*` is refused with the nearest known one."""
     known = variables()
@@ -145,6 +154,16 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         both_trees = isinstance(value, dict) and isinstance(merged.get(key), dict)
         merged[key] = _merged(merged[key], value) if both_trees else value
     return merged
+
+
+def _without_idle_credentials(over: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
+    """What the environment sets, but for credentials of another kind of catalog: one shell may work on several lakes."""
+    given, below = over.get("catalog", {}), tree.get("catalog")
+    kind = given.get("kind") or (below.get("kind") if isinstance(below, Mapping) else None) or "sqlite"
+    model = next((model for model in _CATALOGS if kind in get_args(model.model_fields["kind"].annotation)), None)
+    idle = _CREDENTIALS - set(model.model_fields) if model else set()
+    kept = {name: value for name, value in given.items() if name not in idle}
+    return {name: value for name, value in over.items() if name != "catalog"} | ({"catalog": kept} if kept else {})
 
 
 def _refuse_secrets(tree: Mapping[str, Any], where: str, lines: Document) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,13 +67,19 @@ def python(code: str, *arguments: object, environment: dict[str, str] | None = N
 
 def jvm_of(pid: int) -> list[int]:
     """The JVMs that a process has started, from whichever thread."""
-    children = " ".join(file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")).split()
-    return [int(child) for child in children if Path(f"/proc/{child}/comm").read_text().strip() == "java"]
+    found = []
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # threads and processes end meanwhile
+            found += [child for child in file.read_text().split() if Path(f"/proc/{child}/comm").read_text().strip() == "java"]
+    return [int(child) for child in found]
 
 
 def listens_on(pid: int) -> set[str]:
     """The addresses on which a process waits for connections, such as 127.0.0.1."""
-    sockets = {os.readlink(file) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink()}
+    sockets = set()
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):  # closed meanwhile
+            sockets.add(os.readlink(file))
     lines = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
     waiting = [line[1].partition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets]
     return {_address(address) for address in waiting}

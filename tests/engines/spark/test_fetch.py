@@ -160,3 +160,13 @@ def test_the_resolvers_words_are_shortened() -> None:
     assert refusal(said) == "host: Connection refused."
     assert refusal(":: g#n;1: not found") == "no repository has it."
     assert refusal("") == "the resolver said nothing"
+
+
+def test_what_a_killed_fetch_left_is_swept_for_its_addresses_may_hold_a_password(repository: Repository, tmp_path: Path) -> None:
+    left = jars_folder(tmp_path / "cache") / ".fetching-killed"
+    left.mkdir(parents=True)
+    (left / "ivysettings.xml").write_text(ivy_settings(["https://me:hunter2@maven/repo"], left / "ivy"))
+    java = find_java(ENVIRONMENT)
+    where = (repository.url,)
+    fetch_jars([JAR], tmp_path / "cache", java=java, repositories=where, environment=NO_NETWORK, report=print)
+    assert [file.name for file in left.parent.iterdir() if file.name != ".lock"] == [JAR.file]

@@ -10,8 +10,11 @@ from lakebed.engines.spark import local_jars, open_session
 from lakebed.engines.spark.conf import EXTENSIONS
 from lakebed.errors import SparkFailed
 from lakebed.settings import Root, Settings, SparkSettings
+from tests.canaries import files, logged, sightings
 from tests.engines.spark.lakes import ENVIRONMENT, new_lake, python
+from tests.servers.postgres import Database
 from tests.servers.processes import free_ports
+from tests.servers.s3 import Bucket
 from tests.servers.spark import connect_server
 
 
@@ -30,8 +33,13 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def connect_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with connect_server(tmp_path_factory.mktemp("connect")) as url:
+def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("connect") / "events"
+
+
+@pytest.fixture(scope="module")
+def connect_url(events: Path) -> Iterator[str]:
+    with connect_server(events.parent, conf=logged(events).items()) as url:
         yield url
 
 
@@ -180,3 +188,50 @@ def test_a_session_of_another_lake_is_refused(own: dict[str, Any]) -> None:
 @pytest.mark.spark
 def test_a_session_not_handed_over_is_not_used_behind_the_users_back(own: dict[str, Any]) -> None:
     assert "has a Spark session already" in own["not_handed_over"]
+
+
+UNEQUIPPED = """
+import json, os, sys
+from pathlib import Path
+from lakebed.engines.spark import close_session, open_session
+from lakebed.errors import UsageError
+from lakebed.settings import Root, Settings, SparkSettings, load_settings
+
+root = Root.parse(sys.argv[1])
+settings = load_settings(Path(sys.argv[2]).read_text(), os.environ, root=root)
+try:
+    session = open_session(settings, root, environment=os.environ, logs=Path(sys.argv[2]).parent)
+    said = f"it answered {session.range(3).count()}"
+except UsageError as error:
+    said = str(error)
+print(json.dumps({"said": said}))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_a_connect_server_without_the_secrets_is_told_which_settings_it_lacks_and_never_gets_to_see_one(
+    connect_url: str, events: Path, bucket: Bucket, database: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "lakebed.yaml").write_text(f"catalog: {{kind: postgres, url: '{database.url}', user: '{database.user}'}}")
+    server = bucket.server
+    environment = ENVIRONMENT | {
+        "LAKEBED_SPARK_MASTER": connect_url,
+        "LAKEBED_CATALOG_PASSWORD": database.password,
+        "LAKEBED_FILES_ENDPOINT": server.endpoint,
+        "LAKEBED_FILES_ACCESS_KEY_ID": server.access_key_id,
+        "LAKEBED_FILES_SECRET_ACCESS_KEY": server.secret_access_key,
+    }
+    said = python(UNEQUIPPED, bucket.url, tmp_path / "lakebed.yaml", environment=environment)["said"]
+    canaries = (database.password, server.access_key_id, server.secret_access_key)
+    assert sightings(canaries, iter([("the message", said.encode())]), files(events, events.parent / "connect.log")) == []
+    lacking = [line.split()[0] for line in said.splitlines() if line.startswith("  spark.")]
+    assert lacking == [
+        "spark.sql.catalog.lake.jdbc.password",
+        "spark.sql.catalog.lake.s3.access-key-id",
+        "spark.sql.catalog.lake.s3.secret-access-key",
+        "spark.hadoop.fs.s3a.access.key",
+        "spark.hadoop.fs.s3a.secret.key",
+        "spark.redaction.regex",
+    ], said

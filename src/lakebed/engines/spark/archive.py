@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lakebed.engines.spark.home import spark_home, spark_version
 from lakebed.engines.spark.java import Java
-from lakebed.settings import cache_folder
+from lakebed.settings import cache_folder, without_secrets
 
 SWITCHED_OFF = "LAKEBED_TEST_NO_ARCHIVE"
 RETRY_AFTER = 3600.0  # seconds between attempts, should a Java never manage
@@ -102,7 +102,7 @@ def make_in_background(java: Java, jars: Iterable[Path], *, environment: Mapping
     """Have a process of its own, of low priority, make the archive; it outlives us and tells nobody."""
     maker = subprocess.Popen(
         maker_command(java, jars),
-        env=dict(environment),
+        env=without_secrets(environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from lakebed.engines.database.limits import CONNECT_SECONDS, jdbc_limits
 from lakebed.engines.spark.jars import keeps_tables_in_s3
+from lakebed.engines.spark.secrecy import at_start, is_secret
 from lakebed.errors import BadSettings
 from lakebed.names import CATALOG
 from lakebed.settings import (
@@ -39,7 +40,7 @@ def session_conf(
     spark = settings.spark
     _refuse_open_pages(spark)
     conf = _everywhere(settings) | _listening(spark) | (_local(cores, python) if spark.is_local else {})
-    conf |= {f"spark.hadoop.{key}": value for key, value in hadoop_conf(settings, root).items()}
+    conf |= {at_start(key): value for key, value in hadoop_conf(settings, root).items()}
     conf |= catalog_conf(settings, root) | spark.conf
     return conf if spark.is_local else conf | _shipped(jars, spark.conf)
 
@@ -87,7 +88,7 @@ def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
 
 def redacted(conf: Mapping[str, str]) -> dict[str, str]:
     """The same, fit to be shown: whatever may be a secret is masked."""
-    return {key: MASK if re.search(SECRET_WORD, key) else masked(value) for key, value in conf.items()}
+    return {key: MASK if is_secret(key) else masked(value) for key, value in conf.items()}
 
 
 def cores_of(master: str, cores: int) -> int:

@@ -17,9 +17,10 @@ from lakebed.engines.spark.jars import Jar, absent, jars_folder, needed_jars
 from lakebed.engines.spark.java import Java, find_java
 from lakebed.engines.spark.truststore import write_truststore
 from lakebed.errors import BadSettings, MissingJars
-from lakebed.settings import Root, Settings, cache_folder, masked
+from lakebed.settings import Root, Settings, cache_folder, masked, without_secrets
 
 Report = Callable[[str], None]
+_ASIDE = ".fetching-"
 
 
 def local_jars(
@@ -75,17 +76,19 @@ def _alone(folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        for left in folder.glob(f"{_ASIDE}*"):  # by a process that was killed; addresses in it may hold a password
+            shutil.rmtree(left, ignore_errors=True)
         yield folder
 
 
 def _fetch(jar: Jar, folder: Path, *, java: Java, repositories: tuple[str, ...], environment: Mapping[str, str]) -> None:
-    aside = Path(tempfile.mkdtemp(prefix=".fetching-", dir=folder))
+    aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=folder))
     try:
         (aside / "ivysettings.xml").write_text(ivy_settings(repositories, aside / "ivy"))
         options = (*proxy_options(environment), *write_truststore(java, aside / "truststore"))
         done = subprocess.run(
             ivy_command(jar, java=java, aside=aside, options=options),
-            env=dict(environment),
+            env=without_secrets(environment),
             capture_output=True,
             text=True,
             check=False,

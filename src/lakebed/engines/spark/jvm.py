@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +16,7 @@ from lakebed.engines.spark.home import spark_home
 from lakebed.engines.spark.launch import Launch, java_command, ordinary_conf, properties_text
 from lakebed.engines.spark.logs import crash_report, log_options, tail
 from lakebed.errors import SparkFailed
+from lakebed.settings import without_secrets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,12 +56,12 @@ class Jvm:
 
 def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> Jvm:
     """Start java ourselves: neither Spark's launcher nor its shell scripts are waited for."""
-    with _private_folder() as folder:
-        properties, address = folder / "spark.properties", folder / "address"
-        _write_privately(properties, properties_text(launch.conf))
-        command = java_command(launch, properties=properties, options=log_options(log, folder))
+    with _private_folder() as folder, _nameless(properties_text(launch.conf)) as properties:
+        address = folder / "address"
+        command = java_command(launch, properties=_open_file(properties), options=log_options(log, folder))
         told = {"SPARK_HOME": str(spark_home()), "SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address)}
-        process = _started(command, environment={**environment, **told, **_local_address(launch)}, log=log)
+        told |= _local_address(launch)
+        process = _started(command, environment={**without_secrets(environment), **told}, log=log, reads=properties)
         try:
             import pyspark.sql  # noqa: F401  the JVM boots meanwhile
 
@@ -76,14 +77,17 @@ def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Pat
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
 
-    with _private_folder() as folder, log.open("ab") as console:
-        properties = folder / "spark.properties"
-        _write_privately(properties, properties_text(ordinary_conf(launch, options=log_options(log, folder))))
+    with ExitStack() as stack:
+        folder, console = stack.enter_context(_private_folder()), stack.enter_context(log.open("ab"))
+        conf = ordinary_conf(launch, options=log_options(log, folder))
+        properties = stack.enter_context(_nameless(properties_text(conf)))
         told = {"SPARK_HOME": str(spark_home()), "JAVA_HOME": str(launch.java.home), **_local_address(launch)}
-        told["PYSPARK_SUBMIT_ARGS"] = shlex.join(("--load-spark-defaults", "--properties-file", str(properties), "pyspark-shell"))
+        arguments = ("--load-spark-defaults", "--properties-file", str(_open_file(properties)), "pyspark-shell")
+        told["PYSPARK_SUBMIT_ARGS"] = shlex.join(arguments)
         try:
             with lent({**environment, **told}):
-                gateway = launch_gateway(popen_kwargs={"stdout": console, "stderr": console})  # type: ignore[no-untyped-call]
+                options = _PopenOptions(stdout=console, stderr=console, pass_fds=(properties,))
+                gateway = launch_gateway(popen_kwargs=options)  # type: ignore[no-untyped-call]
         except (PySparkException, OSError) as error:
             raise SparkFailed(tail(log), log=str(log)) from error
         return Jvm(gateway.proc, gateway, log, "ordinarily")
@@ -108,9 +112,25 @@ def _private_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write_privately(file: Path, text: str) -> None:
-    file.touch(mode=0o600)
-    file.write_text(text, encoding="utf-8")
+@contextmanager
+def _nameless(text: str) -> Iterator[int]:
+    """An open file with this text that no folder lists: nothing is left of it, however we end."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+        file.write(text)
+        file.seek(0)
+        yield file.fileno()
+
+
+def _open_file(number: int) -> Path:
+    """The name under which a process finds a file that it was given open."""
+    return Path(f"/dev/fd/{number}")
+
+
+class _PopenOptions(dict[str, Any]):
+    """What pyspark starts the JVM with. It adds the whole environment: the secrets in it are taken out on the way."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        super().__setitem__(key, without_secrets(value) if key == "env" else value)
 
 
 def _local_address(launch: Launch) -> dict[str, str]:
@@ -119,11 +139,17 @@ def _local_address(launch: Launch) -> dict[str, str]:
     return {"SPARK_LOCAL_IP": address} if address and address not in _ALL_ADDRESSES else {}
 
 
-def _started(command: tuple[str, ...], *, environment: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
+def _started(command: tuple[str, ...], *, environment: Mapping[str, str], log: Path, reads: int) -> "subprocess.Popen[bytes]":
     # A process group of its own: Ctrl-C is for us to answer, not for the JVM.
     with log.open("ab") as console:
         return subprocess.Popen(
-            command, env=dict(environment), stdin=subprocess.PIPE, stdout=console, stderr=console, process_group=0
+            command,
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=console,
+            stderr=console,
+            pass_fds=(reads,),
+            process_group=0,
         )
 
 

@@ -17,12 +17,13 @@ OnProgress = Callable[[int, int], None]
 @contextmanager
 def watch(session: "SparkSession", on_progress: OnProgress) -> Iterator[None]:
     """While inside, tell tasks done and tasks known so far; the latter grow as Spark plans on. Called from another thread."""
-    watched = _watch_remote if hasattr(session, "registerProgressHandler") and not _is_classic(session) else _watch_here
+    watched = _watch_remote if hasattr(session, "registerProgressHandler") and not is_classic(session) else _watch_here
     with watched(session, on_progress):
         yield
 
 
-def _is_classic(session: "SparkSession") -> bool:
+def is_classic(session: "SparkSession") -> bool:
+    """Whether the session is in a JVM of this process, not on a Connect server."""
     return hasattr(session, "_jsparkSession")
 
 

@@ -1,24 +1,27 @@
 """Sessions that somebody else runs: a Spark Connect server's, or the user's own."""
 
 import os
-import socket
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from lakebed.engines.spark.conf import CATALOG_CLASS, EXTENSIONS, runtime_conf
+from lakebed.engines.spark.conf import EXTENSIONS, runtime_conf
+from lakebed.engines.spark.failures import short
 from lakebed.engines.spark.home import spark_version
 from lakebed.engines.spark.jars import needed_jars
+from lakebed.engines.spark.masters import refuse_unreachable, shown
+from lakebed.engines.spark.progress import is_classic
+from lakebed.engines.spark.secrecy import at_start, comes_to_light, is_known, is_secret, start_lines
 from lakebed.errors import CatalogUnreachable, MissingExtra, SparkFailed, UsageError
 from lakebed.names import CATALOG
-from lakebed.settings import Root, Settings, masked, one_spelling
+from lakebed.settings import SETTINGS_FILE, Root, Settings, masked, one_spelling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PORT = 15002  # where a Connect server listens unless told otherwise
-PATIENCE = 10.0
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 _OURS_ALONE = "spark.sql.defaultCatalog"
+_WITHOUT_JARS = ("Cannot find catalog plugin class", "ClassNotFound", "NoClassDefFound", "No suitable driver")
+_TIME_ZONE = "spark.sql.session.timeZone"
 
 
 def open_remote(settings: Settings, root: Root) -> "SparkSession":
@@ -41,16 +44,19 @@ def close_remote(session: "SparkSession") -> None:
 def adopt(session: "SparkSession", settings: Settings, root: Root) -> "SparkSession":
     """Make a session that runs already, the user's own, know this lake; it is never stopped by us.
 
-    Sets the catalog `lake` where it is not set yet, and the lake's time zone; the default catalog stays the user's.
+    Sets the catalog `lake` where it is not set yet, and the lake's time zone; the default catalog stays the user's. Secrets are
+    never sent to a server, nor set where an event log would show them: such a Spark must have been started with them.
     """
     there = dict(session.conf.getAll)
     _refuse_without_extensions(session, settings, root)
     wanted = {key: value for key, value in runtime_conf(settings, root).items() if key != _OURS_ALONE}
     _refuse_another_lake(there, wanted)
-    for key, value in wanted.items():
-        if key not in there or key == "spark.sql.session.timeZone":
+    unset = {key: value for key, value in wanted.items() if not is_known(key, there) or key == _TIME_ZONE}
+    withheld = [key for key in unset if is_secret(key)] if not is_classic(session) or comes_to_light(unset, there) else []
+    for key, value in unset.items():
+        if key not in withheld:
             session.conf.set(key, value)
-    _refuse_without_catalog(session, settings, root)
+    _refuse_unequipped(session, settings, root, withheld=withheld, there=there)
     return session
 
 
@@ -74,14 +80,35 @@ def _refuse_another_lake(there: dict[str, str], wanted: dict[str, str]) -> None:
             )
 
 
-def _refuse_without_catalog(session: "SparkSession", settings: Settings, root: Root) -> None:
+def _refuse_unequipped(
+    session: "SparkSession", settings: Settings, root: Root, *, withheld: list[str], there: Mapping[str, str]
+) -> None:
+    """Refuse a session that cannot open the catalog, or the bucket, with the settings that it has."""
     try:
         session.sql(f"SHOW NAMESPACES IN {CATALOG}").collect()
+        if root.is_bucket and withheld:
+            _look_into_bucket(session, root, withheld=withheld, there=there)
     except Exception as error:
         said = str(error)
-        if CATALOG_CLASS in said or "ClassNotFound" in said or "NoClassDefFound" in said or "No suitable driver" in said:
+        if any(sign in said for sign in _WITHOUT_JARS):
             raise UsageError("this Spark session lacks jars.", next=_how_to_start(settings, root)) from error
+        if withheld:
+            what = f"this Spark cannot open the lake with the settings that it has: {short(said)}"
+            raise UsageError(what, next=_how_to_equip(withheld, there)) from error
         raise CatalogUnreachable(CATALOG, said.strip().splitlines()[0]) from error
+
+
+def _look_into_bucket(session: "SparkSession", root: Root, *, withheld: list[str], there: Mapping[str, str]) -> None:
+    """Spark reaches it by two ways, Hadoop's and Iceberg's. What the machine itself knows of S3 serves both; keys only one."""
+    if lacking := [key for key in withheld if "s3" in key]:
+        if any("s3" in key and is_secret(key) for key in there):
+            raise LookupError(f"it has keys to the bucket, but lacks {' and '.join(map(at_start, lacking))}")
+        session.read.text(f"{root.url}/{SETTINGS_FILE}").limit(1).collect()
+
+
+def _how_to_equip(withheld: list[str], there: Mapping[str, str]) -> str:
+    lines = "".join(f"\n  {line}" for line in start_lines(withheld, there))
+    return f"Lakebed hands no secrets to a Spark that others see. Start it with these in its spark-defaults.conf:{lines}"
 
 
 def _how_to_start(settings: Settings, root: Root) -> str:
@@ -90,13 +117,7 @@ def _how_to_start(settings: Settings, root: Root) -> str:
 
 
 def _new_session(master: str) -> "SparkSession":
-    where = urlsplit(master)
-    shown = f"{where.hostname}:{where.port or PORT}"  # the rest of the address may hold a token
-    try:
-        # Asked first: pyspark would try again for minutes.
-        socket.create_connection((where.hostname or "", where.port or PORT), PATIENCE).close()
-    except OSError as error:
-        raise SparkFailed(f"no Spark Connect server answers at {shown} ({error.strerror or error}).") from error
+    refuse_unreachable(master)
     try:
         from pyspark.sql import SparkSession
 
@@ -106,4 +127,4 @@ def _new_session(master: str) -> "SparkSession":
         raise MissingExtra("connect", "Spark Connect") from error
     except Exception as error:
         os.environ.pop(_CONNECT_MODE, None)
-        raise SparkFailed(f"{shown} refused a session: {str(error).strip().splitlines()[0]}") from error
+        raise SparkFailed(f"{shown(master)} refused a session: {str(error).strip().splitlines()[0]}") from error

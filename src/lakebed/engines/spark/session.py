@@ -18,7 +18,10 @@ from lakebed.engines.spark.java import Java, find_java
 from lakebed.engines.spark.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
 from lakebed.engines.spark.launch import Launch
 from lakebed.engines.spark.logs import new_log, note, silence_pyspark
+from lakebed.engines.spark.masters import refuse_unreachable
+from lakebed.engines.spark.progress import is_classic
 from lakebed.engines.spark.remote import adopt, close_remote, open_remote
+from lakebed.engines.spark.secrecy import comes_to_light, is_told
 from lakebed.errors import UsageError
 from lakebed.names import CATALOG
 from lakebed.settings import Root, Settings, masked
@@ -76,7 +79,7 @@ def another_session(beside: "SparkSession", settings: Settings, root: Root, *, e
     """
     if is_ours(beside):
         return open_session(settings, root, environment=environment, logs=Path())
-    if not hasattr(beside, "_jsparkSession"):
+    if not is_classic(beside):
         return beside
     _beside.append(adopt(beside.newSession(), settings, root))
     return _beside[-1]
@@ -115,6 +118,7 @@ def _open_here(
         died.jvm.stop()
     if _here is None:
         _refuse_foreign_spark()
+        refuse_unreachable(settings.spark.master)
         launch = _launch(settings, root, jars=jars, java=java or find_java(environment), environment=environment)
         _here = _start(launch, environment=environment, logs=logs, directly=settings.spark.direct_launch)
         session = _here.base
@@ -166,18 +170,18 @@ def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path
 
 def _another(here: _Here, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
     """A further session in the JVM that runs; it knows nothing of the lake that was opened first."""
-    _refuse_unfit(here, settings, jars)
-    session = here.base.newSession()
-    wanted = runtime_conf(settings, root)
+    _refuse_unfit(here, settings, root, jars)
+    session, wanted = here.base.newSession(), runtime_conf(settings, root)
     for key in here.launch.conf:
         if key.startswith(f"spark.sql.catalog.{CATALOG}") and key not in wanted:
             session.conf.unset(key)
     for key, value in wanted.items():
-        session.conf.set(key, value)
+        if not is_told(key, value, here.launch.conf):
+            session.conf.set(key, value)
     return session
 
 
-def _refuse_unfit(here: _Here, settings: Settings, jars: tuple[Path, ...]) -> None:
+def _refuse_unfit(here: _Here, settings: Settings, root: Root, jars: tuple[Path, ...]) -> None:
     running = here.launch.conf["spark.master"]
     if running != settings.spark.master:
         raise UsageError(
@@ -187,6 +191,11 @@ def _refuse_unfit(here: _Here, settings: Settings, jars: tuple[Path, ...]) -> No
     if lacking := [jar.name for jar in jars if jar not in here.launch.jars]:
         raise UsageError(
             f"this process runs Spark for another lake, without {', '.join(lacking)}.",
+            next="Close the other lake first, or use another process.",
+        )
+    if comes_to_light(runtime_conf(settings, root), here.launch.conf):
+        raise UsageError(
+            "this process runs Spark for another lake, and its event log would show this lake's secrets.",
             next="Close the other lake first, or use another process.",
         )
 

@@ -1,0 +1,47 @@
+"""Which of Spark's settings are secrets, and where they would come to light. Decides only.
+
+Spark masks secrets in its event log and on its pages, but only under keys that it was started with: a secret that is set on
+a session later stands in the events of every job in clear text.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from lakebed.settings import SECRET_WORD
+
+
+def is_secret(key: str) -> bool:
+    """Whether the value of a setting must not be shown."""
+    return bool(re.search(SECRET_WORD, key))
+
+
+def at_start(key: str) -> str:
+    """A session's setting as it is spelt when Spark starts."""
+    return key if key.startswith("spark.") else f"spark.hadoop.{key}"
+
+
+def is_known(key: str, told: Mapping[str, str]) -> bool:
+    """Whether a Spark that was told this has a value for a session's setting."""
+    return key in told or at_start(key) in told
+
+
+def is_told(key: str, value: str, told: Mapping[str, str]) -> bool:
+    """Whether it has this very value."""
+    return told.get(key, told.get(at_start(key))) == value
+
+
+def logs_events(told: Mapping[str, str]) -> bool:
+    """Whether a Spark that was told this writes an event log."""
+    return told.get("spark.eventLog.enabled", "false").lower() == "true"
+
+
+def comes_to_light(wanted: Mapping[str, str], told: Mapping[str, str]) -> bool:
+    """Whether setting this on a session would put a secret into the event log."""
+    unmasked = (key for key, value in wanted.items() if is_secret(key) and key not in told and not is_told(key, value, told))
+    return logs_events(told) and any(unmasked)
+
+
+def start_lines(keys: Iterable[str], told: Mapping[str, str]) -> tuple[str, ...]:
+    """What spark-defaults.conf lacks for a Spark that has these secrets, and masks them; without their values."""
+    masks = () if told.get("spark.redaction.regex") == SECRET_WORD else (f"spark.redaction.regex {SECRET_WORD}",)
+    return (*(f"{at_start(key)} …" for key in keys), *masks)
