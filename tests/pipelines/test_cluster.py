@@ -2,9 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,13 +17,34 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakebed.app import create_lake, open_lake
+from lakebed.app.backup import backup
+from lakebed.engines.files import open_files
+from lakebed.engines.spark import needed_jars, session_conf
+from lakebed.settings import PostgresCatalog, Root, Settings
+from tests.canaries import children, command_lines, files, logged, objects, pages, sightings, surroundings
+from tests.canaries import rows as rows_kept
 from tests.engines.spark.lakes import jvm_of, listens_on
-from tests.servers.postgres import Database
+from tests.pipelines.site import Site
+from tests.servers.postgres import Database, PostgresServer
+from tests.servers.processes import LOOPBACK, free_ports
 from tests.servers.s3 import Bucket
-from tests.servers.spark import connect_server, standalone
+from tests.servers.spark import Cluster, connect_server, documented_defaults, standalone
 
 pytestmark = [pytest.mark.spark, pytest.mark.s3, pytest.mark.postgres]
 
+PLACES = ("spark.jars.packages", "spark.connect.grpc.binding.address")  # the test's server has them already
+READING = """
+from typer.testing import CliRunner
+from lakebed.cli.main import app
+import lakebed
+
+reads = ["ls"], ["table", "describe", "orders"], ["table", "history", "orders"], ["runs"], ["lineage"], ["zone", "ls"]
+for command in reads:
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, (command, done.output)
+with lakebed.open() as lake:
+    print(lake.query("SELECT count(*) AS n FROM bronze.orders").to_arrow().to_pylist()[0]["n"], "rows")
+"""
 ROWS = {"ecommerce.bronze.orders": 600, "ecommerce.silver.clean_orders": 600, "ecommerce.gold.revenue": 15}
 
 
@@ -39,13 +63,33 @@ def environment_of(bucket: Bucket, database: Database, master: str) -> dict[str,
     }
 
 
+def secrets_of(bucket: Bucket, database: Database) -> tuple[str, ...]:
+    return (bucket.server.access_key_id, bucket.server.secret_access_key, database.password)
+
+
+def shown(folder: Path, port: int) -> dict[str, str]:
+    """Settings with which Spark shows as much as it can: an event log, and its pages."""
+    return {**logged(folder), "spark.ui.enabled": "true", "spark.ui.port": str(port)}
+
+
 def make_shop(bucket: Bucket, database: Database, environment: dict[str, str]) -> None:
     values = {"catalog": {"kind": "postgres", "url": database.url, "user": database.user}}
     create_lake(bucket.root, values=values, template="shop", environment=environment)
 
 
+def kept_in(folder: Path, conf: dict[str, str]) -> dict[str, str]:
+    """Variables by which whatever Lakebed and Spark write on this machine lies below a folder."""
+    (folder / "temporary").mkdir()
+    places = {"LAKEBED_PLACES_LOGS": str(folder / "logs"), "TMPDIR": str(folder / "temporary")}
+    return {**places, "LAKEBED_SPARK_CONF": json.dumps(conf)}
+
+
 def start(environment: dict[str, str]) -> "subprocess.Popen[str]":
-    command = [str(Path(sys.executable).parent / "lakebed"), "run", "--json"]
+    return lakebed(environment, "run", "--json")
+
+
+def lakebed(environment: dict[str, str], *arguments: str) -> "subprocess.Popen[str]":
+    command = [str(Path(sys.executable).parent / "lakebed"), *arguments]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -72,31 +116,91 @@ def until_running(bucket: Bucket, environment: dict[str, str], process: "subproc
     raise AssertionError(process.communicate())
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Two workers at first; the test that kills one leaves the other to whoever comes next."""
+    with standalone(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+@contextmanager
+def stopped(process: "subprocess.Popen[str]") -> Iterator[None]:
+    """While inside, it asks nothing more of its Spark, and so cannot end."""
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
 def test_a_cluster_that_loses_a_worker_in_mid_run_finishes_with_the_right_rows(
-    bucket: Bucket, database: Database, tmp_path: Path
+    cluster: Cluster, bucket: Bucket, database: Database, tmp_path: Path
 ) -> None:
-    with standalone(tmp_path) as cluster:
-        environment = environment_of(bucket, database, cluster.master)
-        make_shop(bucket, database, environment)
-        process = start(environment)
-        until_running(bucket, environment, process, "ecommerce.silver.clean_orders")
-        driver = [listens_on(jvm) for jvm in jvm_of(process.pid)]
+    (port,), canaries = free_ports(1), secrets_of(bucket, database)
+    environment = environment_of(bucket, database, cluster.master) | kept_in(tmp_path, shown(tmp_path / "events", port))
+    make_shop(bucket, database, environment)
+    process = start(environment)
+    until_running(bucket, environment, process, "ecommerce.silver.clean_orders")
+    with stopped(process):
+        (driver,) = jvm_of(process.pid)
+        listens = listens_on(process.pid) | listens_on(driver)
+        started = [pid for parent in (process.pid, *(worker.pid for worker in cluster.workers)) for pid in children(parent)]
+        seen = sightings(canaries, pages(f"http://{LOOPBACK}:{port}"), command_lines(), surroundings(started))
         executors = cluster.workers[0].kill()
-        told = ended(process)
-    assert driver == [{"127.0.0.1"}], "others than this machine's could reach the driver"
+    told = ended(process)
+    with open_lake(bucket.url, environment=environment) as lake:
+        backup(lake, str(tmp_path / "backup.zip"))
     assert executors, "the worker had no executor: nothing was lost"
     assert {run["state"] for run in told["runs"]} == {"success"}
     assert rows(bucket, environment) == ROWS
+    assert listens == {LOOPBACK}, "others than this machine's could reach the driver"
+    assert seen + sightings(canaries, files(tmp_path, cluster.folder), objects(bucket), rows_kept(database)) == []
+    assert b"SparkListenerJobStart" in next((tmp_path / "events").iterdir()).read_bytes()
+
+
+@pytest.fixture
+def site(cluster: Cluster, postgres_server: PostgresServer, bucket: Bucket, tmp_path: Path) -> Iterator[Site]:
+    made = Site(postgres_server, bucket, cluster.master, tmp_path)
+    yield made
+    made.leave()
+
+
+def test_whoever_follows_the_page_on_production_has_a_lake_on_a_cluster_and_a_role_that_can_only_read(site: Site) -> None:
+    site.follow()
+    assert (site.folder / "lake-backup.zip").is_file()
+    reader, store = {"LAKEBED_CATALOG_USER": site.here("lake_reader")}, open_files(site.bucket.root, site.bucket.settings)
+    there = list(store.list())
+    done = site.type(sys.executable, "-c", READING, **reader)
+    assert (done.returncode, done.stdout) == (0, "600 rows\n"), done.stderr
+    assert list(store.list()) == there, "keys that only read would not do"
+    refused = site.type("lakebed", "table", "tag", "bronze.orders", "mine", **reader)
+    assert (refused.returncode, "may not" in refused.stderr) == (2, True), refused.stderr
+
+
+def test_the_page_on_production_names_the_jars_that_a_connect_server_needs() -> None:
+    settings = Settings(catalog=PostgresCatalog(kind="postgres", url="postgresql://db/lake"))
+    needed = needed_jars(settings, Root.parse("s3://lake/prod"))
+    assert documented_defaults()["spark.jars.packages"] == ",".join(map(str, needed))
 
 
 def test_the_same_pipelines_run_and_frames_come_in_whole_through_spark_connect(
     bucket: Bucket, database: Database, tmp_path: Path
 ) -> None:
-    with connect_server(tmp_path) as url:
-        environment = environment_of(bucket, database, url)
+    (port,), canaries = free_ports(1), secrets_of(bucket, database)
+    ours = session_conf(Settings(catalog=database.catalog, files=bucket.settings), bucket.root)
+    conf = {key: ours[key] if value == "…" else value for key, value in documented_defaults().items() if key not in PLACES}
+    conf |= shown(tmp_path / "events", port)
+    with connect_server(tmp_path, conf=conf.items()) as url:
+        environment = environment_of(bucket, database, url) | kept_in(tmp_path, {})
         make_shop(bucket, database, environment)
         told = ended(start(environment))
         written = write_frame(tmp_path, environment)
+        findings = json.loads(lakebed(environment, "doctor", "--json").communicate()[0])
+        seen = sightings(canaries, pages(f"http://{LOOPBACK}:{port}"), command_lines())
+    kept = files(*(tmp_path / name for name in ("events", "logs", "temporary", "connect.log")))
+    assert seen + sightings(canaries, kept) == []
+    assert [found["state"] for found in findings if found["component"] == "spark"] == ["ok"], findings
+    assert b"SparkListenerJobStart" in next((tmp_path / "events").iterdir()).read_bytes()
     assert {run["state"] for run in told["runs"]} == {"success"}
     assert rows(bucket, environment) == ROWS
     with open_lake(bucket.url, environment=environment) as lake:
