@@ -6,7 +6,7 @@ import struct
 from threading import Thread
 
 import pytest
-from py4j.clientserver import ClientServer, JavaParameters
+from py4j.clientserver import ClientServer, JavaParameters, PythonParameters
 from py4j.protocol import Py4JError
 
 from lakebed.engines.spark.logs import silence_pyspark
@@ -16,7 +16,9 @@ def test_a_jvm_that_dies_in_mid_call_leaves_no_traceback_on_the_console(caplog: 
     silence_pyspark()
     with socket.create_server(("127.0.0.1", 0)) as dying:
         Thread(target=_reset_the_first, args=(dying,), daemon=True).start()
-        client = ClientServer(java_parameters=JavaParameters(port=dying.getsockname()[1]))
+        # As pyspark does it: without a server of its own, whose thread would keep the tests from ending.
+        java, python = JavaParameters(port=dying.getsockname()[1]), PythonParameters(port=0, eager_load=False)
+        client = ClientServer(java_parameters=java, python_parameters=python)
         with pytest.raises(Py4JError):
             client.jvm.java.lang.System.gc()
     logging.getLogger().error("Exception while sending command.")
