@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from lakebed.app import open_lake
-from lakebed.names import TableName, ZoneName
-from lakebed.ports import Along, ConsumedFile, Publication
+from lakebed.names import TableName, ZoneName, new_run_id
+from lakebed.ports import Along, ColumnTaken, ConsumedFile, Publication, ZoneTypes
+from lakebed.tables import publish
 from tests.cli.shop import lakebed, make_shop, write
 
 
@@ -185,3 +186,20 @@ def test_putting_into_a_new_zone_says_how_to_name_it(tmp_path: Path, lake: Path,
     assert "Did you mean orders? For example" in lakebed("zone", "put", "ordrs", str(file)).output
     lakebed("init", str(tmp_path / "new"))
     assert "lakebed zone put shop.raw FILE" in lakebed("zone", "put", "raw", str(file), "--lake", str(tmp_path / "new")).output
+
+
+def test_what_columns_are_read_as_is_shown_with_who_says_so(lake: Path) -> None:
+    write(lake, "landing/orders/zone.yaml", "settle_seconds: 0\ntypes: {DEP: string}\n")
+    opened = open_lake(lake)
+    columns = (ColumnTaken("id", "", "int"), ColumnTaken("dep", "", "int"))
+    learned = (ZoneTypes(ZoneName("shop", "orders"), "", columns), ZoneTypes(ZoneName("shop", "orders"), "*.json", columns[:1]))
+    publish(opened.stores.catalog, [], run_id=new_run_id(), along=Along(types=learned))
+    opened.close()
+    assert [(one["column"], one["type"], one["said_by"], one["pattern"]) for one in told("zone", "show", "orders")["types"]] == [
+        ("DEP", "string", "zone.yaml", ""),
+        ("id", "int", "earlier runs", ""),
+        ("id", "int", "earlier runs", "*.json"),
+    ]
+    shown = lakebed("zone", "show", "orders").stdout
+    assert "DEP" in shown
+    assert "id (*.json)" in shown

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 import pytest
 
 from lakebed.engines.database.documents import from_text, to_text
-from lakebed.errors import Diverged
+from lakebed.errors import Diverged, FilesChanged
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import (
     Along,
+    ColumnTaken,
     ConsumedFile,
     FileState,
     InputPin,
@@ -21,6 +22,7 @@ from lakebed.ports import (
     Sighting,
     Undoing,
     Verdict,
+    ZoneTypes,
 )
 from lakebed.tables import Ask, publish
 from tests.contracts.benches import RealBench
@@ -103,6 +105,36 @@ def test_what_goes_along_is_absent_if_the_publication_is_refused(real_bench: Rea
     found = records.run(record.run_id)
     assert found is not None
     assert found.state == "running"
+
+
+def test_of_two_runs_that_take_a_column_for_different_types_the_first_to_publish_wins(real_bench: RealBench) -> None:
+    records, zone = real_bench.stores.records, ZoneName(real_bench.namespace, "flights")
+
+    def learn(*columns: ColumnTaken, pattern: str = "") -> None:
+        publish(real_bench.catalog, [], run_id=new_run_id(), along=Along(types=(ZoneTypes(zone, pattern, columns),)))
+
+    assert records.zone_types(zone) == {}
+    learn(ColumnTaken("b", "", "int"), ColumnTaken("A", "", "string"))
+    learn(ColumnTaken("a", "", "string"), ColumnTaken("c", "", "date"))  # the same once more, and one that is new
+    learn(ColumnTaken("b", "", "double"), pattern="*.json")
+    with pytest.raises(FilesChanged, match="taken the column b for int meanwhile, this one for string"):
+        learn(ColumnTaken("d", "", "int"), ColumnTaken("b", "", "string"))
+    learn(ColumnTaken("b", "int", "double"))
+    learn(ColumnTaken("b", "int", "bigint"))  # which is wider already
+    with pytest.raises(FilesChanged, match="taken the column b for double meanwhile"):
+        learn(ColumnTaken("b", "int", "string"))
+    assert records.zone_types(zone) == {"": {"b": "double", "A": "string", "c": "date"}, "*.json": {"b": "double"}}
+
+
+def test_what_a_run_learned_of_a_zone_is_forgotten_if_its_publication_is_refused(real_bench: RealBench) -> None:
+    records, table, zone = real_bench.stores.records, real_bench.table("orders"), ZoneName(real_bench.namespace, "flights")
+    real_bench.write(table, [1])
+    real_bench.write(table, [2], branch="run_1")
+    real_bench.write(table, [3])
+    along = Along(types=(ZoneTypes(zone, "", (ColumnTaken("a", "", "int"),)),))
+    with pytest.raises(Diverged):
+        publish(real_bench.catalog, [Ask(table, "run_1")], run_id=new_run_id(), along=along)
+    assert records.zone_types(zone) == {}
 
 
 def test_a_success_is_never_turned_into_a_failure(real_bench: RealBench) -> None:

@@ -31,7 +31,7 @@ GOOD: dict[str, bytes | str] = {
     "replacement.csv": f"{HEADER}14,�,14.5\n",  # a sign that stands for wrong bytes elsewhere, and is meant here
 }
 BAD: dict[str, tuple[bytes | str, str, int | None]] = {
-    "half row.csv": (f"{HEADER}1,a,1.5\n2,b", "1 of 2 rows does not fit: '2,b' has 2 fields, the file 3 columns", 2),
+    "half row.csv": (f"{HEADER}1,a,1.5\n2,b", "1 of 2 rows does not fit: '2,b' (line 3) has 2 fields, the file 3 columns", 2),
     "half quote.csv": (f'{HEADER}1,a,"1.5', "ends inside quotes", None),
     "half quote.csv.gz": (zipped(f'{HEADER}1,a,1\n2,b,"2'), "the quotes of line 3 do not end", 2),
     "half.csv.gz": (cut(zipped(HEADER + MANY)), "its gzip data ends too early", None),
@@ -114,10 +114,13 @@ DRIFTING: dict[str, tuple[bytes | str, str]] = {
     "type.csv": ("id,name,amount,day\n1,a,1,2026-01-01\nx,b,2,2026-01-01\n", "1 of 2 rows does not fit: 'x,b,2,2026-01-01'"),
     "rounded.csv": ("id,name,amount,day\n1,a,1.555,2026-01-01\n", "more digits than amount decimal(6,2) can keep"),
     "too large.csv": ("id,name,amount,day\n1,a,12345.6,2026-01-01\n", "more digits than amount decimal(6,2) can keep"),
-    "time for date.csv": ("id,name,amount,day\n1,a,1,2026-01-01 10:00:00\n", "not of its column's type"),
+    "time for date.csv": (
+        "id,name,amount,day\n1,a,1,2026-01-01 10:00:00\n",
+        "(line 2) has '2026-01-01 10:00:00' in the column day, which is date; expected_schema in zone.yaml says so",
+    ),
     "lacks.json": ('{"id":1,"name":"a","amount":1}\n', "it lacks the column day"),
     "added.json": ('{"id":1,"name":"a","amount":1,"day":"2026-01-01","x":1}\n', "it has the unexpected column x"),
-    "type.json": ('{"id":"1","name":"a","amount":1,"day":"2026-01-01"}\n', "not of its column's type"),
+    "type.json": ('{"id":"1","name":"a","amount":1,"day":"2026-01-01"}\n', "(line 1) has '1' in the column id, which is bigint"),
     "rounded.json": ('{"id":1,"name":"a","amount":1.239,"day":"2026-01-01"}\n', "more digits"),
     "two cases.json": ('{"id":1,"name":"a","amount":1,"day":null}\n{"ID":2}\n', "two names that Spark takes for one"),
     "narrowed.parquet": (
@@ -162,7 +165,7 @@ def test_a_colon_beside_pattern_signs_is_too_much_for_spark_and_said_so(zone: Zo
 def test_files_are_refused_without_being_moved_if_they_are_to_be_kept(zone: Zone) -> None:
     zone.land("a.csv", "id,v\n1,x\n")
     zone.land("b.csv", "id,v\n2\n")
-    with pytest.raises(BadFiles, match=r"b.csv: 1 of 1 rows does not fit: '2' has 1 field, the file 2 columns"):
+    with pytest.raises(BadFiles, match=r"b.csv: 1 of 1 rows does not fit: '2' \(line 2\) has 1 field, the file 2 columns"):
         zone.open(keep=True)
     assert zone.left() == ["a.csv", "b.csv"]
     assert zone.reader.jobs == ["infer", "check", "records", "infer", "check"]

@@ -18,6 +18,7 @@ def test_every_setting_can_be_given() -> None:
         format: csv
         mixed_formats: refuse
         expected_schema: {id: LONG, amount: "decimal(12, 2)", tags: "array<text>"}
+        types: {}
         header: false
         delimiter: "\\t"
         quote: "'"
@@ -49,6 +50,11 @@ def test_every_setting_can_be_given() -> None:
         ("expected_schema:\n  id: array<int", 2, "is not a type"),
         ("expected_schema: {id: int, ID: int}", 1, "twice"),
         ("expected_schema: {}", 1, "no column"),
+        ("types:\n  id: int\n  name: strng", 3, "did you mean string?"),
+        ("types: {id: int, ID: int}", 1, "twice"),
+        ("expected_schema: {id: int}\ntypes: {id: int}", 2, "expected_schema says the types already"),
+        ("nulls: []", 1, "at least 1 item"),
+        ("nulls: [1.5]", 1, "valid string"),
         ("format: xml", 1, "'csv', 'json' or 'parquet'"),
         ("on_bad_file: skip", 1, "'quarantine' or 'fail'"),
         ("encoding: klingon", 1, "known are utf-8"),

@@ -41,13 +41,24 @@ class ZoneFile:
 
 
 @dataclass(frozen=True)
+class ZoneColumn:
+    """What a column of a zone's files is read as, and who says so: zone.yaml, or the runs so far."""
+
+    column: str
+    type: str
+    said_by: Literal["zone.yaml", "earlier runs"]
+    pattern: str = ""  # of the files that are meant; empty: all
+
+
+@dataclass(frozen=True)
 class Zone:
-    """A zone, who reads it, and its files."""
+    """A zone, who reads it, what its columns are read as, and its files."""
 
     zone: ZoneName
     spec: ZoneSpec
     readers: Readers
     files: tuple[ZoneFile, ...]
+    types: tuple[ZoneColumn, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -110,7 +121,8 @@ class Zones:
                 takers.setdefault((row.path, row.etag), []).append(row)
         look = _Look(zone, spec, readers, takers, changing)
         found = (look.seen(file, self._reason(file)) for file in listed)
-        return Zone(zone, spec, readers, tuple(file for file in found if file))
+        types = tuple(_types(spec, tools.records.zone_types(zone)))
+        return Zone(zone, spec, readers, tuple(file for file in found if file), types)
 
     def put(self, zone: ZoneName, paths: Iterable[Path], *, replace: bool, sample: bool) -> tuple[FileInfo, ...]:
         """Bring files of this machine into a zone, or among its samples; a name that is taken or unfit refuses all of them."""
@@ -131,6 +143,17 @@ class Zones:
             return str(json.loads(self._files.read(f"{file.path}{_REASON}"))["reason"])
         except (FileMissing, ValueError, KeyError):
             return ""
+
+
+def _types(spec: ZoneSpec, remembered: Mapping[str, Mapping[str, str]]) -> Iterable[ZoneColumn]:
+    """Columns that zone.yaml speaks of are what it says; with an expected_schema there are no others."""
+    said = spec.expected_schema or spec.types
+    yield from (ZoneColumn(name, type_, "zone.yaml") for name, type_ in said.items())
+    folded = {name.casefold() for name in said}
+    for pattern, columns in ({} if spec.expected_schema else remembered).items():
+        for name, type_ in columns.items():
+            if name.casefold() not in folded:
+                yield ZoneColumn(name, type_, "earlier runs", pattern)
 
 
 def _spelt(text: str, known: Iterable[ZoneName]) -> set[str]:

@@ -80,13 +80,20 @@ lakebed zone show ecommerce.orders --json
 
 
 def show(screen: Screen, zone: ZoneArgument) -> None:
-    """The files of a zone: waiting, still being written, taken, processed, or set aside with the reason."""
+    """What a zone's columns are read as, and its files: waiting, being written, taken, processed, or set aside and why.
+
+    To have a column read otherwise, say so in its zone.yaml: types: {column: string}.
+    """
     zones = _zones(screen)
     with screen.waiting("looking whether files still grow"):
         found = zones.look(zones.find(zone), watch=True)
 
     def text() -> None:
         screen.say(bold(found.zone), f" read by {', '.join(_readers(found)) or 'no pipeline'}")
+        if found.types:
+            names = [f"{one.column} ({one.pattern})" if one.pattern else one.column for one in found.types]
+            types = [(name, one.type, one.said_by) for name, one in zip(names, found.types, strict=True)]
+            screen.table(("column", "read as", "by"), types)
         rows = [(file.path, file.state, sized(file.size), timed(file.modified), _said(file)) for file in found.files]
         if rows:
             screen.table(("file", "state", "size", "modified (UTC)", ""), rows, right=("size",))
@@ -97,6 +104,7 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
         "zone": str(found.zone),
         "read_by": _readers(found),
         "settings": found.spec.model_dump(mode="json", exclude_defaults=True),
+        "types": [asdict(column) for column in found.types],
         "files": [asdict(file) for file in found.files],
     }
     screen.show(told, text)

@@ -1,6 +1,7 @@
 """Landing zones: files arrive, are frozen for a run, read with every row accounted for, and archived or set aside."""
 
 from lakebed.landing.archive import archive, processed, samples
+from lakebed.landing.check import Checked
 from lakebed.landing.known import archived_places, digests, locate, recognise
 from lakebed.landing.links import links
 from lakebed.landing.parts import frame_of_some
@@ -17,16 +18,24 @@ from lakebed.landing.plan import (
 )
 from lakebed.landing.put import checked_name, put, put_path
 from lakebed.landing.reader import Reader
+from lakebed.landing.remembered import NOTHING_REMEMBERED, Follows, Remembered
 from lakebed.landing.requeue import requeue
-from lakebed.landing.run import Frozen, Landed, freeze, open_zone, recheck
+from lakebed.landing.run import Frozen, Landed, first_look, freeze, open_zone, recheck
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec, load_zone
+from lakebed.landing.type_text import parse_type
+from lakebed.landing.types import Type, join_types
 
 __all__ = [
+    "NOTHING_REMEMBERED",
     "ZONE_FILE",
+    "Checked",
+    "Follows",
     "Frozen",
     "Landed",
     "Move",
     "Reader",
+    "Remembered",
+    "Type",
     "ZoneSpec",
     "archivable",
     "archive",
@@ -35,16 +44,19 @@ __all__ = [
     "below_run",
     "checked_name",
     "digests",
+    "first_look",
     "fits_pattern",
     "fits_zone_pattern",
     "frame_of_some",
     "freeze",
     "fresh",
     "is_archived",
+    "join_types",
     "links",
     "load_zone",
     "locate",
     "open_zone",
+    "parse_type",
     "processed",
     "put",
     "put_path",

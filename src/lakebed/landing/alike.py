@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from lakebed.errors import BadFiles
 from lakebed.landing.formats import Options
+from lakebed.landing.remembered import Taken, read_as
 from lakebed.landing.seen import Sniffed
 from lakebed.landing.spec import Format, ZoneSpec
 from lakebed.landing.types import STRING, Type, extends, holds, join_types, kept_as
@@ -61,11 +62,13 @@ def group(sniffed: Iterable[Sniffed]) -> tuple[Alike, ...]:
     )
 
 
-def target_types(groups: Iterable[Alike], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = ()) -> dict[str, Type]:
+def target_types(
+    groups: Iterable[Alike], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: Taken | None = None
+) -> dict[str, Type]:
     """The columns that all rows get: the expected ones, else those of all groups, in the widest type of each.
 
-    `empty` are columns that hold no value, each with the first path of its group: they have no say. `BadFiles` where the
-    columns of Parquet files cannot be reconciled.
+    `empty` are columns that hold no value, each with the first path of its group: they have no say. Columns that are
+    `taken` for something stay that. `BadFiles` where the columns of Parquet files cannot be reconciled.
     """
     if expected := spec.expected:
         return expected
@@ -74,12 +77,21 @@ def target_types(groups: Iterable[Alike], spec: ZoneSpec, *, empty: Collection[t
     for member in members:
         for name, own in member.types.items():
             spelt, so_far = found.get(name.casefold(), (name, None))
+            known = taken.of(name) if taken else None
             vote = None if (member.files[0].path, name) in empty else kept_as(own)
+            vote = vote if known is None or _brings_its_own(member, known, own) else read_as(known, own)
             found[name.casefold()] = (spelt, _joined(so_far, vote, spec))
+    if taken and any(member.format == "json" for member in members):
+        found |= {name.casefold(): (name, type_) for name, type_ in taken.also.items() if name.casefold() not in found}
     target = {spelt: type_ or STRING for spelt, type_ in found.values()}
     for member in members:
         _refuse_irreconcilable(member, target)
     return target
+
+
+def _brings_its_own(member: Alike, known: Type, own: Type) -> bool:
+    """A Parquet column whose values would change as what it is taken for is handed on as it is: the table decides."""
+    return member.format == "parquet" and (own.nested or not (known == STRING or holds(known, kept_as(own))))
 
 
 def _joined(one: Type | None, other: Type | None, spec: ZoneSpec) -> Type | None:

@@ -21,9 +21,9 @@ class Blame:
     bad: dict[str, Bad] = field(default_factory=dict)
     _failures: int = 0
 
-    def refuse(self, files: Iterable[FileInfo], reason: str, *, rows: int | None = None) -> None:
+    def refuse(self, files: Iterable[FileInfo], reason: str, *, rows: int | None = None, wanted_by: str = "") -> None:
         for file in files:
-            self.bad[file.path] = Bad(file, reason, rows)
+            self.bad[file.path] = Bad(file, reason, rows, wanted_by)
 
     def damage(self, file: FileInfo, member: Alike) -> str:
         """What is wrong with the bytes of a file, by our own eyes."""

@@ -7,6 +7,7 @@ from lakebed.landing.alike import Address, Alike, drift
 from lakebed.landing.blame import Blame
 from lakebed.landing.csvtext import repeated
 from lakebed.landing.reader import Reader
+from lakebed.landing.remembered import Taken, read_as
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.type_text import parse_type
 from lakebed.landing.types import STRING, Type
@@ -21,6 +22,7 @@ class Inference:
     spec: ZoneSpec
     address: Address
     blame: Blame
+    taken: Taken
     _known: dict[tuple[str, ...], tuple[Alike, ...]] = field(default_factory=dict)
 
     def typed(self, groups: Iterable[Alike]) -> tuple[Alike, ...]:
@@ -33,7 +35,17 @@ class Inference:
             folded = {name.casefold(): type_ for name, type_ in expected.items()}
             return {name: folded[name.casefold()] for name in member.columns}
         if member.format == "csv" and not self.spec.infer_types:
-            return dict.fromkeys(member.columns, STRING)
+            return {name: self.taken.of(name) or STRING for name in member.columns}
+        known = {name: type_ for name in member.columns if (type_ := self.taken.of(name))}
+        if member.format == "csv" and len(known) == len(member.columns):
+            return known
+        answer = self.shown(member)
+        if member.format == "parquet" or isinstance(answer, Unreadable):
+            return answer
+        return {name: read_as(self.taken.of(name), type_) for name, type_ in answer.items()}
+
+    def shown(self, member: Alike) -> dict[str, Type] | Unreadable:
+        """The types that the values of a group show, whatever its columns were taken for before."""
         asked = member.of(member.files[:1]) if member.format == "parquet" else member  # Parquet files alike have one schema
         answer = self.reader.infer_files(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
         if isinstance(answer, Unreadable):
@@ -41,6 +53,10 @@ class Inference:
         names = member.columns or tuple(column.name for column in answer)
         nanos = {name: parse_type(type_) for name, type_ in member.nanos}
         return {name: nanos.get(name) or parse_type(column.type) for name, column in zip(names, answer, strict=True)}
+
+    def forget(self) -> None:
+        """Columns are taken for something else from now on."""
+        self._known.clear()
 
     def _of(self, member: Alike) -> tuple[Alike, ...]:
         paths = tuple(file.path for file in member.files)
@@ -54,7 +70,7 @@ class Inference:
         if isinstance(answer, Unreadable):
             return tuple(typed for part in self.blame.narrow([member], answer) for typed in self.typed(part))
         typed = replace(member, types=answer)
-        wrong = wrong or _two_spellings(typed) or drift(typed, self.spec)
+        wrong = wrong or _two_spellings(typed) or _nested(typed) or drift(typed, self.spec)
         if not wrong:
             return (typed,)
         if member.format == "json" and len(member.files) > 1:  # some of them only, it may be
@@ -62,6 +78,11 @@ class Inference:
             return self.typed([member.of(member.files[:middle]), member.of(member.files[middle:])])
         self.blame.refuse(member.files, wrong)
         return ()
+
+
+def _nested(member: Alike) -> str:
+    found = next((f"{name} is {type_}" for name, type_ in member.types.items() if member.format == "csv" and type_.nested), "")
+    return f"the column {found} in this zone, which a CSV file cannot hold" if found else ""
 
 
 def _two_spellings(member: Alike) -> str:

@@ -34,6 +34,7 @@ def frame_of_some(
     target = checked.target
     if not (all_columns or spec.expected):
         own = {name.casefold() for member in groups for name in _names(reader, member, address)}
+        own |= checked.also if any(member.format == "json" for member in groups) else set()
         target = {name: type_ for name, type_ in target.items() if name.casefold() in own}
     return _read(reader, groups, target, address) if groups else None
 

@@ -13,9 +13,11 @@ from lakebed.landing.check import Checked, check
 from lakebed.landing.parts import frame_of
 from lakebed.landing.plan import fresh, waiting
 from lakebed.landing.reader import Reader
+from lakebed.landing.remembered import NOTHING_REMEMBERED, Remembered
 from lakebed.landing.seen import Bad, Sniffed
 from lakebed.landing.sniff import sniff_all
 from lakebed.landing.spec import ZoneSpec
+from lakebed.landing.types import Type
 from lakebed.names import ZoneName
 from lakebed.ports import ConsumedFile, FileInfo, Files, Frame, SetAside
 
@@ -82,11 +84,12 @@ def open_zone(
     address: Address,
     run_id: str,
     keep: bool = False,
+    remembered: Remembered = NOTHING_REMEMBERED,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Landed:
     """The rows of the chosen files. Every file is read once to see that it can be; one bad row makes its file bad.
 
-    A file of 0 bytes has no rows, unless the zone calls it bad.
+    A file of 0 bytes has no rows, unless the zone calls it bad. Columns are read as what is `remembered` of them.
 
     Bad files go to `_quarantine/{run_id}/` with their reasons, or fail the run with `BadFiles` if the zone says so; with
     `keep` they always do, and nothing is moved.
@@ -95,10 +98,12 @@ def open_zone(
     empty = {file.path: 0 for file in chosen if not file.size and spec.empty_file == "no_rows"}
     sniffed = _sniffed(files, zone, [file for file in chosen if file.path not in empty], spec)
     good = [one for one in sniffed if isinstance(one, Sniffed)]
-    checked = check(reader, files, good, spec, address=address)
+    checked = check(reader, files, good, spec, address=address, remembered=remembered)
     bad = (*(one for one in sniffed if isinstance(one, Bad)), *_counted(checked.bad, good))
     if bad and (keep or spec.on_bad_file == "fail"):
         raise _refusal(bad, zone, spec)
+    if wanted := [one for one in bad if one.wanted_by]:
+        raise _left_to_others(wanted, zone)
     aside = set_aside(files, bad, zone, run_id=run_id, at=now())
     rows = empty | dict(checked.rows)
     return Landed(
@@ -109,6 +114,14 @@ def open_zone(
         {one.file.path: one.rows for one in bad},
         checked,
     )
+
+
+def first_look(
+    reader: Reader, files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec, *, address: Address
+) -> Mapping[str, Type]:
+    """What the columns of all these files can be taken for, the bad ones left out; nothing is moved."""
+    sniffed = _sniffed(files, zone, [file for file in chosen if file.size], spec)
+    return check(reader, files, [one for one in sniffed if isinstance(one, Sniffed)], spec, address=address).learned
 
 
 def recheck(files: Files, frozen: Iterable[FileInfo]) -> None:
@@ -163,6 +176,16 @@ def _refusal(bad: Sequence[Bad], zone: ZoneName, spec: ZoneSpec) -> BadFiles:
         where=str(zone),
         safe="Nothing was published, and no file was moved.",
         next=f"Mend the file or take it away{advice}.",
+    )
+
+
+def _left_to_others(bad: Sequence[Bad], zone: ZoneName) -> BadFiles:
+    told = "; ".join(f"{one.file.path}: {one.reason}" for one in bad[:_SHOWN])
+    return BadFiles(
+        f"values do not fit this table's columns, and {bad[0].wanted_by}, which reads the zone too, may take them: {told}.",
+        where=str(zone),
+        safe="Nothing was published, and no file was moved.",
+        next="Let this table follow (on_schema_change: append), set types or nulls in zone.yaml, or take the file away.",
     )
 
 

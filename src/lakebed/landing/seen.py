@@ -29,3 +29,4 @@ class Bad:
     file: FileInfo
     reason: str
     rows: int | None = None
+    wanted_by: str = ""  # another table that may take it: the zone's file is not bad for everybody

@@ -76,6 +76,10 @@ class ZoneSpec(BaseModel):
     expected_schema: dict[str, _TypeText] | None = Field(
         default=None, description="column: type; a file with another column, without one, or with other values is bad"
     )
+    types: dict[str, _TypeText] = Field(
+        default_factory=dict,
+        description="column: type, for columns that are to be read as something else than they were taken for",
+    )
     header: bool = Field(default=True, description="the first line of a CSV file names its columns")
     quote: _Sign = Field(default='"', description="around a CSV field that holds a delimiter")
     escape: _Sign = Field(default='"', description='before a quote inside quotes; `""` is a quote by default, as RFC 4180 says')
@@ -105,16 +109,18 @@ class ZoneSpec(BaseModel):
     auto_purge: bool = Field(default=False, description="care removes processed files when they are old")
     processed_max_age_days: int = Field(default=30, ge=1, description="how old")
 
-    @field_validator("expected_schema")
+    @field_validator("expected_schema", "types")
     @classmethod
-    def _each_once(cls, given: dict[str, str] | None) -> dict[str, str] | None:
+    def _each_once(cls, given: dict[str, str] | None, info: ValidationInfo) -> dict[str, str] | None:
         if given is None:
             return None
         folded = [name.casefold() for name in given]
         if twice := next((name for name in given if folded.count(name.casefold()) > 1), None):
             raise ValueError(f"the column {twice} is there twice (case does not count)")
-        if not given:
+        if not given and info.field_name == "expected_schema":
             raise ValueError("it names no column")
+        if given and info.field_name == "types" and info.data.get("expected_schema"):
+            raise ValueError("expected_schema says the types already")
         return given
 
     @field_validator("delimiter")
@@ -132,6 +138,11 @@ class ZoneSpec(BaseModel):
     @property
     def further_nulls(self) -> tuple[str, ...]:
         return tuple(text for text in dict.fromkeys(self.nulls) if text != self.null)
+
+    @property
+    def said_types(self) -> dict[str, Type]:
+        """What columns are to be taken for, whatever their values show."""
+        return {name: known_type(text) for name, text in self.types.items()}
 
     @property
     def expected(self) -> dict[str, Type] | None:

@@ -6,7 +6,7 @@ from typing import IO
 from lakebed.landing import parquetfile
 from lakebed.landing.csvfile import signs_of
 from lakebed.landing.csvtext import Quotes, Signs
-from lakebed.landing.formats import kind_of
+from lakebed.landing.formats import Kind, kind_of
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.streams import Damaged, opened
 from lakebed.ports import FileInfo, Files
@@ -30,6 +30,20 @@ def damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool) -> 
             return _damaged_text(stream, encoding)
     except Damaged as found:
         return str(found)
+
+
+def line_of(files: Files, file: FileInfo, record: str, spec: ZoneSpec) -> int | None:
+    """The number of the line that begins with this record; None where that cannot be known."""
+    kind = kind_of(file.path.rpartition("/")[2], spec)
+    encoding = spec.encoding if isinstance(kind, Kind) and kind.format == "csv" else "utf-8"
+    if isinstance(kind, str) or not record or encoding not in _BY_BYTES:
+        return None
+    wanted = record.encode(encoding, "replace")
+    try:
+        with opened(files, file, gzipped=kind.gzipped) as stream:
+            return next((number for number, line in enumerate(stream, 1) if line.startswith(wanted)), None)
+    except Damaged:
+        return None
 
 
 def _damaged_line(stream: IO[bytes], encoding: str, signs: Signs | None, *, multiline: bool) -> str:

@@ -200,7 +200,9 @@ def publish_all(works: Sequence[Work], *, publication: str) -> None:
     for work in works:
         publish_view(work)
     together = Along(
-        tuple(record for book in books for record in book.runs), tuple(file for book in books for file in book.consumed)
+        tuple(record for book in books for record in book.runs),
+        tuple(file for book in books for file in book.consumed),
+        types=tuple(types for book in books for types in book.types),
     )
     for work, book in zip(works, books, strict=True):
         keep_copy(work.tools.ground.files, work.run_id, book.consumed)

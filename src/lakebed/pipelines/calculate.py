@@ -5,36 +5,63 @@ from dataclasses import replace
 from typing import Any
 
 from lakebed.errors import BadBatch, BadFiles, RunFailed, UnknownName
-from lakebed.landing import Landed, freeze, links, open_zone, processed
-from lakebed.names import TableName, ZoneName
+from lakebed.landing import Landed, Remembered, first_look, freeze, links, open_zone, processed
+from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.code import wants_duckdb
 from lakebed.pipelines.compile import Compiled, compile_query, relation, zone_view
 from lakebed.pipelines.evolve import present_fields
 from lakebed.pipelines.pin_zones import read_zone
+from lakebed.pipelines.pins import ZoneKey
 from lakebed.pipelines.plan import OpenZone
 from lakebed.pipelines.python import Answer, Context, run_code
 from lakebed.pipelines.tools import Workbench
 from lakebed.pipelines.work import Work
+from lakebed.pipelines.zone_types import recall, without_rows
 from lakebed.ports import FileInfo, Frame
 
 
 def take_files(work: Work, step: OpenZone, *, keep: bool = False) -> None:
     """Read a zone's frozen files under their name; files that cannot be read are set aside, or refused where all are kept."""
-    landed = _opened(work, step.zone, step.files, keep=keep)
+    key = (step.zone, step.pattern)
+    landed = _opened(work, key, step.files, _remembered(work, key, step.files), keep=keep)
     work.record = replace(work.record, set_aside=(*work.record.set_aside, *landed.set_aside))  # however the run ends
     frame = landed.frame if landed.frame is not None else _without_rows(work, step)
     work.landed[step.zone, step.pattern] = replace(landed, frame=frame)
     work.compute.name(frame, zone_view(step.zone, step.pattern))
 
 
-def _opened(work: Work, zone: ZoneName, files: Sequence[FileInfo], *, keep: bool) -> Landed:
-    ground = work.tools.ground
+def _remembered(work: Work, key: ZoneKey, files: Sequence[FileInfo]) -> Remembered:
+    """What is known of the zone's columns; while nothing is, what all waiting files show, this run's and those of later ones."""
+    remembered, pin, ground = recall(work, key), work.setting.pins.landing.get(key), work.tools.ground
+    if remembered.types or not pin or not pin.others:
+        return remembered
+    spec, waiting = read_zone(key[0], work.tools), (*files, *pin.others)
+    shown = first_look(work.compute, ground.files, key[0], waiting, spec, address=ground.root.at)
+    return replace(remembered, types=shown)
+
+
+def _opened(work: Work, key: ZoneKey, files: Sequence[FileInfo], remembered: Remembered, *, keep: bool) -> Landed:
+    ground, zone = work.tools.ground, key[0]
     spec = read_zone(zone, work.tools)
-    return open_zone(work.compute, ground.files, zone, files, spec, address=ground.root.at, run_id=work.run_id, keep=keep)
+    return open_zone(
+        work.compute,
+        ground.files,
+        zone,
+        files,
+        spec,
+        address=ground.root.at,
+        run_id=work.run_id,
+        keep=keep,
+        remembered=remembered,
+    )
 
 
 def _without_rows(work: Work, step: OpenZone) -> Frame:
-    """A zone in which no file waits has the columns of the newest file that it ever had, and no row."""
+    """A zone from which no file tells of columns has those that it is known to have, or its newest file, and no row."""
+    key = (step.zone, step.pattern)
+    if remembered := without_rows(work, key):
+        columns = ", ".join(f"CAST(NULL AS {type_}) AS {spark_identifier(name)}" for name, type_ in remembered.items())
+        return work.compute.query(f"SELECT {columns} WHERE 1 = 0")
     files, spec = work.tools.ground.files, read_zone(step.zone, work.tools)
     present = freeze(files, step.zone, spec, pattern=step.pattern).files
     known = [file for file in (*processed(files, step.zone, spec, pattern=step.pattern), *present) if file.size]
@@ -46,7 +73,7 @@ def _without_rows(work: Work, step: OpenZone) -> Frame:
             next="Put a file there, or set expected_schema in its zone.yaml.",
         )
     newest = max(known, key=lambda file: file.modified)
-    work.compute.name(_opened(work, step.zone, [newest], keep=True).frame, "zone_columns")
+    work.compute.name(_opened(work, key, [newest], recall(work, key), keep=True).frame, "zone_columns")
     return work.compute.query("SELECT * FROM zone_columns LIMIT 0")
 
 

@@ -44,7 +44,16 @@ def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
     if not waiting:
         return dict(pinned)
     chosen = {key: tuple(file for file in pin.files if file == waiting[0]) for key, pin in pinned.items()}
-    return {key: replace(pin, files=chosen[key], new=len(chosen[key]), later=len(waiting) - 1) for key, pin in pinned.items()}
+    return {
+        key: replace(
+            pin,
+            files=chosen[key],
+            new=len(chosen[key]),
+            later=len(waiting) - 1,
+            others=tuple(file for file in pin.files if file not in chosen[key]),
+        )
+        for key, pin in pinned.items()
+    }
 
 
 def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple[ConsumedFile, ...]:

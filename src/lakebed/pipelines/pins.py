@@ -26,6 +26,7 @@ class ZonePin:
     known: Mapping[str, ConsumedFile] = field(default_factory=dict)  # of those that the table has: path → as it was taken
     gone: tuple[str, ...] = ()  # that the table has, and that are neither in the zone nor archived
     later: int = 0  # that wait too, and are left to further runs
+    others: tuple[FileInfo, ...] = ()  # those of them that are in this zone
     archived: int = 0  # that lie in `_processed/` and are not read
 
     @property

@@ -8,6 +8,7 @@ from lakebed.landing import digests, is_archived, recheck
 from lakebed.pipelines.compile import compile_view
 from lakebed.pipelines.judging import refuse_blocked
 from lakebed.pipelines.work import Work
+from lakebed.pipelines.zone_types import learned
 from lakebed.pipelines.zones import taken
 from lakebed.ports import Along
 from lakebed.tables import Ask, text
@@ -42,7 +43,7 @@ def along(work: Work) -> Along:
         ended_at=work.tools.now(),
         message="nothing changed" if work.unchanged else work.record.message,
     )
-    return Along((work.record,), taken(work))
+    return Along((work.record,), taken(work), types=learned(work))
 
 
 def create_view(work: Work) -> None:

@@ -32,6 +32,7 @@ class Work:
     log: logging.Logger
     resources: ExitStack = field(default_factory=ExitStack)
     landed: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)
+    recalled: dict[tuple[ZoneName, str | None], Mapping[str, str]] = field(default_factory=dict)  # of zones: column → type
     digests: dict[str, str] = field(default_factory=dict)  # of the files of zones, by path
     part: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)  # of a replay: the batch at hand
     frame: Frame = None

@@ -11,6 +11,7 @@ from lakebed.ports.predicates import Always, And, Comparison, In, IsNull, Not, O
 from lakebed.ports.reach import Reach, Reached, ReachedKind
 from lakebed.ports.records import (
     Along,
+    ColumnTaken,
     ConsumedFile,
     FileState,
     InputPin,
@@ -24,6 +25,7 @@ from lakebed.ports.records import (
     Sighting,
     Undoing,
     Verdict,
+    ZoneTypes,
 )
 from lakebed.ports.releases import Draft, Release, Releases
 from lakebed.ports.scans import Scan, ScanColumn, ScanFile, Scans
@@ -59,6 +61,7 @@ __all__ = [
     "CareState",
     "Catalog",
     "Column",
+    "ColumnTaken",
     "Comparison",
     "Compute",
     "ConsumedFile",
@@ -119,5 +122,6 @@ __all__ = [
     "Undoing",
     "Unreadable",
     "Verdict",
+    "ZoneTypes",
     "id_text",
 ]

@@ -60,6 +60,24 @@ class Sighting:
 
 
 @dataclass(frozen=True)
+class ColumnTaken:
+    """What a column of a zone is taken for from now on, and what it was taken for when the run began; empty: nothing."""
+
+    column: str
+    before: str
+    type: str
+
+
+@dataclass(frozen=True)
+class ZoneTypes:
+    """What a run learned of the columns of a zone's files; `pattern` says of which, empty: of all."""
+
+    zone: ZoneName
+    pattern: str
+    columns: tuple[ColumnTaken, ...]
+
+
+@dataclass(frozen=True)
 class Undoing:
     """What becomes of files of a table, each by its path and the run that took it: a rollback left it out, or brought it back."""
 
@@ -146,12 +164,17 @@ class RunBrief:
 
 @dataclass(frozen=True)
 class Along:
-    """Rows that are written in the same step as a change of tables: records of runs, files they took, what happened."""
+    """Rows that are written in the same step as a change of tables: records of runs, files they took, what happened.
+
+    What a zone's columns are taken for is written if nobody else has taken them for something else meanwhile; otherwise
+    nothing is, and the publication fails with `FilesChanged`.
+    """
 
     runs: tuple[RunRecord, ...] = ()
     consumed: tuple[ConsumedFile, ...] = ()
     undoing: tuple[Undoing, ...] = ()
     events: tuple[Event, ...] = ()
+    types: tuple[ZoneTypes, ...] = ()
 
 
 class Records(Protocol):
@@ -192,6 +215,10 @@ class Records(Protocol):
 
     def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
         """The files that published runs of a table took, in the order of the runs, whatever became of them since."""
+        ...
+
+    def zone_types(self, zone: ZoneName) -> dict[str, dict[str, str]]:
+        """What published runs took the columns of a zone's files for, by the pattern of the files; empty: all."""
         ...
 
     def forget_runs(self, run_ids: Collection[str]) -> int:

@@ -4,5 +4,17 @@ from lakebed.sql.change import Change, read_change
 from lakebed.sql.check import Query, check_query
 from lakebed.sql.gate import refuse_bare_count
 from lakebed.sql.lineage import ColumnSource, column_lineage
+from lakebed.sql.passing import NOTHING_PASSED, Passed, passed_columns
 
-__all__ = ["Change", "ColumnSource", "Query", "check_query", "column_lineage", "read_change", "refuse_bare_count"]
+__all__ = [
+    "NOTHING_PASSED",
+    "Change",
+    "ColumnSource",
+    "Passed",
+    "Query",
+    "check_query",
+    "column_lineage",
+    "passed_columns",
+    "read_change",
+    "refuse_bare_count",
+]

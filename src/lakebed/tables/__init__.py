@@ -3,7 +3,7 @@
 from lakebed.tables.astray import Strays, folder_of_metadata, refuse_astray
 from lakebed.tables.comparing import compare
 from lakebed.tables.diff import ColumnChange, ColumnFigures, Example, TableDiff
-from lakebed.tables.fitting import may_lose, projected, selection
+from lakebed.tables.fitting import can_follow, may_lose, projected, selection
 from lakebed.tables.fresh import fresh_rows
 from lakebed.tables.keys import (
     key_check,
@@ -83,6 +83,7 @@ __all__ = [
     "alterations",
     "amend",
     "backwards",
+    "can_follow",
     "compare",
     "create_branch",
     "create_table",

@@ -46,6 +46,15 @@ def follow(present: Type, wanted: Type, path: tuple[str, ...]) -> tuple[Inside, 
     raise UnfitType(f"the column {'.'.join(path)!r} is {present.spark} in the table and {wanted.spark} in the result")
 
 
+def can_follow(present: str, wanted: str) -> bool:
+    """Whether a column of the one type can keep values of the other, or can be made to."""
+    try:
+        follow(read_type(present), read_type(wanted), ())
+    except UnfitType:
+        return False
+    return True
+
+
 def _structs(present: Struct, wanted: Struct, path: tuple[str, ...]) -> Iterator[Inside]:
     there = {name.casefold(): (name, of) for name, of in present.fields}
     arriving = {name.casefold() for name, _ in wanted.fields}

@@ -10,6 +10,7 @@ from lakebed.engines.database.connect import Database
 from lakebed.engines.database.documents import from_text, to_text
 from lakebed.engines.database.events import put_events
 from lakebed.engines.database.schema import ledger, pins, publications, runs
+from lakebed.engines.database.zone_types import put_types, types_of
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import Along, ConsumedFile, InputPin, RunBrief, RunRecord, RunState, Sighting
 
@@ -74,6 +75,10 @@ class DatabaseRecords:
     def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
         return self._files(_LEDGER.where(ledger.c.table_name == str(table)))
 
+    def zone_types(self, zone: ZoneName) -> dict[str, dict[str, str]]:
+        with self._database.reading() as connection:
+            return types_of(connection, zone)
+
     def _files(self, query: Select[Any]) -> tuple[ConsumedFile, ...]:
         with self._database.reading() as connection:
             return tuple(_file(row) for row in connection.execute(query.order_by(publications.c.at, ledger.c.path)))
@@ -119,6 +124,8 @@ def put_along(connection: Connection, along: Along, *, publication: str, done: b
         same = tuple_(ledger.c.table_name, ledger.c.path, ledger.c.etag, ledger.c.run_id)
         connection.execute(delete(ledger).where(same.in_(keys)))
         connection.execute(insert(ledger), [_row(file, publication) for file in chunk])
+    for learned in along.types:
+        put_types(connection, learned, run_id=publication)
 
 
 def move_ledger(connection: Connection, table: TableName, to: TableName) -> None:

@@ -167,6 +167,17 @@ checksums = Table(  # of files that fsck has read whole: files of tables never c
     Column("size", BigInteger, nullable=False),
     Column("at", Float(53), nullable=False),
 )
+zone_types = Table(
+    "lakebed_zone_types",
+    _METADATA,
+    Column("zone", String(600), primary_key=True),
+    Column("pattern", Text, primary_key=True),  # of the files that are meant; empty: all
+    Column("folded", Text, primary_key=True),  # the column's name without regard to case
+    Column("column_name", Text, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("run_id", String(255), nullable=False),  # which took it for that
+    Column("place", Integer, nullable=False),  # among the columns of its files
+)
 
 
 @dataclass(frozen=True)
@@ -196,6 +207,7 @@ MIGRATIONS = (
         adds=(ledger.c.digest, ledger.c.archived, ledger.c.archived_etag),
         then=("CREATE INDEX lakebed_ledger_path ON lakebed_ledger (path)",),
     ),
+    Migration(5, (zone_types,)),
 )
 NEWEST = MIGRATIONS[-1].version
 

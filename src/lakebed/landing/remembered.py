@@ -1,0 +1,96 @@
+"""What a zone's columns were taken for before, and what they are taken for now."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from lakebed.landing.spec import ZoneSpec
+from lakebed.landing.types import Type, join_types
+
+Follows = Callable[[Type, Type], bool]  # from what a column was taken for, to what would hold its values too
+Wanted = Callable[[str, Type, Type], str]  # a column and both: which other table may take such a file; empty: none
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What earlier runs took a zone's columns for, by name; `follows` says whether a column may be taken for more.
+
+    Without a word on it, none may: a file with a value that does not fit is bad. `also` are columns that the rows of JSON
+    files have even if no record does, for their keys may be absent.
+    """
+
+    types: Mapping[str, Type] = field(default_factory=dict)
+    follows: Follows | None = None
+    wanted: Wanted | None = None
+    also: frozenset[str] = frozenset()
+
+
+NOTHING_REMEMBERED = Remembered()
+
+
+class Taken:
+    """What each column is taken for while files are looked at. What zone.yaml says of a column is final."""
+
+    def __init__(self, remembered: Remembered, spec: ZoneSpec) -> None:
+        said = spec.said_types
+        self.names = {name.casefold(): name for name in (*remembered.types, *said)}
+        self.said = {name.casefold() for name in said}
+        first = remembered.types if spec.infer_types and not spec.expected else {}
+        self._first = {name.casefold(): type_ for name, type_ in (*first.items(), *said.items())}
+        self._dates_are_times = spec.timestamp_format is None  # with a format of its own a time column reads no plain dates
+        self.types = dict(self._first)
+        self.remembered = remembered
+
+    def of(self, name: str) -> Type | None:
+        return self.types.get(name.casefold())
+
+    @property
+    def also(self) -> dict[str, Type]:
+        """Columns that JSON records may lack, by name."""
+        wanted = self.remembered.also
+        return {self.names[folded]: type_ for folded, type_ in self.types.items() if folded in wanted}
+
+    @property
+    def widened(self) -> frozenset[str]:
+        """The columns, by casefolded names, that are taken for more than before."""
+        return frozenset(name for name, type_ in self.types.items() if type_ != self._first[name])
+
+    def unfit(self, shown: Mapping[str, Type]) -> dict[str, tuple[Type, Type]]:
+        """Columns whose values do not fit by their type: what they are taken for, and the type that would hold both."""
+        found = {name: (known, self._joined(known, own)) for name, own in shown.items() if (known := self.of(name))}
+        return {name: (known, wider) for name, (known, wider) in found.items() if wider != known}
+
+    def widen(self, shown: Mapping[str, Type]) -> bool:
+        """Take columns for as much more as is allowed; whether any was."""
+        follows = self.remembered.follows
+        wider = {
+            name.casefold(): wider
+            for name, (known, wider) in self.unfit(shown).items()
+            if follows and name.casefold() not in self.said and follows(known, wider)
+        }
+        self.types = self.types | wider
+        return bool(wider)
+
+    def begin_again(self) -> None:
+        self.types = dict(self._first)
+
+    def wanted_by(self, shown: Mapping[str, Type]) -> str:
+        """Another table that may take a file with such columns; empty: none."""
+        ask = self.remembered.wanted
+        found = (ask(name, known, wider) for name, (known, wider) in self.unfit(shown).items()) if ask else ()
+        return next(filter(None, found), "")
+
+    def _joined(self, known: Type, own: Type) -> Type:
+        if own.nested or known.nested:
+            return known if known.name in {own.name, "string"} else join_types(known, own)
+        return join_types(known, own, dates_are_times=self._dates_are_times)
+
+
+def read_as(known: Type | None, shown: Type) -> Type:
+    """What values of a text file are read as: what the column was taken for, with the fields of structs that are new."""
+    if known is None:
+        return shown
+    if known.name != shown.name or not known.nested:
+        return known
+    there = dict(shown.inside)
+    parts = {name: read_as(part, there[name]) if name in there else part for name, part in known.inside}
+    return Type(known.name, (), tuple((parts | {name: part for name, part in shown.inside if name not in parts}).items()))
