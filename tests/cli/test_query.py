@@ -98,6 +98,19 @@ def test_json(folder: str, option: list[str]) -> None:
     assert rows[1] == {"id": 2} | dict.fromkeys(SCHEMA.names[1:])
 
 
+@pytest.mark.parametrize("option", ["json", "ndjson"])
+def test_no_digit_of_a_large_integer_is_lost_in_javascript(folder: str, option: str) -> None:
+    """Its numbers are floats: 9007199254740993 would become …992."""
+    numbers = "9007199254740991 AS exact, 9007199254740993 AS above, -9007199254740992 AS below"
+    sql = f"SELECT {numbers}, [18446744073709551616::HUGEINT, 1] AS many"
+    done = lakebed(folder, "query", sql, "--format", option)
+    (row,) = json.loads(done.stdout) if option == "json" else [json.loads(done.stdout)]
+    assert row == {"exact": 2**53 - 1, "above": "9007199254740993", "below": "-9007199254740992", "many": [str(2**64), 1]}
+    head = json.loads(lakebed(folder, "query", "SELECT snapshot_id FROM orders$snapshots LIMIT 1", "--json").stdout)
+    assert int(head[0]["snapshot_id"]) > 0
+    assert "9007199254740993" in lakebed(folder, "query", sql, "--format", "csv").stdout
+
+
 def test_nothing_is_valid_json_too(folder: str) -> None:
     assert json.loads(lakebed(folder, "query", "FROM orders WHERE id = 9", "--json").stdout) == []
     assert lakebed(folder, "query", "FROM orders WHERE id = 9", "--format", "ndjson").stdout == ""

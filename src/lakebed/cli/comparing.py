@@ -1,5 +1,6 @@
 """The command that compares two states of a table."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -54,8 +55,13 @@ def diff(
             for row in rows:
                 screen.say(f"  {kind}: {_example(row)}")
 
+    from lakebed.query.export import plain
+
     facts = {"before": id_text(found.before.id), "after": id_text(found.after.id), "keys": found.keys, "columns": found.columns}
-    screen.show(facts | {"rows": found.rows, "figures": found.figures, "examples": found.examples}, text)
+    examples = {kind: [plain(asdict(row)) for row in rows] for kind, rows in found.examples.items()}
+    screen.show(
+        facts | {"rows": found.rows, "figures": [plain(asdict(one)) for one in found.figures], "examples": examples}, text
+    )
 
 
 def _figures(one: "ColumnFigures") -> list[tuple[str, str, str, str]]:

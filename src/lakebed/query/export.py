@@ -17,6 +17,7 @@ from lakebed.query.result import Result
 Format = Literal["table", "csv", "json", "ndjson", "parquet", "arrow"]
 FORMATS: tuple[Format, ...] = ("table", "csv", "json", "ndjson", "parquet", "arrow")
 BINARY = ("parquet", "arrow")
+_EXACT = 2**53 - 1  # whole numbers up to here are themselves in programs whose numbers are floats: JavaScript, jq
 
 
 def format_of(file: str) -> Format:
@@ -105,10 +106,12 @@ def cell(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it. Decimals are texts, so that no digit is lost, and so are NaN and infinities."""
+    """A value as JSON has it. Decimals and large integers are texts, so that no digit is lost, and so are NaN and infinities."""
     match value:
-        case None | bool() | int() | str():
+        case None | bool() | str():
             return value
+        case int():
+            return value if -_EXACT <= value <= _EXACT else str(value)
         case float():
             return value if math.isfinite(value) else str(value)
         case datetime() | date() | time():
