@@ -122,7 +122,7 @@ def test_describe_shows_columns_and_refs(lake: Path) -> None:
     for word in ("ecommerce.silver.orders", "long", "main", "run_1", "rows 3"):
         assert word in shown
     facts = json.loads(lakebed("table", "describe", "silver.orders", "--json", "--lake", str(lake)).stdout)
-    assert facts["columns"] == [{"name": "id", "type": "long", "required": False, "doc": "", "id": 1}]
+    assert facts["columns"] == [{"name": "id", "type": "long", "required": False, "doc": "", "id": 1, "default": None}]
 
 
 def test_history_goes_from_new_to_old(lake: Path) -> None:

@@ -7,8 +7,8 @@ from lakebed.errors import UnknownName
 from lakebed.ports import Column, Pointer, TableMetadata
 from lakebed.query.frames import Chosen
 from lakebed.query.plan import Pinned
+from lakebed.query.states import state_of
 from lakebed.query.where import where_of
-from lakebed.tables import find_point
 
 
 def choose(
@@ -23,11 +23,9 @@ def choose(
     timezone: str,
 ) -> LazyTable:
     """The table, pinned. Columns and condition are refused here where they are wrong, not when rows are read."""
-    head = metadata.head()
-    point = head if at is None else find_point(pointer.table, metadata, at, timezone=timezone)
-    present = point is None or (head is not None and point.id == head.id)
-    known = metadata.columns if present or point is None else metadata.columns_at(point)
-    pinned = Pinned(pointer, metadata, point, known)
+    point, schema = state_of(pointer.table, metadata, at, timezone)
+    pinned = Pinned(pointer, metadata, point, schema)
+    known = pinned.columns
     names = _chosen(pointer, known, columns)
     if where is None:
         return LazyTable(Chosen(pinned, names), reading, memory=memory)

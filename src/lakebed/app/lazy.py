@@ -137,6 +137,7 @@ class LazyTable:
         return self._reading.scans.plan(
             chosen.pinned.pointer,
             snapshot=chosen.snapshot,
+            schema=chosen.pinned.schema,
             predicate=chosen.predicate(predicate),
             columns=chosen.scanned(names),
         )

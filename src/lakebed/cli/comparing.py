@@ -58,10 +58,8 @@ def diff(
     from lakebed.query.export import plain
 
     facts = {"before": id_text(found.before.id), "after": id_text(found.after.id), "keys": found.keys, "columns": found.columns}
-    examples = {kind: [plain(asdict(row)) for row in rows] for kind, rows in found.examples.items()}
-    screen.show(
-        facts | {"rows": found.rows, "figures": [plain(asdict(one)) for one in found.figures], "examples": examples}, text
-    )
+    shown = {kind: [plain(asdict(row)) for row in rows] for kind, rows in found.examples.items()}
+    screen.show(facts | {"rows": found.rows, "figures": [plain(asdict(one)) for one in found.figures], "examples": shown}, text)
 
 
 def _figures(one: "ColumnFigures") -> list[tuple[str, str, str, str]]:

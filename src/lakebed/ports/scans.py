@@ -72,13 +72,14 @@ class Scans(Protocol):
         pointer: Pointer,
         *,
         snapshot: int | None,
+        schema: int | None = None,
         predicate: Predicate | None = None,
         columns: Collection[str] | None = None,
     ) -> Scan:
         """The files that may hold rows for which the predicate is true; never too few of them.
 
-        Columns are the table's present ones for its present snapshot, and those that the snapshot was written with for any
-        other; `columns` chooses among them, and `UnknownName` is raised for one that there is not. None is no snapshot: no files.
+        Columns are those of a schema of the table, of its present one unless said otherwise; `columns` chooses among them, and
+        `UnknownName` is raised for one that there is not. None is no snapshot: no files.
         """
         ...
 

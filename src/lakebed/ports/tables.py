@@ -26,6 +26,7 @@ class Column:
     required: bool
     doc: str = ""
     id: int = field(default=0, compare=False)  # stays when the column is renamed
+    default: object = field(default=None, compare=False)  # in rows that were written before it came, as metadata has it
 
 
 @dataclass(frozen=True)
@@ -135,9 +136,17 @@ class TableMetadata:
         """Iceberg's word for: the files are not this table's to remove."""
         return self.properties.get("gc.enabled") == "false"
 
+    def schema_at(self, snapshot: Snapshot) -> int:
+        """The id of the schema that a snapshot was written with; the present one where nobody knows."""
+        return snapshot.schema if snapshot.schema is not None and snapshot.schema in self.schemas else self.schema
+
+    def columns_of(self, schema: int) -> tuple[Column, ...]:
+        """The columns of a schema."""
+        return self.schemas.get(schema, self.columns)
+
     def columns_at(self, snapshot: Snapshot) -> tuple[Column, ...]:
         """The columns that a snapshot was written with."""
-        return self.schemas.get(self.schema if snapshot.schema is None else snapshot.schema, self.columns)
+        return self.columns_of(self.schema_at(snapshot))
 
     def shown_at(self, snapshot: int | None) -> tuple[Shown, ...]:
         """A snapshot's columns as they are called now, for engines that read it with its own names; none where these agree.

@@ -23,12 +23,17 @@ _TAKEN = {"main", "memory", "system", "temp"}  # names of databases that DuckDB 
 
 @dataclass(frozen=True)
 class Pinned:
-    """A table at the state that a query reads; `columns` are those that readers see there."""
+    """A table at the state that a query reads, with the columns of a schema of it."""
 
     pointer: Pointer
     metadata: TableMetadata
     snapshot: Snapshot | None
-    columns: tuple[Column, ...]
+    schema: int
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those that readers see there."""
+        return self.metadata.columns_of(self.schema)
 
     @property
     def table(self) -> TableName:
@@ -128,7 +133,7 @@ def plan(
 def _identity(target: Target) -> tuple[object, ...]:
     if isinstance(target.what, Own):
         return (target.what.name,)
-    return (target.what.table, target.what.snapshot.id if target.what.snapshot else None, target.about)
+    return (target.what.table, target.what.snapshot.id if target.what.snapshot else None, target.what.schema, target.about)
 
 
 def _name(target: Target, others: Sequence[View]) -> tuple[str, str, str]:

@@ -145,8 +145,8 @@ def _scan(view: View, ground: Ground) -> Scan:
     assert isinstance(what, Pinned)  # noqa: S101 - for the type checker
     snapshot = what.snapshot.id if what.snapshot else None
     if ground.seen:
-        return ground.seen.scan(ground.scans, what.pointer, snapshot, view.predicate)
-    return ground.scans.plan(what.pointer, snapshot=snapshot, predicate=view.predicate)
+        return ground.seen.scan(ground.scans, what.pointer, snapshot, what.schema, view.predicate)
+    return ground.scans.plan(what.pointer, snapshot=snapshot, schema=what.schema, predicate=view.predicate)
 
 
 def _targets(reads: Sequence[Read], ask: Ask, ground: Ground) -> dict[int, Target]:
@@ -157,8 +157,8 @@ def _targets(reads: Sequence[Read], ask: Ask, ground: Ground) -> dict[int, Targe
     for read in reads:
         if one := meant.get(read.byte):
             at = moment_of(read.at) if read.at else ask.at
-            seen, columns = state_of(one.table, metadata[one.table], at, ground.timezone)
-            pinned = Pinned(pointers[one.table], metadata[one.table], seen, columns)
+            point, schema = state_of(one.table, metadata[one.table], at, ground.timezone)
+            pinned = Pinned(pointers[one.table], metadata[one.table], point, schema)
             targets[read.byte] = Target(pinned, one.about)
     return targets
 

@@ -15,14 +15,14 @@ class Seen:
         self._most, self._kept, self._lock = most, OrderedDict[str, TableMetadata](), Lock()
         self._most_files, self._scans = most_files, OrderedDict[tuple[object, ...], Scan]()
 
-    def scan(self, scans: Scans, pointer: Pointer, snapshot: int | None, predicate: Predicate | None) -> Scan:
+    def scan(self, scans: Scans, pointer: Pointer, snapshot: int | None, schema: int, predicate: Predicate | None) -> Scan:
         """The plan of a table; one that was made before if there is one."""
-        key = (pointer, snapshot, predicate)
+        key = (pointer, snapshot, schema, predicate)
         with self._lock:
             if key in self._scans:
                 self._scans.move_to_end(key)
                 return self._scans[key]
-        found = scans.plan(pointer, snapshot=snapshot, predicate=predicate)
+        found = scans.plan(pointer, snapshot=snapshot, schema=schema, predicate=predicate)
         with self._lock:
             self._scans[key] = found
             while len(self._scans) > self._most or sum(len(scan.files) for scan in self._scans.values()) > self._most_files:

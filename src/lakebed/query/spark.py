@@ -10,6 +10,7 @@ from lakebed.query.plan import Pinned, Plan, Target, View
 from lakebed.query.spec import ABOUT, Ask, Meant, meaning
 from lakebed.query.states import state_of
 from lakebed.query.text import Piece, replaced
+from lakebed.tables import as_of_schema
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -37,8 +38,8 @@ def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
         if found.table not in pointers:
             pieces.append(Piece(names[0].start, names[-1].end, _view(found, ask)))
             continue
-        point, columns = state_of(found.table, metadata[found.table], ask.at, timezone)
-        pinned = Pinned(pointers[found.table], metadata[found.table], point, columns)
+        point, schema = state_of(found.table, metadata[found.table], ask.at, timezone)
+        pinned = Pinned(pointers[found.table], metadata[found.table], point, schema)
         views.setdefault(found, View(found.table.parts, Target(pinned, found.about)))
         text = _place(pinned, found, aliased=bool(table.alias), own=_has_own(reading, names))
         pieces.append(Piece(names[0].start, names[-1].end, text))
@@ -108,16 +109,14 @@ def _has_own(reading: "Reading", names: "tuple[Token, ...]") -> bool:
 
 
 def _place(pinned: Pinned, meant: Meant, *, aliased: bool, own: bool) -> str:
-    """The table at its snapshot; columns that are called otherwise since are given their present names."""
+    """The table at its snapshot, with the columns that are meant."""
     name = pinned.table.spark
     if meant.about != "rows":
         return f"{name}.{meant.about}"
     if own or pinned.snapshot is None:
         return name
     text = f"{name} VERSION AS OF {pinned.snapshot.id}"
-    head = pinned.metadata.head()
-    shown = pinned.metadata.shown_at(pinned.snapshot.id) if head and head.id == pinned.snapshot.id else ()
-    if not shown:
+    columns = as_of_schema(pinned.metadata, pinned.snapshot, pinned.schema)
+    if not columns:
         return text
-    columns = ", ".join(f"{spark_identifier(column.of)} AS {spark_identifier(column.name)}" for column in shown)
-    return f"(SELECT {columns} FROM {text})" + ("" if aliased else f" AS {spark_identifier(pinned.table.name)}")
+    return f"(SELECT {', '.join(columns)} FROM {text})" + ("" if aliased else f" AS {spark_identifier(pinned.table.name)}")

@@ -1,5 +1,6 @@
 """Tables: publishing what a branch holds, and the leases under which it is done."""
 
+from lakebed.tables.as_now import as_of_schema
 from lakebed.tables.astray import Strays, folder_of_metadata, refuse_astray
 from lakebed.tables.comparing import compare
 from lakebed.tables.diff import ColumnChange, ColumnFigures, Example, TableDiff
@@ -82,6 +83,7 @@ __all__ = [
     "Waiting",
     "alterations",
     "amend",
+    "as_of_schema",
     "backwards",
     "can_follow",
     "compare",

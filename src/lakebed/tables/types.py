@@ -14,6 +14,7 @@ _SPELT = {
     "integer": "int", "short": "int", "smallint": "int", "byte": "int", "tinyint": "int", "long": "bigint", "real": "float",
     "bool": "boolean", "timestamp_ltz": "timestamp", "decimal": "decimal(10,0)",
 }  # fmt: skip
+_OF_ICEBERG = {"timestamp": "timestamp_ntz", "timestamptz": "timestamp", "uuid": "string", "unknown": "void"}
 _KNOWN = {
     "boolean", "int", "bigint", "float", "double", "string", "binary", "date", "timestamp", "timestamp_ntz", "variant",
 }  # fmt: skip
@@ -91,6 +92,23 @@ def _plain(text: str) -> Plain:
     name = re.sub(r"\s*([(),])\s*", r"\1", text.strip().casefold())
     name = re.sub(r"^(?:numeric|dec)\b", "decimal", name)
     return Plain("string" if _CHARACTERS.fullmatch(name) else _SPELT.get(name, name))
+
+
+def spark_type(text: str) -> str:
+    """Spark's text for a type in Iceberg's words."""
+    return _in_spark(read_type(text)).spark
+
+
+def _in_spark(type_: Type) -> Type:
+    match type_:
+        case Plain(name):
+            return Plain("binary" if name.startswith("fixed[") else _OF_ICEBERG.get(name, name))
+        case Array(element):
+            return Array(_in_spark(element))
+        case Map(key, value):
+            return Map(_in_spark(key), _in_spark(value))
+        case Struct(fields):
+            return Struct(tuple((name, _in_spark(part)) for name, part in fields))
 
 
 def is_known(type_: Type) -> bool:

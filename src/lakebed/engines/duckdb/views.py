@@ -8,7 +8,7 @@ from lakebed.engines.duckdb.extensions import loading
 from lakebed.engines.duckdb.types import as_text, duckdb_type, literal, text
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
-from lakebed.ports import Scan, ScanColumn, TableMetadata
+from lakebed.ports import Column, Scan, ScanColumn, TableMetadata
 from lakebed.query.plan import Own, Pinned, View
 from lakebed.settings import one_spelling
 
@@ -69,8 +69,7 @@ def select(view: View) -> str:
     if isinstance(what, Own):
         return what.select
     if view.scan is not None:
-        head = what.metadata.head()
-        return rows_of(view.scan, present=head is not None and head.id == view.scan.snapshot, alike=_never_changed(what.metadata))
+        return rows_of(view.scan, what)
     return {"snapshots": _snapshots, "refs": _refs}[view.target.about](what)
 
 
@@ -91,18 +90,15 @@ def _never_changed(metadata: TableMetadata) -> bool:
     return metadata.schema == 0 and set(metadata.schemas) == {0}
 
 
-def rows_of(scan: Scan, *, present: bool = False, alike: bool = False) -> str:
-    """The rows of a table's files, under the names and types that readers see.
-
-    `present`: no other snapshot is newer. `alike`: every file was written with these columns.
-    """
+def rows_of(scan: Scan, what: Pinned) -> str:
+    """The rows of a table's files, under the names and types that readers see."""
     if not scan.files:
         columns = ", ".join(f"CAST(NULL AS {_type(column, scan)}) AS {duckdb_identifier(column.name)}" for column in scan.columns)
         return f"SELECT {columns or 'NULL'} WHERE false"
     if not scan.plain:
-        return _through_iceberg(scan, present=present)
+        return f"SELECT {_shown(scan)} FROM {_through_iceberg(scan, what)}"
     files = ", ".join(text(file.location.translate(_SPECIAL)) for file in scan.files)
-    if not scan.columns or (alike and not any(_MARKED.search(column.type) for column in scan.columns)):
+    if not scan.columns or (_never_changed(what.metadata) and not any(_MARKED.search(column.type) for column in scan.columns)):
         # Without a schema of ours DuckDB knows bounds and counts of the columns, and joins in a better order.
         return f"SELECT {_shown(scan)} FROM read_parquet([{files}], hive_partitioning = false)"
     schema = ", ".join(_mapped(column, scan) for column in scan.columns)
@@ -138,13 +134,35 @@ def _mapped(column: ScanColumn, scan: Scan) -> str:
     return f"{column.id}: {{name: {text(column.name)}, type: {text(_type(column, scan))}, default_value: {default}}}"
 
 
-def _through_iceberg(scan: Scan, *, present: bool) -> str:
-    """Through DuckDB's own reader, which applies deletes and knows nested fields by their ids.
+def _through_iceberg(scan: Scan, what: Pinned) -> str:
+    """DuckDB's own reader, which applies deletes and knows nested fields by their ids.
 
-    A snapshot that is named is read with the columns it was written with; the present one has the present ones.
+    To it a snapshot that is named has the columns it was written with, and the table as it is the present ones.
     """
-    pinned = "" if present else f", snapshot_from_id = {scan.snapshot}"
-    return f"SELECT {_shown(scan)} FROM iceberg_scan({text(one_spelling(scan.metadata_location))}{pinned})"
+    place, metadata = text(one_spelling(scan.metadata_location)), what.metadata
+    if what.snapshot is None or (what.snapshot == metadata.head() and what.schema == metadata.schema):
+        return f"iceberg_scan({place})"
+    source = f"iceberg_scan({place}, snapshot_from_id = {scan.snapshot})"
+    if what.schema == metadata.schema_at(what.snapshot):
+        return source
+    former = {column.id: column for column in metadata.columns_at(what.snapshot)}
+    types = {column.id: column.type for column in what.columns}
+    shown = (_of_former(column, former.get(column.id), types[column.id], scan) for column in scan.columns)
+    return f"(SELECT {', '.join(shown) or 'NULL'} FROM {source})"
+
+
+def _of_former(column: ScanColumn, former: Column | None, type_: str, scan: Scan) -> str:
+    """A column of a branch that was written with other columns: under its present name and type."""
+    name = duckdb_identifier(column.name)
+    if former is None:
+        default = "NULL" if column.default is None else text(as_text(column.default))
+        return f"CAST({default} AS {_type(column, scan)}) AS {name}"
+    if former.type == type_:
+        return f"{duckdb_identifier(former.name)} AS {name}"
+    if column.type.startswith("{"):
+        what = f"fields inside of {column.name} of {scan.table} have changed since this state was written."
+        raise BadQuery(what, next="Ask for it by the id of its snapshot, or with --engine spark.")
+    return f"CAST({duckdb_identifier(former.name)} AS {_type(column, scan)}) AS {name}"
 
 
 def _type(column: ScanColumn, scan: Scan) -> str:

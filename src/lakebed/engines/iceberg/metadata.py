@@ -51,7 +51,8 @@ def _time(milliseconds: int) -> datetime:
 
 
 def _column(field: Json) -> Column:
-    return Column(field["name"], type_text(field["type"]), field["required"], field.get("doc") or "", field["id"])
+    default = field.get("initial-default")
+    return Column(field["name"], type_text(field["type"]), field["required"], field.get("doc") or "", field["id"], default)
 
 
 def type_text(type_: str | Json) -> str:

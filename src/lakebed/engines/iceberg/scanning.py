@@ -38,13 +38,14 @@ class IcebergScans:
         pointer: Pointer,
         *,
         snapshot: int | None,
+        schema: int | None = None,
         predicate: Predicate | None = None,
         columns: Collection[str] | None = None,
     ) -> Scan:
         outline = self._outline(pointer)
         if snapshot is not None and snapshot not in outline.snapshots:
             raise DamagedTable(str(pointer.table), pointer.location, f"it does not know the snapshot {snapshot}.")
-        fields = outline.fields(snapshot)
+        fields = outline.schemas[outline.schema if schema is None else schema]
         chosen = scan_columns(str(pointer.table), fields, columns)
         manifests = self._manifests(pointer, outline, snapshot)
         judge = judge_of(predicate, fields) if predicate is not None else None

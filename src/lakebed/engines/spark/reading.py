@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lakebed.names import spark_identifier
-from lakebed.ports import Always, And, Column, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
+from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
 from lakebed.query.frames import Chosen
-from lakebed.tables import pinned
+from lakebed.tables import as_of_schema, pinned
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -16,23 +16,13 @@ _TYPES = {"timestamp": "timestamp_ntz", "timestamptz": "timestamp"}
 
 
 def pinned_frame(session: "SparkSession", chosen: Chosen, predicate: Predicate | None) -> "DataFrame":
-    """The chosen columns and rows. Spark reads a snapshot with the names it was written with: columns are found by their ids."""
-    from pyspark.sql import functions as f
-
+    """The chosen columns and rows."""
     snapshot, now = chosen.pinned.snapshot, chosen.pinned.columns
-    then = {one.id: one.name for one in (chosen.pinned.metadata.columns_at(snapshot) if snapshot else now)}
-    frame = session.sql(f"SELECT * FROM {pinned(chosen.pinned.table, chosen.snapshot)}")
-    shown = [
-        (f.col(spark_identifier(then[one.id])) if one.id in then else f.lit(None).cast(_type(one))).alias(one.name) for one in now
-    ]
-    frame = frame.select(*shown)
+    shown = as_of_schema(chosen.pinned.metadata, snapshot, chosen.pinned.schema) if snapshot else ()
+    frame = session.sql(f"SELECT {', '.join(shown) or '*'} FROM {pinned(chosen.pinned.table, chosen.snapshot)}")
     if predicate is not None:
         frame = frame.filter(_condition(predicate, {one.name: one.type for one in now}))
     return frame.select(*(spark_identifier(name) for name in chosen.columns))
-
-
-def _type(column: Column) -> str:
-    return {"long": "bigint", "uuid": "string", "time": "bigint"}.get(column.type, _TYPES.get(column.type, column.type))
 
 
 def _condition(predicate: Predicate, types: Mapping[str, str]) -> Any:
