@@ -173,6 +173,25 @@ class Writer:
         then, now = f"SELECT {chance.choice(_SHOWN)} FROM {{old}}", f"SELECT * FROM {{a}} WHERE {leaf('')}"
         return f"SELECT q.id, q.n, p.id FROM ({then}) q JOIN ({now}) p ON q.id = p.id WHERE {leaf('q.', 'p.')}"
 
+    def shaped(self) -> str:
+        """PIVOT and UNPIVOT of states, with values from queries, and tables whose names are texts."""
+        leaf = self.leaf("")
+        match self.chance.randrange(6):
+            case 0:
+                return f"SELECT count(*), sum(id) FROM query_table('{{a}}') WHERE {leaf}"
+            case 1:
+                values = "SELECT s FROM {old} WHERE s = 'a'"
+                return f"PIVOT (FROM {{a}} WHERE {leaf}) ON s IN ({values}) USING count(*) GROUP BY n"
+            case 2:
+                return f"SELECT * FROM (UNPIVOT {{old}} ON id, n INTO NAME x VALUE id_1) WHERE {leaf}"
+            case 3:
+                return f"SELECT * FROM (PIVOT {{old}} ON flag USING sum(n) GROUP BY id, s) WHERE {leaf}"
+            case 4:
+                return f"PIVOT (FROM {{a}} WHERE {leaf}) ON flag, n % 2 USING count(*) GROUP BY s"
+        return (
+            f"WITH q AS (FROM {{old}} WHERE {leaf}) SELECT * FROM (PIVOT q ON s USING count(*) GROUP BY n) SEMI JOIN q USING (n)"
+        )
+
     def query(self) -> str:
         match self.chance.randrange(6):
             case 0 | 1:
@@ -227,6 +246,14 @@ def test_no_row_is_lost_by_odd_constructs(lake_and_plain: tuple[Lake, Any], seed
     writer = Writer(seed)
     asked, pruned = _compare(*lake_and_plain, [writer.odd() for _ in range(int(60 * SCALE))])
     assert asked > 20
+    assert pruned > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_row_is_lost_by_pivots_and_by_names_in_texts(lake_and_plain: tuple[Lake, Any], seed: int) -> None:
+    writer = Writer(seed)
+    asked, pruned = _compare(*lake_and_plain, [writer.shaped() for _ in range(int(40 * SCALE))])
+    assert asked > 10
     assert pruned > 1
 
 
