@@ -23,7 +23,7 @@ def listing_part(tables: Sequence[Listed]) -> Part:
 def _statements(tables: Sequence[Listed]) -> Iterator[str]:
     databases = dict.fromkeys(_database(table) for table in tables)
     schemas = dict.fromkeys(_schema(table) for table in tables)
-    yield from (f"ATTACH ':memory:' AS {database}" for database in databases)
+    yield from (f"ATTACH IF NOT EXISTS ':memory:' AS {database}" for database in databases)
     yield from (f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas)
     for table in tables:
         yield from _table(table)
