@@ -6,7 +6,7 @@ have any name Dagster accepts (`[A-Za-z0-9_.-]+`); they are quoted wherever they
 
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -27,6 +27,7 @@ _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
 _OF_RUN = re.compile(r"_?(?:run|stage|replay)_([0-9a-f]{32})")
 _RESERVED = re.compile(r"_.*|branch_.*|tag_.*|system")
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # needs no quotes
 _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
 
 
@@ -110,6 +111,16 @@ class TableName:
         return (self.namespace.casefold(), self.layer.casefold(), self.name.casefold())
 
     @property
+    def levels(self) -> tuple[str, ...]:
+        """The name as the catalog has it."""
+        return self.parts
+
+    def ends_with(self, parts: Sequence[str]) -> bool:
+        """Whether these are the last parts of its name, whatever their case; a layer with dots may be given level by level."""
+        folded = tuple(part.casefold() for part in parts)
+        return self.folded[-len(folded) :] == folded or (len(folded) > 3 and folded == tuple(".".join(self.folded).split(".")))
+
+    @property
     def hidden(self) -> bool:
         """Whether it is one of Lakebed's own: a derived table, a staged result, a first run not yet published."""
         return _HIDDEN.fullmatch(self.name) is not None
@@ -137,6 +148,50 @@ class TableName:
     def fresh_folder(self, token: str) -> str:
         """A folder no table ever had, for when `folder` was used before."""
         return f"{self.folder}-{token[:8]}"
+
+
+@dataclass(frozen=True)
+class ForeignName(TableName):
+    """The name of a table or view that somebody else made, outside our three parts: it can be read, and not changed.
+
+    `parts` are three all the same: what stands between the first level and the last is one of them.
+    """
+
+    own: tuple[str, ...] = ()  # its levels
+
+    def __post_init__(self) -> None:
+        """Any name: the catalog took it."""
+
+    @classmethod
+    def of(cls, levels: Sequence[str]) -> "ForeignName":
+        """The name of these levels, of which there are two at least."""
+        first, *between, last = levels
+        return cls(first, ".".join(between), last, tuple(levels))
+
+    def __str__(self) -> str:
+        return ".".join(part if _BARE.fullmatch(part) else duckdb_identifier(part) for part in self.own)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        return self.own
+
+    def ends_with(self, parts: Sequence[str]) -> bool:
+        """The catalog may stand before the whole name; of a deep one, `parts` name it too."""
+        folded, own = (tuple(part.casefold() for part in each) for each in (parts, (CATALOG, *self.own)))
+        return own[-len(folded) :] == folded or (len(self.own) > 3 and folded == self.folded)
+
+    @property
+    def hidden(self) -> bool:
+        return False
+
+    @property
+    def spark(self) -> str:
+        return ".".join((CATALOG, *map(spark_identifier, self.own)))
+
+    @property
+    def duckdb(self) -> str:
+        """Three parts, as DuckDB takes no more."""
+        return ".".join(map(duckdb_identifier, self.parts if self.layer else (CATALOG, *self.own)))
 
 
 @dataclass(frozen=True, order=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from itertools import combinations
 
 from lakebed.errors import BadName, UnknownName, UsageError
 from lakebed.names import TableName, split_identifier
@@ -10,14 +11,14 @@ from lakebed.names import TableName, split_identifier
 def resolve(text: str, known: Iterable[TableName], *, kind: str = "table") -> TableName:
     """The table of this name; its last part or parts suffice where they fit one table only."""
     tables = list(known)
-    parts = tuple(part.casefold() for part in split_identifier(text))
-    found = [table for table in tables if table.folded[-len(parts) :] == parts]
+    parts = split_identifier(text)
+    found = [table for table in tables if table.ends_with(parts)]
     if len(found) > 1:
         raise UsageError(f"{text!r} fits several {kind}s: {', '.join(map(str, found))}.", next="Give the whole name.")
     if not found:
         if len(parts) > 3:
             raise BadName("table", text, "a table's name has three parts, namespace.layer.name")
-        raise UnknownName(kind, text, {".".join(table.parts[-len(parts) :]) for table in tables})
+        raise UnknownName(kind, text, {".".join(table.levels[-len(parts) :]) for table in tables})
     return found[0]
 
 
@@ -30,6 +31,6 @@ def matching(pattern: str | None, known: Iterable[TableName]) -> list[TableName]
 
 
 def _fits(table: TableName, pattern: str) -> bool:
-    namespace, layer, name = table.folded
-    candidates = (f"{namespace}.{layer}.{name}", f"{namespace}.{layer}", f"{layer}.{name}", namespace, layer, name)
+    levels = [level.casefold() for level in table.levels]
+    candidates = (".".join(levels[begin:end]) for begin, end in combinations(range(len(levels) + 1), 2))
     return any(fnmatchcase(candidate, pattern) for candidate in candidates)

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from lakebed.app.stores import Stores
 from lakebed.errors import LakebedError
-from lakebed.names import TableName, new_run_id
+from lakebed.names import ForeignName, TableName, new_run_id
 from lakebed.ports import Events
-from lakebed.query.plan import Pinned, Plan
+from lakebed.query.plan import Pinned, Plan, read_by
 from lakebed.tables import find_point
 
 SECONDS = 3600.0  # should this process die
@@ -18,8 +18,8 @@ _BEATS = 4  # in that time
 
 def hold_former(stores: Stores, plan: Plan) -> Callable[[], None]:
     """Keep former states from expiry until what is returned is called; the present one is kept for a day once superseded."""
-    read = [view.target.what for view in plan.views]
-    former = [what for what in read if isinstance(what, Pinned) and _is_former(what)]
+    read = [view.target.what for view in read_by(plan.views)]
+    former = [what for what in read if isinstance(what, Pinned) and not isinstance(what.table, ForeignName) and _is_former(what)]
     if not former:
         return lambda: None
     states: dict[TableName, set[int]] = {}

@@ -12,12 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.find import matching, resolve
+from lakebed.app.beside import find_anything, find_table
+from lakebed.app.find import matching
 from lakebed.app.reads import Reads
 from lakebed.app.stores import Stores, open_stores
 from lakebed.errors import LakebedError, UnknownName
 from lakebed.names import AssetKey, TableName, tables_of_assets
-from lakebed.ports import MAIN, Publication, Snapshot, TableMetadata
+from lakebed.ports import MAIN, Foreign, Pointer, Publication, Snapshot, TableMetadata
 from lakebed.settings import (
     DATA,
     IN_BUCKET,
@@ -78,12 +79,16 @@ class Lake(Reads):
 
     def find(self, name: str | TableName) -> TableName:
         """The table of this name, or of this end of a name; near names are suggested where there is none."""
-        return name if isinstance(name, TableName) else resolve(name, self.stores.catalog.pointers())
+        return name if isinstance(name, TableName) else find_table(name, self.stores.catalog)
 
     def describe(self, name: str | TableName) -> TableMetadata:
-        """Columns, layout, refs and snapshots of one table."""
+        """Columns, layout, refs and snapshots of one table; for views there is `views`."""
+        catalog = self.stores.catalog
+        found = find_anything(name, catalog) if isinstance(name, str) else name
+        if isinstance(found, Foreign) and found.kind == "table" and found.name:
+            return catalog.metadata([Pointer(found.name, found.location)])[found.name]
         table = self.find(name)
-        return self.stores.catalog.metadata(self.stores.catalog.pointers([table]).values())[table]
+        return catalog.metadata(catalog.pointers([table]).values())[table]
 
     def history(self, name: str | TableName, *, ref: str = MAIN) -> tuple[Snapshot, ...]:
         """The snapshots that led to a ref, newest first."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from lakebed.app.asking import Asker, Entry
 from lakebed.app.holding import hold_former
 from lakebed.app.stores import Stores
-from lakebed.errors import BadQuery, LakebedError
+from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import new_run_id
+from lakebed.query.known import everything
 from lakebed.query.log import QueryLog
-from lakebed.query.plan import Pinned, Plan
+from lakebed.query.plan import Pinned, Plan, read_by
 from lakebed.query.result import Result
 from lakebed.query.run import Ground, Rows, planned
 from lakebed.query.seen import Seen
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from lakebed.engines.duckdb import DuckSessions
     from lakebed.engines.duckdb.children import Children
     from lakebed.engines.duckdb.confined import Limits
+    from lakebed.engines.duckdb.queries import DuckSession
     from lakebed.ports import Compute
 
+_MEANING = ("spark.sql.ansi", "spark.sql.caseSensitive", "spark.sql.legacy")  # settings that change what Spark's SQL means
 _NO_PLAN = Plan("", "", ())
 
 
@@ -71,7 +74,10 @@ class Queries:
     @property
     def _ground(self) -> Ground:
         own: dict[tuple[str, ...], str] = {("system", "query_log"): self.log.select()}
-        return Ground(self._stores.catalog, self._stores.scans, self._settings.timezone, own, self._seen)
+        settings = [key for key in self._settings.spark.conf if key.startswith(_MEANING)]
+        return Ground(
+            self._stores.catalog, self._stores.scans, self._settings.timezone, own, self._seen, settings[0] if settings else ""
+        )
 
     def plan(self, ask: Ask) -> Plan:
         """What a query would read; reads no row."""
@@ -97,6 +103,9 @@ class Queries:
             self._refuse(ask)
         began = time.perf_counter()
         plan = self.plan(ask)
+        if untrusted and plan.by_spark:
+            view = plan.by_spark[0]
+            raise BadQuery(f"{view.name} is a view that takes Spark ({view.why}).", next="A stranger's query is for DuckDB only.")
         took = (time.perf_counter() - began) * 1000
         release = hold_former(self._stores, plan)
         begin: Callable[[], Rows] = (lambda: self._confined(plan, ask)) if untrusted else (lambda: self._begun(plan, ask))
@@ -112,17 +121,35 @@ class Queries:
         try:
             if ask.stop:
                 ask.stop.by(session.cancel)
+            if plan.by_spark:
+                plan = self._answered(plan, session)
             return session.run(plan, ask.parameters, profile=ask.profile)
         except BaseException:
             session.close()
             raise
+
+    def _answered(self, plan: Plan, session: "DuckSession") -> Plan:
+        """The plan with the rows of those views that take Spark, in files that go with the session."""
+        compute = self._compute(new_run_id())
+        session.on_close(compute.close)
+        try:
+            saved = {view.name: compute.save(compute.query(f"SELECT * FROM {view.name.spark}")) for view in plan.by_spark}
+        except RunFailed as error:
+            raise BadQuery(error.what, next=error.next) from error
+        return plan.with_files(saved)
 
     def _refuse(self, ask: Ask) -> None:
         from lakebed.query.guard import check_untrusted
 
         if ask.parameters:
             raise BadQuery("a stranger's query takes no parameters.", next="Write the values themselves.")
-        check_untrusted(ask.sql, [table.parts for table in self._stores.catalog.pointers() if not table.hidden])
+        catalog = self._stores.catalog
+        try:
+            check_untrusted(ask.sql, [table.parts for table in catalog.pointers() if not table.hidden])
+        except BadQuery:  # only then it is worth asking what else there is
+            known = everything(catalog)
+            names = [table.levels for table in (*known.pointers, *known.beside) if not table.hidden]
+            check_untrusted(ask.sql, names)
 
     def _confined(self, plan: Plan, ask: Ask) -> Rows:
         from lakebed.engines.duckdb.confined_rows import confined
@@ -140,7 +167,9 @@ class Queries:
 
     def _opened_by_iceberg(self, plan: Plan) -> frozenset[str]:
         """Where DuckDB's own reader of Iceberg looks for manifests and files, of tables that it reads."""
-        read = [(view.target.what, view.scan) for view in plan.views if view.scan and view.scan.files and not view.scan.plain]
+        read = [
+            (view.target.what, view.scan) for view in read_by(plan.views) if view.scan and view.scan.files and not view.scan.plain
+        ]
         return frozenset(
             folder
             for what, scan in read

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakebed.app.beside import find_anything, foreign_metadata, foreign_of, views_of
 from lakebed.names import TableName
+from lakebed.ports import Foreign
 from lakebed.settings import Root, Settings, logs_folder
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from lakebed.app.stores import Stores
     from lakebed.app.tables import Tables
     from lakebed.engines.types import SparkSession
-    from lakebed.ports import Compute
+    from lakebed.ports import Column, Compute, TableMetadata, ViewMetadata
     from lakebed.query.explain import Explained
     from lakebed.query.log import QueryLog
     from lakebed.query.result import Result as QueryResult
@@ -36,7 +38,42 @@ class Reads:
         def table_work(self) -> Tables: ...
         @property
         def spark(self) -> SparkSession: ...
+        def describe(self, name: str | TableName) -> TableMetadata: ...
         def _compute(self, run_id: str) -> Compute: ...
+
+    # -- what can be read
+
+    def find_anything(self, name: str) -> "tuple[TableName, ViewMetadata | None]":
+        """A table or view of this name or end of a name, whoever made it; of a view, what it is."""
+        found = find_anything(name, self.stores.catalog)
+        table = found.name if isinstance(found, Foreign) and found.name else found
+        assert isinstance(table, TableName)  # noqa: S101 - what has no name is not found by one
+        return table, self.stores.catalog.view(table)
+
+    def readable(self) -> list[TableName]:
+        """Everything that a query can name: tables and views, those that somebody else made too."""
+        catalog = self.stores.catalog
+        others = [one.name for one in catalog.foreign() if one.name]
+        return [table for table in sorted((*catalog.pointers(), *catalog.views(), *others), key=str) if not table.hidden]
+
+    def columns_of(self, name: str) -> "tuple[Column, ...]":
+        """The columns of a table or view, whoever made it."""
+        _, view = self.find_anything(name)
+        return view.columns if view else self.describe(name).columns
+
+    def views(self, pattern: str | None = None) -> "dict[TableName, ViewMetadata]":
+        """The views that fit: columns, SQL, and when each was made."""
+        return views_of(self.stores.catalog, pattern)
+
+    def foreign(self, pattern: str | None = None) -> tuple[Foreign, ...]:
+        """Tables and views that somebody else made in the catalog, under names that Lakebed would not give."""
+        return foreign_of(self.stores.catalog, pattern)
+
+    def foreign_metadata(self, one: Foreign) -> "TableMetadata | None":
+        """What such a table is; None for a view, and for one that cannot be read."""
+        return foreign_metadata(self.stores.catalog, one)
+
+    # -- reading it
 
     @cached_property
     def queries(self) -> "Queries":

@@ -52,6 +52,7 @@ def _ends(name: str) -> list[str]:
 
 
 known_tables = offers(lambda lake: (table for table in lake.stores.catalog.pointers() if not table.hidden))
+known_names = offers(lambda lake: lake.readable())  # views, and what others made, too
 dropped_tables = offers(lambda lake: (one.table for one in lake.table_work.dropped()))
 known_pipelines = offers(lambda lake: lake.pipelines.load().specs)
 kept_pipelines = offers(lambda lake: lake.pipelines.releases.known())  # drafts that cannot be read and deleted ones, too

@@ -127,11 +127,13 @@ def _explain(screen: Screen, tables: "tuple[Explained, ...]") -> None:
         for table in tables:
             at = f" at snapshot {table.snapshot}" if table.snapshot is not None else ""
             screen.say(bold(table.table), at)
-            if table.how not in ("metadata", "spark"):
+            if table.how not in ("metadata", "view", "spark"):
                 size = f"{sized(table.bytes)} of {sized(table.total_bytes)}"
                 read = f"{counted(table.files)} of {counted(table.total_files)} files, {size}"
                 screen.say(f"  reads {read}; at most {amount(table.rows, 'row')}")
             screen.say(f"  {table.reason}: {REASONS[table.reason]}")
+            if table.why:
+                screen.say(f"  it takes Spark for: {table.why}")
             if table.how == "iceberg":
                 screen.say("  read through DuckDB's Iceberg reader: rows were deleted, or nested fields have changed")
             if table.condition:

@@ -13,6 +13,8 @@ from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from lakebed.app.tables import Change
+    from lakebed.names import TableName
+    from lakebed.ports import ViewMetadata
 
 
 NameArgument = Annotated[
@@ -40,10 +42,13 @@ lakebed table describe orders --json
 
 
 def describe(screen: Screen, name: NameArgument) -> None:
-    """Columns, layout, refs and size of a table."""
+    """Columns, layout, refs and size of a table; columns and SQL of a view."""
     lake = screen.lake()
-    table = lake.find(name)
-    metadata = lake.describe(table)
+    table, view = lake.find_anything(name)
+    if view:
+        _view(screen, table, view)
+        return
+    metadata = lake.describe(name)
     head = metadata.head()
     facts: dict[str, Any] = {
         "table": str(table),
@@ -73,6 +78,26 @@ def describe(screen: Screen, name: NameArgument) -> None:
         refs = [(ref.name, ref.kind, str(ref.snapshot)) for ref in metadata.refs.values()]
         if refs:
             screen.table(("ref", "kind", "snapshot"), refs)
+
+    screen.show(facts, text)
+
+
+def _view(screen: Screen, name: "TableName", view: "ViewMetadata") -> None:
+    facts: dict[str, Any] = {
+        "view": str(name),
+        "location": view.location,
+        "updated_at": view.updated_at,
+        "columns": view.columns,
+        "dialect": view.dialect,
+        "sql": view.sql,
+        "properties": view.properties,
+    }
+
+    def text() -> None:
+        screen.say(bold(name), " (view)")
+        screen.say(f"  updated {timed(view.updated_at)} UTC · {view.location}")
+        screen.table(("column", "type", "description"), [(column.name, column.type, column.doc) for column in view.columns])
+        screen.say(view.sql)
 
     screen.show(facts, text)
 

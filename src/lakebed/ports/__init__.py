@@ -42,6 +42,7 @@ from lakebed.ports.tables import (
     Snapshot,
     SnapshotRef,
     TableMetadata,
+    ViewMetadata,
     id_text,
 )
 
@@ -122,6 +123,7 @@ __all__ = [
     "Undoing",
     "Unreadable",
     "Verdict",
+    "ViewMetadata",
     "ZoneTypes",
     "id_text",
 ]

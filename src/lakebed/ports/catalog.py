@@ -9,7 +9,7 @@ from lakebed.names import TableName
 from lakebed.ports.amendments import Amendment
 from lakebed.ports.leases import Lease
 from lakebed.ports.records import Along
-from lakebed.ports.tables import MAIN, Foreign, Pointer, TableMetadata
+from lakebed.ports.tables import MAIN, Foreign, Pointer, TableMetadata, ViewMetadata
 
 NOTHING_ALONG = Along()
 
@@ -99,8 +99,12 @@ class Catalog(Protocol):
         """The metadata files of the catalog's views."""
         ...
 
-    def foreign(self) -> tuple[Foreign, ...]:
-        """Every table and view that `pointers` and `views` leave out, as no name of ours fits it."""
+    def view(self, view: TableName) -> ViewMetadata | None:
+        """What a view is, whoever made it; None if there is none. `DamagedTable` if its metadata cannot be read."""
+        ...
+
+    def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
+        """Every table and view that `pointers` and `views` leave out, as no name of ours fits it; `named` as for `pointers`."""
         ...
 
     def create_namespace(self, namespace: str, layer: str) -> None:

@@ -98,6 +98,10 @@ class Compute(Protocol):
         """A frame of these expressions, in the engine's SQL, over the columns of another."""
         ...
 
+    def save(self, frame: Frame) -> tuple[str, ...]:
+        """Compute a frame once, into Parquet files of the lake that stay until the session is given back."""
+        ...
+
     def append(self, frame: Frame, target: str) -> None:
         """Add rows to a table or branch, columns matched by name, in one commit."""
         ...

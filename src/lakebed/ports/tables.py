@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from lakebed.names import TableName
+from lakebed.names import ForeignName, TableName
 
 MAIN = "main"
 _OF_ROWS = (
@@ -109,6 +109,21 @@ class Foreign:
     kind: Literal["table", "view"]
     table: str  # what it is called, for messages
     location: str  # of its metadata file
+    name: ForeignName | None = None  # by which it can be read; none if it is of another catalog in the same database
+
+
+@dataclass(frozen=True)
+class ViewMetadata:
+    """What the catalog says of a view."""
+
+    sql: str
+    dialect: str  # whose SQL it is, such as `spark`
+    columns: tuple[Column, ...]
+    namespace: tuple[str, ...]  # where names without one are looked for
+    catalog: str  # and the catalog for that; nothing for the view's own
+    location: str
+    updated_at: datetime
+    properties: Mapping[str, str]
 
 
 @dataclass(frozen=True)

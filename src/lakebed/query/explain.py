@@ -4,11 +4,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, Scan, StartsWith
-from lakebed.query.plan import Own, Plan, View
+from lakebed.query.plan import Own, Plan, View, Viewed
 from lakebed.query.tree import Mentioned, mentioned
 
-Reason = Literal["NO_SNAPSHOT", "NO_CONDITION", "NOTHING_PRUNED", "PRUNED", "ALL_PRUNED", "METADATA", "OWN", "BY_SPARK"]
-How = Literal["parquet", "iceberg", "nothing", "metadata", "spark"]
+Reason = Literal[
+    "NO_SNAPSHOT",
+    "NO_CONDITION",
+    "NOTHING_PRUNED",
+    "PRUNED",
+    "ALL_PRUNED",
+    "METADATA",
+    "OWN",
+    "BY_SPARK",
+    "VIEW_BY_SPARK",
+    "VIEW_BY_DUCKDB",
+]
+How = Literal["parquet", "iceberg", "nothing", "metadata", "view", "spark"]
 
 REASONS: dict[Reason, str] = {
     "NO_SNAPSHOT": "the table has no snapshot yet: there is no file to read",
@@ -19,6 +30,8 @@ REASONS: dict[Reason, str] = {
     "METADATA": "answered from the table's metadata: no data file is read",
     "OWN": "a table that Lakebed keeps about itself",
     "BY_SPARK": "Spark chooses the files itself",
+    "VIEW_BY_SPARK": "a view that Spark answers, as not all of its SQL is known to mean the same in DuckDB",
+    "VIEW_BY_DUCKDB": "a view that DuckDB answers, over the tables below: all of its SQL means the same there",
 }
 
 
@@ -37,18 +50,26 @@ class Explained:
     rows: int = 0  # of the chosen files: no more than these can come
     condition: str = ""
     columns: tuple[str, ...] = ()
+    why: str = ""  # of a view: what it takes Spark for
 
 
 def explained(plan: Plan) -> tuple[Explained, ...]:
     """Every table of a plan, in the order of the text."""
     named = mentioned(plan.tree) if plan.tree is not None else Mentioned(frozenset(), all=True)
-    return tuple(_one(view, named) for view in plan.views)
+    return tuple(one for view in plan.views for one in (_one(view, named), *_behind(view)))
+
+
+def _behind(view: View) -> tuple[Explained, ...]:
+    """The tables of a view."""
+    return explained(view.target.what.plan) if isinstance(view.target.what, Viewed) and view.target.what.plan else ()
 
 
 def _one(view: View, named: Mentioned) -> Explained:
     what, scan = view.target.what, view.scan
     if isinstance(what, Own):
         return Explained(".".join(what.name), "OWN", "metadata")
+    if isinstance(what, Viewed):
+        return Explained(str(what.name), *_BY_SPARK if what.why else _BY_DUCKDB, why=what.why)
     snapshot = what.snapshot.id if what.snapshot else None
     if scan is None and view.target.about == "rows":
         return Explained(str(what.table), "BY_SPARK", "spark", snapshot)
@@ -67,6 +88,10 @@ def _one(view: View, named: Mentioned) -> Explained:
         words(view.predicate) if view.predicate else "",
         tuple(column.name for column in what.columns if named.all or column.name.casefold() in named.names),
     )
+
+
+_BY_SPARK: tuple[Reason, How] = ("VIEW_BY_SPARK", "spark")
+_BY_DUCKDB: tuple[Reason, How] = ("VIEW_BY_DUCKDB", "view")
 
 
 def _reason(view: View, scan: Scan) -> Reason:

@@ -28,6 +28,7 @@ class Listed:
     name: TableName
     columns: tuple[Column, ...] = ()
     comment: str = ""
+    is_view: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def is_engines_own(parts: Sequence[str]) -> bool:
 
 def refuse_beside_tables(tables: Iterable[TableName]) -> None:
     """A listing runs where no table has rows."""
-    if found := sorted(set(tables)):
+    if found := sorted(set(tables), key=str):
         raise BadQuery(
             f"a listing of what there is cannot be read together with rows, here of {found[0]}.", next="Ask one after the other."
         )

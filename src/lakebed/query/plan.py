@@ -4,11 +4,13 @@ Only the names of tables are replaced in the text. The rest of the SQL is never 
 a predicate was taken from; so whatever is not understood here is read whole.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import count
 
 from lakebed.errors import BadQuery
-from lakebed.names import TableName, duckdb_identifier
+from lakebed.names import ForeignName, TableName, duckdb_identifier
 from lakebed.ports import Column, Pointer, Predicate, Scan, Snapshot, TableMetadata
 from lakebed.query.calls import calls_readers
 from lakebed.query.conditions import finder, predicate_of
@@ -49,10 +51,20 @@ class Own:
 
 
 @dataclass(frozen=True)
+class Viewed:
+    """A view: its rows by a query over tables; or, where `why` says what it takes Spark for, in the files that Spark wrote."""
+
+    name: TableName
+    plan: "Plan | None" = None
+    why: str = ""
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Target:
     """What a name in the text stands for."""
 
-    what: Pinned | Own
+    what: Pinned | Own | Viewed
     about: About = "rows"
 
 
@@ -90,14 +102,39 @@ class Plan:
     def pinned(self) -> dict[TableName, int | None]:
         """The tables that are read, and their snapshots; of a table that is read at several, the first."""
         found: dict[TableName, int | None] = {}
-        for view in self.views:
+        for view in read_by(self.views):
             if isinstance(view.target.what, Pinned):
                 found.setdefault(view.target.what.table, view.target.what.snapshot.id if view.target.what.snapshot else None)
         return found
 
+    @property
+    def by_spark(self) -> tuple[Viewed, ...]:
+        """The views whose rows only Spark can tell."""
+        found = [view.target.what for view in self.views]
+        return tuple(what for what in found if isinstance(what, Viewed) and what.why)
+
+    def with_files(self, files: Mapping[TableName, tuple[str, ...]]) -> "Plan":
+        """The plan with what Spark wrote of such views."""
+
+        def written(view: View) -> View:
+            what = view.target.what
+            if not isinstance(what, Viewed) or not what.why:
+                return view
+            return replace(view, target=Target(replace(what, files=files[what.name])))
+
+        return replace(self, views=tuple(map(written, self.views)))
+
     def with_scans(self, scans: Mapping[tuple[str, str, str], Scan]) -> "Plan":
         """The plan with the files of each table."""
         return replace(self, views=tuple(replace(view, scan=scans.get(view.name)) for view in self.views))
+
+
+def read_by(views: Iterable[View]) -> Iterator[View]:
+    """What is read, the tables behind views included, and these themselves."""
+    for view in views:
+        yield view
+        if isinstance(view.target.what, Viewed) and view.target.what.plan:
+            yield from read_by(view.target.what.plan.views)
 
 
 def plan(
@@ -131,7 +168,7 @@ def plan(
 
 
 def _identity(target: Target) -> tuple[object, ...]:
-    if isinstance(target.what, Own):
+    if isinstance(target.what, Own | Viewed):
         return (target.what.name,)
     return (target.what.table, target.what.snapshot.id if target.what.snapshot else None, target.what.schema, target.about)
 
@@ -140,11 +177,19 @@ def _name(target: Target, others: Sequence[View]) -> tuple[str, str, str]:
     """The table's own name, so that columns may be qualified with it; a second reading of it is in a database beside."""
     if isinstance(target.what, Own):
         return (f"{target.what.name[0]} 0", "main", target.what.name[-1])
-    namespace, layer, name = target.what.table.parts
+    catalog, layer, name = _shown(target.what.name if isinstance(target.what, Viewed) else target.what.table)
     wanted = name if target.about == "rows" else f"{name}${target.about}"
-    number = sum(view.name[1:] == (layer, wanted) and view.name[0].split(" ")[0] == namespace for view in others)
-    catalog = f"{namespace} {number + 1}" if number else database_of(namespace)
-    return (catalog, layer, wanted)
+    taken = {view.name for view in others}
+    catalogs = (database_of(catalog) if not number else f"{catalog} {number}" for number in count())
+    return next(found for one in catalogs if (found := (one, layer, wanted)) not in taken)
+
+
+def _shown(table: TableName) -> tuple[str, str, str]:
+    """A name that DuckDB tells from all others, though it does so without regard to case."""
+    if not isinstance(table, ForeignName):
+        return table.parts
+    *_, layer, name = table.levels
+    return (f"foreign {sha256(repr(table.levels).encode()).hexdigest()[:16]}", layer, name)
 
 
 def database_of(namespace: str) -> str:

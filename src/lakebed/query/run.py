@@ -2,20 +2,22 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from lakebed.errors import BadQuery, DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Pointer, Scan, Scans, TableMetadata
-from lakebed.query.listings import Listed, in_order, listing_of, refuse_beside_tables
+from lakebed.query.known import Known, everything, named, with_beside
+from lakebed.query.listings import in_order, listing_of, refuse_beside_tables
 from lakebed.query.parts import Json, Read
-from lakebed.query.plan import Own, Pinned, Plan, Target, View, moment_of, plan
+from lakebed.query.plan import Own, Pinned, Plan, Target, View, Viewed, moment_of, plan
 from lakebed.query.seen import Seen
-from lakebed.query.spec import Ask, Meant, meaning
+from lakebed.query.spec import Ask, Meant, unknown_table
 from lakebed.query.states import state_of
-from lakebed.query.text import with_hyphens_quoted
+from lakebed.query.text import deep_name, with_deep_names, with_hyphens_quoted
 from lakebed.query.tree import reads_of
+from lakebed.query.views import listed_of, named_by, refuse_states, viewed
 
 _LOOKS = 3
 
@@ -88,6 +90,8 @@ class Ground:
     timezone: str
     own: Mapping[tuple[str, ...], str] = field(default_factory=dict)  # tables of our own: the SELECT behind each name
     seen: Seen | None = None
+    spark_setting: str = ""  # one that may change what SQL means to Spark, where the lake has such
+    behind: frozenset[TableName] = frozenset()  # the views whose tables are being looked for
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         """What the pointers point at."""
@@ -107,7 +111,7 @@ def planned(ask: Ask, session: Session, ground: Ground) -> Plan:
 def _planned(ask: Ask, session: Session, ground: Ground) -> Plan:
     sql, tree = _read(ask, session, ground)
     reads = reads_of(tree)
-    targets = _targets(reads, ask, ground)
+    targets = _targets(reads, ask, session, ground)
     if listing := listing_of(tree, [read.parts for read in reads if read.byte not in targets]):
         return _listed(sql, tree, targets, ask, ground, columns=listing.columns)
     found = plan(sql, reads, targets, timezone=ground.timezone, tree=tree, parameters=ask.given)
@@ -116,13 +120,8 @@ def _planned(ask: Ask, session: Session, ground: Ground) -> Plan:
 
 def _listed(sql: str, tree: Json, targets: Mapping[int, Target], ask: Ask, ground: Ground, *, columns: bool) -> Plan:
     """A statement that lists what there is: of every table its columns, or only its name."""
-    refuse_beside_tables(target.what.table for target in targets.values() if isinstance(target.what, Pinned))
-    pointers = [pointer for table, pointer in sorted(ground.catalog.pointers().items()) if not table.hidden]
-    known = ground.metadata(pointers) if columns else {}
-    listed = [
-        Listed(table, known[table].columns, known[table].properties.get("comment", "")) if columns else Listed(table)
-        for table in (pointer.table for pointer in pointers)
-    ]
+    refuse_beside_tables(name for target in targets.values() if (name := named_by(target)))
+    listed = listed_of(everything(ground.catalog), ground.catalog, ground.metadata, columns=columns)
     return Plan(sql, sql, (), tree=tree, more=True, listed=in_order(tree, listed, namespace=ask.namespace))
 
 
@@ -130,7 +129,11 @@ def _read(ask: Ask, session: Session, ground: Ground) -> tuple[str, Json]:
     try:
         return session.parse(ask.sql)
     except BadQuery:
-        quoted = with_hyphens_quoted(ask.sql, ground.catalog.pointers())
+        known = everything(ground.catalog)
+        names = {*known.pointers, *known.beside}
+        quoted = with_deep_names(with_hyphens_quoted(ask.sql, names), names)
+        if deep := deep_name(quoted):
+            raise unknown_table(deep, names) from None
         if quoted == ask.sql:
             raise
         return session.parse(quoted)
@@ -149,44 +152,52 @@ def _scan(view: View, ground: Ground) -> Scan:
     return ground.scans.plan(what.pointer, snapshot=snapshot, schema=what.schema, predicate=view.predicate)
 
 
-def _targets(reads: Sequence[Read], ask: Ask, ground: Ground) -> dict[int, Target]:
+def _targets(reads: Sequence[Read], ask: Ask, session: Session, ground: Ground) -> dict[int, Target]:
     own = {read.byte: Own(name, ground.own[name]) for read in reads if (name := _folded(read)) in ground.own}
-    pointers, meant = _meant([read for read in reads if read.byte not in own], ask, ground.catalog)
-    metadata = ground.metadata({pointers[one.table] for one in meant.values()})
+    known, meant = _meant([read for read in reads if read.byte not in own], ask, ground.catalog)
+    pointers = known.tables
+    metadata = ground.metadata({pointers[one.table] for one in meant.values() if one.table in pointers})
     targets: dict[int, Target] = {byte: Target(what) for byte, what in own.items()}
     for read in reads:
         if one := meant.get(read.byte):
             at = moment_of(read.at) if read.at else ask.at
+            if known.is_view(one.table):
+                targets[read.byte] = Target(_view(one, at, session, ground))
+                continue
             point, schema = state_of(one.table, metadata[one.table], at, ground.timezone)
             pinned = Pinned(pointers[one.table], metadata[one.table], point, schema)
             targets[read.byte] = Target(pinned, one.about)
     return targets
 
 
-def _meant(reads: Sequence[Read], ask: Ask, catalog: Catalog) -> tuple[dict[TableName, Pointer], dict[int, Meant]]:
-    """What each name means, by where it stands, and the pointers of one look; all tables are looked at for unknown names only."""
-
-    def among(known: dict[TableName, Pointer]) -> dict[int, Meant]:
-        found = ((read.byte, meaning(read.parts, known, namespace=ask.namespace)) for read in reads)
-        return {byte: one for byte, one in found if one}
-
-    pointers = catalog.pointers(named={read.parts[-1].split("$")[0] for read in reads}) if reads else {}
-    try:
-        return pointers, among(pointers)
-    except UnknownName:
-        _refuse_views(reads, ask, catalog)
-        pointers = catalog.pointers()
-        return pointers, among(pointers)
+def _view(one: Meant, at: str | None, session: Session, ground: Ground) -> Viewed:
+    refuse_states(one, at)
+    if one.table in ground.behind:
+        raise BadQuery(f"the view {one.table} reads itself.", next="Make it anew, over tables.")
+    inside = replace(ground, behind=ground.behind | {one.table})
+    return viewed(
+        one.table,
+        ground.catalog,
+        metadata=ground.metadata,
+        planning=lambda sql: planned(Ask(sql), session, inside),
+        settings=ground.spark_setting,
+    )
 
 
-def _refuse_views(reads: Sequence[Read], ask: Ask, catalog: Catalog) -> None:
-    views = catalog.views()
-    for read in reads:
-        with suppress(UnknownName):
-            if views and (found := meaning(read.parts, views, namespace=ask.namespace)):
-                raise BadQuery(
-                    f"{found.table} is a view, written in Spark's SQL.", next="Ask with --engine spark (engine='spark')."
-                )
+def _meant(reads: Sequence[Read], ask: Ask, catalog: Catalog) -> tuple[Known, dict[int, Meant]]:
+    """What each name means, by where it stands; more than the lake's own tables is looked at for unknown names only."""
+
+    def among(known: Known) -> tuple[Known, dict[int, Meant]]:
+        found = ((read.byte, known.meaning(read.parts, ask.namespace)) for read in reads)
+        return known, {byte: one for byte, one in found if one}
+
+    names = {read.parts[-1].split("$")[0] for read in reads}
+    known = named(catalog, names)
+    with suppress(UnknownName):
+        return among(known)
+    with suppress(UnknownName):
+        return among(with_beside(catalog, known, names))
+    return among(everything(catalog))
 
 
 def _folded(read: Read) -> tuple[str, ...]:

@@ -1,13 +1,14 @@
 """The same planning for Spark's SQL: names of tables become pinned ones, the rest of the text stays. Spark prunes by itself."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lakebed.errors import BadPipeline, BadQuery, UnknownName
-from lakebed.names import CATALOG, TableName, spark_identifier
+from lakebed.names import CATALOG, spark_identifier
 from lakebed.ports import Catalog
+from lakebed.query.known import Known, everything
 from lakebed.query.plan import Pinned, Plan, Target, View
-from lakebed.query.spec import ABOUT, Ask, Meant, meaning
+from lakebed.query.spec import ABOUT, Ask, Meant
 from lakebed.query.states import state_of
 from lakebed.query.text import Piece, replaced
 from lakebed.tables import as_of_schema
@@ -26,11 +27,13 @@ def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
         reading, named = _read(ask.sql)
     except BadPipeline as error:
         raise BadQuery(error.what, where=error.where, next=error.next) from None
-    pointers = catalog.pointers()
+    known = Known(catalog.pointers())
     try:
-        meant = _meant(named, pointers, ask)
-    except UnknownName:  # only then it is worth asking for views
-        meant = _meant(named, {*pointers, *catalog.views()}, ask)
+        meant = _meant(named, known, ask)
+    except UnknownName:  # only then it is worth asking what else there is
+        known = everything(catalog)
+        meant = _meant(named, known, ask)
+    pointers = known.tables
     metadata = catalog.metadata({pointers[found.table] for _, _, found in meant if found.table in pointers})
     pieces: list[Piece] = []
     views: dict[object, View] = {}
@@ -48,7 +51,7 @@ def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
 
 
 def _meant(
-    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: Collection[TableName], ask: Ask
+    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: Known, ask: Ask
 ) -> "list[tuple[tuple[Token, ...], exp.Table, Meant]]":
     return [(names, table, found) for names, table in named if (found := _meaning(names, known, ask.namespace))]
 
@@ -88,19 +91,18 @@ def _view(meant: Meant, ask: Ask) -> str:
     return meant.table.spark
 
 
-def _meaning(names: "tuple[Token, ...]", known: Collection[TableName], namespace: str | None) -> Meant | None:
+def _meaning(names: "tuple[Token, ...]", known: Known, namespace: str | None) -> Meant | None:
     """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may stand before all."""
     parts = [token.name for token in names]
     if len(parts) > 3 and parts[0] == CATALOG:
         parts = parts[1:]
     if parts[-1] in ABOUT and len(parts) > 1 and not _is_table(parts, known):
-        return meaning((*parts[:-2], f"{parts[-2]}${parts[-1]}"), known, namespace=namespace)
-    return meaning(parts, known, namespace=namespace)
+        return known.meaning((*parts[:-2], f"{parts[-2]}${parts[-1]}"), namespace)
+    return known.meaning(parts, namespace)
 
 
-def _is_table(parts: list[str], known: Collection[TableName]) -> bool:
-    folded = tuple(part.casefold() for part in parts)
-    return any(table.folded[-len(folded) :] == folded for table in known)
+def _is_table(parts: list[str], known: Known) -> bool:
+    return any(table.ends_with(parts) for table in (*known.pointers, *known.beside))
 
 
 def _has_own(reading: "Reading", names: "tuple[Token, ...]") -> bool:

@@ -64,13 +64,12 @@ def _about(text: str) -> About:
 
 
 def _table(parts: Sequence[str], known: Collection[TableName], namespace: str | None) -> TableName | None:
-    folded = tuple(part.casefold() for part in parts)
-    found = [table for table in known if table.folded[-len(folded) :] == folded and (len(folded) == 3 or not table.hidden)]
+    found = [table for table in known if table.ends_with(parts) and (len(parts) == 3 or not table.hidden)]
     if namespace and len(found) > 1:
         found = [table for table in found if table.namespace == namespace] or found
     if len(found) > 1:
         shown = ".".join(parts)
-        raise BadQuery(f"{shown} may be {' or '.join(map(str, sorted(found)[:3]))}.", next="Write the whole name.")
+        raise BadQuery(f"{shown} may be {' or '.join(sorted(map(str, found))[:3])}.", next="Write the whole name.")
     if not found and not _foreign(parts):
         raise unknown_table(parts, known)
     return found[0] if found else None
@@ -84,8 +83,15 @@ def _foreign(parts: Sequence[str]) -> bool:
 def unknown_table(parts: Sequence[str], known: Iterable[TableName]) -> UnknownName:
     """The error for a name that is no table's, with the nearest ones that are."""
     shown = [table for table in known if not table.hidden]
-    error = UnknownName("table", ".".join(parts), [".".join(table.parts[-len(parts) :]) for table in shown])
+    ends = [_end(table, len(parts)) for table in shown]
+    error = UnknownName("table", ".".join(parts), ends)
     if not error.near and (whole := near(".".join(parts), map(str, shown))):
         error.next = suggestion(whole)
     error.next = error.next or "See what there is: lakebed ls"
     return error
+
+
+def _end(table: TableName, count: int) -> str:
+    """So many last parts of a name, quoted where SQL wants that."""
+    whole = count >= len(table.levels)
+    return str(table) if whole else ".".join(table.levels[-count:])

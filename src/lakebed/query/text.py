@@ -1,10 +1,10 @@
 """The text of a query: names and clauses in it, found from where the engine says that they begin."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from lakebed.names import TableName, duckdb_identifier
+from lakebed.names import CATALOG, ForeignName, TableName, duckdb_identifier
 
 BLANK = r"(?:\s|--[^\n]*+|/\*.*?\*/)*+"  # never given back, or a long row of blanks would be tried in every way
 _BLANK = re.compile(BLANK, re.DOTALL)
@@ -14,7 +14,12 @@ _BEFORE_TABLE = re.compile(rf"(?:\b(?:{_TABLE_FOLLOWS})|,)\s*$", re.IGNORECASE)
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 _PART_OF_TEXT = re.compile(r'"(?:[^"]|"")*"|[^."]+')
 _DOTTED = re.compile(rf"(?:{_PART_OF_TEXT.pattern})(?:\.(?:{_PART_OF_TEXT.pattern}))*")
+_PART_OR_COMMENT = re.compile(rf"(?P<part>{_PART.pattern})|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[\w$.]+|.", re.DOTALL)
+_DEEP = re.compile(
+    rf"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$|(?P<deep>(?:{_PART.pattern})(?:{BLANK}\.{BLANK}(?:{_PART.pattern})){{3,}})|{_PART.pattern}",
+    re.DOTALL,
+)
 _SKIPPED = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$"
 
 
@@ -110,6 +115,31 @@ def named_parts(text: str) -> tuple[str, ...]:
     """The parts of a name that stands in a text, quoted or not; none if it is no name."""
     found = _DOTTED.fullmatch(text)
     return tuple(_unquoted(part) for part in _PART_OF_TEXT.findall(text)) if found else ()
+
+
+def with_deep_names(text: str, tables: Collection[TableName]) -> str:
+    """The text with names of tables that have more parts than DuckDB takes in three; the catalog may stand before them."""
+
+    def shortened(match: re.Match[str]) -> str:
+        parts = _parts(match["deep"]) if match["deep"] else ()
+        meant = parts[1:] if len(parts) == 4 and parts[0].casefold() == CATALOG else parts
+        found = [table for table in tables if meant and (table.ends_with(parts) or table.ends_with(meant))]
+        found = [table for table in found if not isinstance(table, ForeignName)] or found
+        return found[0].duckdb if len(found) == 1 else match[0]
+
+    return _DEEP.sub(shortened, text)
+
+
+def deep_name(text: str) -> tuple[str, ...]:
+    """The first name after FROM or JOIN that has more than three parts."""
+    for match in _DEEP.finditer(text):
+        if match["deep"] and re.search(r"\b(?:from|join)\s*$", text[: match.start()], re.IGNORECASE):
+            return _parts(match["deep"])
+    return ()
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(_unquoted(found["part"]) for found in _PART_OR_COMMENT.finditer(name) if found["part"])
 
 
 def text_end(text: str, start: int) -> int | None:

@@ -34,13 +34,22 @@ def _statements(tables: Sequence[Listed]) -> Iterator[str]:
 
 def _table(table: Listed) -> Iterator[str]:
     name = f"{_schema(table)}.{duckdb_identifier(table.name.name)}"
-    columns = ", ".join(map(_column, table.columns)) or f"{duckdb_identifier('?')} {_NO_TYPE}"
-    yield f"CREATE TABLE IF NOT EXISTS {name} ({columns})"
+    kind = "VIEW" if table.is_view else "TABLE"
+    if table.is_view:
+        columns = ", ".join(map(_shown, table.columns)) or f"NULL AS {duckdb_identifier('?')}"
+        yield f"CREATE VIEW IF NOT EXISTS {name} AS SELECT {columns}"
+    else:
+        columns = ", ".join(map(_column, table.columns)) or f"{duckdb_identifier('?')} {_NO_TYPE}"
+        yield f"CREATE TABLE IF NOT EXISTS {name} ({columns})"
     if table.comment:
-        yield f"COMMENT ON TABLE {name} IS {text(table.comment)}"
+        yield f"COMMENT ON {kind} {name} IS {text(table.comment)}"
     for column in table.columns:
-        if column.doc:
+        if column.doc and not table.is_view:
             yield f"COMMENT ON COLUMN {name}.{duckdb_identifier(column.name)} IS {text(column.doc)}"
+
+
+def _shown(column: Column) -> str:
+    return f"CAST(NULL AS {_type(column.type) or _NO_TYPE}) AS {duckdb_identifier(column.name)}"
 
 
 def _column(column: Column) -> str:
@@ -66,4 +75,4 @@ def _database(table: Listed) -> str:
 
 
 def _schema(table: Listed) -> str:
-    return f"{_database(table)}.{duckdb_identifier(table.name.layer)}"
+    return f"{_database(table)}.{duckdb_identifier(table.name.layer or 'main')}"  # of a foreign name of two parts

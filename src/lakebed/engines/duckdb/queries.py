@@ -120,7 +120,8 @@ class DuckSession:
     def __init__(
         self, instances: Callable[[Plan | None], Instances], inspect: Inspect, *, on_close: Callable[[], None] | None = None
     ) -> None:
-        self._instances, self._inspect, self._on_close = instances, inspect, on_close
+        self._instances, self._inspect = instances, inspect
+        self._on_close = [on_close] if on_close else []
         self._seat: Seat | None = None
         self._closed = False
 
@@ -162,6 +163,10 @@ class DuckSession:
             connection.execute(plan.text, parameters)
         return DuckRows(connection, plan, self.close)
 
+    def on_close(self, do: Callable[[], None]) -> None:
+        """What has to be done when it is given back."""
+        self._on_close.append(do)
+
     def cancel(self) -> None:
         """End what runs; from any thread. DuckDB forgets what it is told between two statements, so it is told again."""
         Thread(target=self._interrupt, daemon=True).start()
@@ -182,5 +187,5 @@ class DuckSession:
         """Give it back; what is not read to its end is ended."""
         self._closed = True
         self._leave()
-        if self._on_close:
-            self._on_close()
+        while self._on_close:
+            self._on_close.pop()()

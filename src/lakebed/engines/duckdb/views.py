@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lakebed.engines.duckdb.extensions import loading
 from lakebed.engines.duckdb.types import as_text, duckdb_type, literal, text
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
 from lakebed.ports import Column, Scan, ScanColumn, TableMetadata
-from lakebed.query.plan import Own, Pinned, View
+from lakebed.query.plan import Own, Pinned, Plan, View, Viewed, read_by
+from lakebed.query.text import replaced
 from lakebed.settings import one_spelling
 
 _SPECIAL = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})  # DuckDB would look for files that fit
@@ -68,19 +69,33 @@ def select(view: View) -> str:
     what = view.target.what
     if isinstance(what, Own):
         return what.select
+    if isinstance(what, Viewed):
+        return _expanded(what.plan) if what.plan else _written(what)
     if view.scan is not None:
         return rows_of(view.scan, what)
     return {"snapshots": _snapshots, "refs": _refs}[view.target.about](what)
 
 
+def _expanded(plan: Plan) -> str:
+    """The query of a view, with the rows of its tables in their places."""
+    read = {view.quoted: view for view in plan.views}
+    return replaced(plan.sql, [replace(piece, text=f"({select(read[piece.text])})") for piece in plan.pieces])
+
+
+def _written(what: Viewed) -> str:
+    """The rows of a view as Spark wrote them."""
+    files = ", ".join(text(one_spelling(file).translate(_SPECIAL)) for file in what.files)
+    return f"SELECT * FROM read_parquet([{files}], hive_partitioning = false)"
+
+
 def needs_iceberg(views: Iterable[View]) -> bool:
     """Whether one of them cannot be read as plain files."""
-    return any(view.scan is not None and view.scan.files and not view.scan.plain for view in views)
+    return any(view.scan is not None and view.scan.files and not view.scan.plain for view in read_by(views))
 
 
 def files_of(views: Iterable[View]) -> tuple[str, ...]:
     """Every file that the views read."""
-    scans = [view.scan for view in views if view.scan is not None]
+    scans = [view.scan for view in read_by(views) if view.scan is not None]
     found = [file.location for scan in scans for file in scan.files]
     return tuple(dict.fromkeys((*found, *(scan.metadata_location for scan in scans if not scan.plain))))
 

@@ -15,7 +15,7 @@ from lakebed.engines.database.schema import iceberg_tables
 from lakebed.engines.iceberg import rows
 from lakebed.engines.iceberg.reading import MetadataReader
 from lakebed.errors import LakebedError, PointerMoved
-from lakebed.names import CATALOG, TableName
+from lakebed.names import CATALOG, ForeignName, TableName
 from lakebed.ports import (
     NAME,
     NOTHING_ALONG,
@@ -29,6 +29,7 @@ from lakebed.ports import (
     RefMove,
     SetProperties,
     TableMetadata,
+    ViewMetadata,
 )
 
 _T = iceberg_tables.c
@@ -38,8 +39,11 @@ _POINTERS = (  # made once: every query asks it
     .where(_T.catalog_name == CATALOG, _T.iceberg_type.is_distinct_from("VIEW"), _T.metadata_location.is_not(None))
     .order_by(_T.table_namespace, _T.table_name)
 )
-
-
+_VIEWS = (
+    select(_T.table_namespace, _T.table_name, _T.metadata_location)
+    .where(_T.catalog_name == CATALOG, _T.iceberg_type == "VIEW", _T.metadata_location.is_not(None))
+    .order_by(_T.table_namespace, _T.table_name)
+)
 _EVERYTHING = select(iceberg_tables).where(_T.metadata_location.is_not(None)).order_by(_T.table_namespace, _T.table_name)
 _PURGES = 5
 
@@ -74,20 +78,27 @@ class DatabaseCatalog:
         return self._reader.read(pointers)
 
     def views(self) -> dict[TableName, str]:
-        known = select(_T.table_namespace, _T.table_name, _T.metadata_location).where(
-            _T.catalog_name == CATALOG, _T.iceberg_type == "VIEW", _T.metadata_location.is_not(None)
-        )
         with self._database.reading() as connection:
-            found = connection.execute(known).all()
+            found = connection.execute(_VIEWS).all()
         named = ((rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
         return {view: location for view, location in named if view}
 
-    def foreign(self) -> tuple[Foreign, ...]:
-        """Those of other catalogs in this database too, if they lie in the lake."""
+    def view(self, view: TableName) -> ViewMetadata | None:
+        namespace, name = rows.key(view)
+        known = _VIEWS.where(_T.table_namespace == namespace, _T.table_name == name)
         with self._database.reading() as connection:
-            found = connection.execute(_EVERYTHING).all()
+            found = connection.execute(known).one_or_none()
+        return self._reader.view(view, found.metadata_location) if found else None
+
+    def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
+        """Those of other catalogs in this database too, if they lie in the lake."""
+        query = _EVERYTHING
+        if named is not None:  # SQLite folds letters from A to Z only
+            query = query.where(func.lower(_T.table_name).in_({name.lower() for name in named}) | _T.table_name.in_(named))
+        with self._database.reading() as connection:
+            found = connection.execute(query).all()
         return tuple(
-            Foreign("view" if row.iceberg_type == "VIEW" else "table", _shown(row), row.metadata_location)
+            _foreign(row)
             for row in found
             if (row.catalog_name != CATALOG and self._reader.in_lake(row.metadata_location))
             or (row.catalog_name == CATALOG and rows.name_of(row.table_namespace, row.table_name) is None)
@@ -262,9 +273,14 @@ class DatabaseCatalog:
         """Nothing to do: a publication here is never divided."""
 
 
-def _shown(row: Row[Any]) -> str:
-    name = f"{row.table_namespace}.{row.table_name}"
-    return name if row.catalog_name == CATALOG else f"{name} of the catalog {row.catalog_name}"
+def _foreign(row: Row[Any]) -> Foreign:
+    ours, name = row.catalog_name == CATALOG, f"{row.table_namespace}.{row.table_name}"
+    return Foreign(
+        "view" if row.iceberg_type == "VIEW" else "table",
+        name if ours else f"{name} of the catalog {row.catalog_name}",
+        row.metadata_location,
+        ForeignName.of((*row.table_namespace.split("."), row.table_name)) if ours else None,
+    )
 
 
 def _fence(connection: Connection, leases: Sequence[Lease]) -> None:

@@ -1,14 +1,15 @@
 """What a REST catalog holds besides our own tables: whoever removes files asks about all of it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import BadRequestError, NoSuchNamespaceError, NoSuchTableError, NoSuchViewError, RESTError
 from pyiceberg.typedef import Identifier
 
+from lakebed.engines.iceberg.metadata import read_view
 from lakebed.errors import BadName
-from lakebed.names import TableName
-from lakebed.ports import Foreign
+from lakebed.names import ForeignName, TableName
+from lakebed.ports import Foreign, ViewMetadata
 
 
 def our_name(parts: Identifier) -> TableName | None:
@@ -30,15 +31,22 @@ def namespaces(catalog: Catalog) -> set[Identifier]:
     return known
 
 
-def foreign_tables(catalog: Catalog) -> Iterator[Foreign]:
-    """Tables and views that no name of ours fits. One that goes meanwhile is none."""
+def foreign_tables(catalog: Catalog, named: Collection[str] | None = None) -> Iterator[Foreign]:
+    """Tables and views that no name of ours fits, or those of them whose last name is one of these.
+
+    One that goes meanwhile is none.
+    """
     for namespace in sorted(namespaces(catalog)):
         for parts in _tables_in(catalog, namespace):
-            if our_name(parts) is None and (location := _location(catalog, parts)):
-                yield Foreign("table", ".".join(parts), location)
+            if _is_foreign(parts, named) and (location := _location(catalog, parts)):
+                yield Foreign("table", ".".join(parts), location, ForeignName.of(parts))
         for parts, location in views_in(catalog, namespace):
-            if our_name(parts) is None:
-                yield Foreign("view", ".".join(parts), location)
+            if _is_foreign(parts, named):
+                yield Foreign("view", ".".join(parts), location, ForeignName.of(parts))
+
+
+def _is_foreign(parts: Identifier, named: Collection[str] | None) -> bool:
+    return our_name(parts) is None and (named is None or parts[-1].casefold() in {name.casefold() for name in named})
 
 
 def _tables_in(catalog: Catalog, namespace: Identifier) -> list[Identifier]:
@@ -74,3 +82,12 @@ def _view_place(catalog: Catalog, parts: Identifier) -> str | None:
         return f"{catalog.load_view(parts).metadata.location}/metadata"
     except NoSuchViewError:
         return None
+
+
+def view_of(catalog: Catalog, view: TableName) -> ViewMetadata | None:
+    """What a view is; None where there is none, or the server knows no views."""
+    try:
+        found = catalog.load_view(view.levels)
+    except (NoSuchViewError, NotImplementedError):
+        return None
+    return read_view(found.metadata.model_dump(by_alias=True))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from lakebed.errors import NewerFormat
-from lakebed.ports import MAIN, Column, Snapshot, SnapshotRef, TableMetadata
+from lakebed.ports import MAIN, Column, Snapshot, SnapshotRef, TableMetadata, ViewMetadata
 
 Json = Mapping[str, Any]
 NEWEST_FORMAT = 3  # of Iceberg's specification, that the engines here read and write
@@ -39,6 +39,24 @@ def read_metadata(document: Json) -> TableMetadata:
         statistics=tuple(
             entry["statistics-path"] for kind in ("statistics", "partition-statistics") for entry in document.get(kind) or ()
         ),
+    )
+
+
+def read_view(document: Json) -> ViewMetadata:
+    """What the metadata file of a view says: its present version, in Spark's SQL if it has that."""
+    version = _current(document["versions"], "version-id", document["current-version-id"])
+    schema = _current(document["schemas"], "schema-id", version["schema-id"])
+    texts = {one["dialect"]: one["sql"] for one in version["representations"] if one["type"] == "sql"}
+    dialect = "spark" if "spark" in texts else next(iter(texts))
+    return ViewMetadata(
+        sql=texts[dialect],
+        dialect=dialect,
+        columns=tuple(_column(field) for field in schema["fields"]),
+        namespace=tuple(version["default-namespace"]),
+        catalog=version.get("default-catalog") or "",
+        location=document["location"],
+        updated_at=_time(version["timestamp-ms"]),
+        properties=document.get("properties") or {},
     )
 
 

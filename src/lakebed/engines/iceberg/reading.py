@@ -3,16 +3,17 @@
 import gzip
 import json
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from lakebed.engines.files import open_files
-from lakebed.engines.iceberg.metadata import Json, read_metadata
+from lakebed.engines.iceberg.metadata import Json, read_metadata, read_view
 from lakebed.errors import DamagedTable, FileMissing
 from lakebed.names import TableName
-from lakebed.ports import Files, Pointer, TableMetadata
+from lakebed.ports import Files, Pointer, TableMetadata, ViewMetadata
 from lakebed.settings import FilesSettings, Root, one_spelling
 
 _AT_ONCE = 16
@@ -44,6 +45,11 @@ class MetadataReader:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return dict(zip((pointer.table for pointer in pointers), pool.map(self._one, pointers), strict=True))
 
+    def view(self, view: TableName, location: str) -> ViewMetadata:
+        """What the metadata file of a view says."""
+        with _damage(view, location):
+            return read_view(document_of(self._bytes(location)))
+
     def folder_of(self, pointer: Pointer) -> str | None:
         """Where a table lies below the root; None for one that lies elsewhere, or cannot be read."""
         try:
@@ -60,12 +66,8 @@ class MetadataReader:
         self._files.clear(folder)
 
     def _one(self, pointer: Pointer) -> TableMetadata:
-        try:
+        with _damage(pointer.table, pointer.location):
             return parse_metadata(self._bytes(pointer.location))[0]
-        except (FileMissing, FileNotFoundError):
-            raise DamagedTable(str(pointer.table), pointer.location, "there is no such file.") from None
-        except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, StopIteration) as error:
-            raise DamagedTable(str(pointer.table), pointer.location, f"{type(error).__name__}: {error}.") from error
 
     def _bytes(self, location: str) -> bytes:
         if path := self._root.relative(location):
@@ -75,3 +77,13 @@ class MetadataReader:
             parts = urlsplit(place)
             return open_files(Root.parse(f"s3://{parts.netloc}"), self._settings).read(parts.path.lstrip("/"))
         return Path(place).read_bytes()
+
+
+@contextmanager
+def _damage(table: TableName, location: str) -> Iterator[None]:
+    try:
+        yield
+    except (FileMissing, FileNotFoundError):
+        raise DamagedTable(str(table), location, "there is no such file.") from None
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise DamagedTable(str(table), location, f"{type(error).__name__}: {error}.") from error

@@ -19,7 +19,19 @@ from lakebed.engines.iceberg.looked_at import LookedAt, fetched
 from lakebed.engines.iceberg.metadata import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
 from lakebed.names import CATALOG, TableName, named_so
-from lakebed.ports import NOTHING_ALONG, Along, Amendment, Dropped, Foreign, Lease, Pointer, Publication, RefMove, TableMetadata
+from lakebed.ports import (
+    NOTHING_ALONG,
+    Along,
+    Amendment,
+    Dropped,
+    Foreign,
+    Lease,
+    Pointer,
+    Publication,
+    RefMove,
+    TableMetadata,
+    ViewMetadata,
+)
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as IcebergCatalog
@@ -104,11 +116,17 @@ class RestTables:
             found = [view for layer in sorted(self._layers()) for view in views_in(self._catalog, layer)]
         return {name: location for parts, location in found if (name := our_name(parts))}
 
-    def foreign(self) -> tuple[Foreign, ...]:
+    def view(self, view: TableName) -> ViewMetadata | None:
+        from lakebed.engines.iceberg.listing import view_of
+
+        with self._answering():
+            return view_of(self._catalog, view)
+
+    def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
         from lakebed.engines.iceberg.listing import foreign_tables
 
         with self._answering():
-            return tuple(foreign_tables(self._catalog))
+            return tuple(foreign_tables(self._catalog, named))
 
     def create_namespace(self, namespace: str, layer: str) -> None:
         with self._answering():

@@ -75,7 +75,8 @@ def _is(table: TableName) -> tuple[ColumnElement[bool], ...]:
 
 def key(table: TableName) -> tuple[str, str]:
     """The two columns that name a table."""
-    return (f"{table.namespace}.{table.layer}", table.name)
+    *namespace, name = table.levels
+    return (".".join(namespace), name)
 
 
 @lru_cache(maxsize=100_000)  # all rows are read again and again

@@ -31,6 +31,7 @@ from lakebed.ports import (
     Snapshot,
     SnapshotRef,
     TableMetadata,
+    ViewMetadata,
 )
 
 
@@ -111,8 +112,11 @@ class MemoryCatalog:
     def views(self) -> dict[TableName, str]:
         return {}
 
-    def foreign(self) -> tuple[Foreign, ...]:
-        return self.others
+    def view(self, view: TableName) -> ViewMetadata | None:
+        return None
+
+    def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
+        return tuple(one for one in self.others if named is None or (one.name and named_so([one.name], named)))
 
     def create_namespace(self, namespace: str, layer: str) -> None:
         """Tables need no place here."""

@@ -88,6 +88,10 @@ class SparkCompute:
         with self._answering():
             return frame.selectExpr(*expressions)
 
+    def save(self, frame: "DataFrame") -> tuple[str, ...]:
+        with self._answering():
+            return self._staging.save(frame)
+
     def append(self, frame: "DataFrame", target: str) -> None:
         with self._answering():
             frame.writeTo(target).append()

@@ -12,12 +12,14 @@ from lakebed.tables import read_type
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+# Times as every reader of Parquet knows them, not as the 96 bits that Spark writes unless told otherwise.
+_SAVING = {"outputTimestampType": "TIMESTAMP_MICROS", "datetimeRebaseModeInWrite": "CORRECTED"}
 # Days and times before 1582 are what they say: other readers of Parquet know no other calendar.
 _OPTIONS = {"datetimeRebaseMode": "CORRECTED"}
 
 
 class Staging:
-    """Rows on their way into Spark: Parquet files in the lake, of any size, which every kind of Spark reaches."""
+    """Rows on their way into Spark, or out of it: Parquet files in the lake, of any size, which every kind of Spark reaches."""
 
     def __init__(self, files: Files, root: Root, run_id: str) -> None:
         self._files, self._root, self._folder, self._count = files, root, f"{DATA}/staging/{run_id}", 0
@@ -31,6 +33,15 @@ class Staging:
         self._count += 1
         self._files.write(path, part)
         return self._root.at(path)
+
+    def save(self, frame: "DataFrame") -> tuple[str, ...]:
+        """Let Spark write its rows, and tell the addresses of the files."""
+        folder = f"{self._folder}/saved-{self._count:06}"
+        self._count += 1
+        for key, value in _SAVING.items():
+            frame.sparkSession.conf.set(f"spark.sql.parquet.{key}", value)
+        frame.write.parquet(self._root.at(folder))
+        return tuple(self._root.at(file.path) for file in self._files.list(folder) if file.path.endswith(".parquet"))
 
     def clear(self) -> None:
         if self._count:

@@ -1,0 +1,62 @@
+"""Which table or view a name in a query means: the lake's own tables first, then views and what somebody else made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lakebed.errors import UnknownName
+from lakebed.names import ForeignName, TableName
+from lakebed.ports import Catalog, Foreign, Pointer
+from lakebed.query.spec import Meant, meaning, unknown_table
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a look at the catalog found. `pointers` are those of the lake's own tables."""
+
+    pointers: Mapping[TableName, Pointer] = field(default_factory=dict)
+    views: frozenset[TableName] = frozenset()
+    foreign: tuple[Foreign, ...] = ()
+
+    @property
+    def tables(self) -> dict[TableName, Pointer]:
+        """Where each table is, whoever made it."""
+        found = dict(self.pointers)
+        found.update({one.name: Pointer(one.name, one.location) for one in self.foreign if one.name and one.kind == "table"})
+        return found
+
+    @property
+    def beside(self) -> set[TableName]:
+        """What is none of the lake's own tables."""
+        return {*self.views, *(one.name for one in self.foreign if one.name)}
+
+    def is_view(self, name: TableName) -> bool:
+        """Whether a name of these is a view's."""
+        return name in self.views or (isinstance(name, ForeignName) and name not in self.tables)
+
+    def meaning(self, parts: Sequence[str], namespace: str | None) -> Meant | None:
+        """As `spec.meaning`; what is beside the lake's tables is meant only where none of these is."""
+        try:
+            return meaning(parts, self.pointers, namespace=namespace)
+        except UnknownName as error:
+            if error.kind != "table":
+                raise
+        try:
+            return meaning(parts, self.beside, namespace=namespace)
+        except UnknownName:
+            raise unknown_table(parts, {*self.pointers, *self.beside}) from None
+
+
+def named(catalog: Catalog, names: set[str]) -> Known:
+    """The lake's own tables whose last name is one of these: one look, and enough for most queries."""
+    return Known(catalog.pointers(named=names) if names else {})
+
+
+def with_beside(catalog: Catalog, known: Known, names: set[str]) -> Known:
+    """The same, and the views and foreign tables that may be meant."""
+    views = frozenset(view for view in catalog.views() if view.name.casefold() in {name.casefold() for name in names})
+    return Known(known.pointers, views, catalog.foreign(named=names))
+
+
+def everything(catalog: Catalog) -> Known:
+    """All there is; for names that are unknown otherwise, and those near them."""
+    return Known(catalog.pointers(), frozenset(catalog.views()), catalog.foreign())
