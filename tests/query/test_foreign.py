@@ -123,7 +123,7 @@ def test_statements_that_list_tables_show_foreign_ones(lake: Lake) -> None:
     assert {row[0] for row in lake.query("SHOW TABLES").rows()} >= {"flat", "my table", "deep", "umsätze 2024", "orders"}
     found = lake.query("SELECT table_catalog, table_schema FROM information_schema.columns WHERE table_name = 'my table'")
     assert list(found.rows()) == [("my ns", "main")]
-    assert list(lake.query('DESCRIBE "my ns"."my table"').rows())[0][:2] == ("id", "BIGINT")
+    assert next(iter(lake.query('DESCRIBE "my ns"."my table"').rows()))[:2] == ("id", "BIGINT")
 
 
 @pytest.mark.parametrize("name", ["plain.flat", '"my ns"."my table"', "A.b.c.deep"])

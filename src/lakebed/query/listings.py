@@ -61,7 +61,7 @@ def refuse_beside_tables(tables: Iterable[TableName]) -> None:
 
 def in_order(statement: Json, tables: Sequence[Listed], *, namespace: str | None) -> tuple[Listed, ...]:
     """The tables, with those first that SHOW TABLES FROM a layer means: DuckDB looks for it in the first namespace only."""
-    for layer in (folded(item["schema_name"]) for item in _shows(statement) if not item["catalog_name"]):
+    for layer in (folded(item["schema_name"]) for item in _shows(statement) if item["schema_name"] and not item["catalog_name"]):
         found = sorted({table.name.namespace for table in tables if folded(table.name.layer) == layer})
         if len(found) > 1 and namespace not in found:
             fits = " or ".join(f"{one}.{layer}" for one in found[:3])
