@@ -45,6 +45,7 @@ def rest_properties(catalog: RestCatalog) -> dict[str, str]:
         "scope": catalog.scope,
         "oauth2-server-uri": catalog.oauth2_server_uri,
         "credential": catalog.credential.get_secret_value() if catalog.credential else "",
+        "lakebed.timeout-seconds": str(catalog.timeout_seconds),
     }
     return {key: value for key, value in known.items() if value}
 

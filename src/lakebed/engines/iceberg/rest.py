@@ -55,9 +55,9 @@ class RestTables:
 
     @cached_property
     def _catalog(self) -> "IcebergCatalog":
-        from pyiceberg.catalog import load_catalog
+        from lakebed.engines.iceberg.limited_rest import LimitedRest
 
-        return load_catalog(CATALOG, **self._properties)
+        return LimitedRest(CATALOG, **self._properties)
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
