@@ -36,7 +36,7 @@ def said(*arguments: str) -> str:
 
 def released_twice(lake: Path) -> None:
     said("pipeline", "release", "silver.orders", "-m", "[red]first[/red]")
-    write(lake, f"{ORDERS}/tests/quality/cheap.sql", "SELECT id FROM {{ this }} WHERE eur < [3][0]")
+    write(lake, f"{ORDERS}/tests/quality/cheap.sql", "SELECT id FROM {{ this }} WHERE eur < array(3)[0]")
     said("pipeline", "release", "silver.orders")
 
 
@@ -58,7 +58,7 @@ def test_releases_are_listed_and_compared(lake: Path) -> None:
     assert [row.split()[0] for row in rows[2:]] == ["2", "1"]
     assert rows[3].endswith("[red]first[/red]")
     shown = said("pipeline", "diff", "silver.orders", "1", "2")
-    assert "+SELECT id FROM {{ this }} WHERE eur < [3][0]" in shown
+    assert "+SELECT id FROM {{ this }} WHERE eur < array(3)[0]" in shown
     assert shown.splitlines()[-1] == "from release 1 to release 2: 1 changed"
     assert said("pipeline", "diff", "silver.orders", "2") == "from release 2 to draft: no change\n"
     assert told("pipeline", "diff", "silver.orders", "2", "1")["changed"] == ["tests/quality/cheap.sql"]
@@ -91,7 +91,7 @@ def test_plan_and_compile_take_the_release_if_asked(lake: Path) -> None:
     for name in ("bronze.orders", "bronze.rates"):
         said("pipeline", "release", name)
     shown = [sql["text"] for sql in told("compile", "silver.orders", "--gates", "--released")]
-    assert any("eur < [3][0]" in sql for sql in shown)
+    assert any("eur < array(3)[0]" in sql for sql in shown)
     assert not any("eur < 77" in sql for sql in shown)
     tables = [plan["table"] for plan in told("plan", "--released")]
     assert tables == ["shop.bronze.orders", "shop.bronze.rates", "shop.silver.orders"]

@@ -13,6 +13,7 @@ PLAIN = [
     "SELECT CASE WHEN amount > 10 THEN 'big' ELSE 'small' END, CASE status WHEN 'a' THEN 1 END, if(amount > 1, 1, 0) FROM orders",
     "SELECT id FROM orders WHERE name IS NOT DISTINCT FROM 'a' AND amount BETWEEN 1 AND 2 AND NOT (id % 2 = 0) AND id DIV 2 = 1",
     "SELECT id & 1, id | 2, id ^ 3, ~id, id << 2, id >> 1, name || name, id == 1, id != 1, id <> 1, !true FROM orders",
+    "SELECT id >>> 1, X 'F0', X'70', id >> 2 FROM orders",
     "SELECT name LIKE 'a%' ESCAPE '!', name RLIKE '^a', name ILIKE '%B', name LIKE ANY ('a%', 'b%') FROM orders",
     "SELECT id FROM orders WHERE (id, name) IN (SELECT id, name FROM customers)",
     "SELECT id FROM orders WHERE (country, status) = ('a', 'b')",
@@ -76,6 +77,7 @@ SOURCES = [
     "VALUES (1, 'a'), (2, 'b')",
     "SELECT * FROM VALUES (1, 'a'), (2, 'b') AS t(id, name)",
     "SELECT * FROM (VALUES (1), (2)) AS v(x)",
+    "SELECT n FROM VALUES 1, 2 AS tab(n) UNION ALL SELECT m FROM VALUES 3, 4 tab(m)",
     "SELECT id FROM a UNION ALL SELECT id FROM b EXCEPT SELECT id FROM c INTERSECT SELECT id FROM d",
     "SELECT id FROM a MINUS SELECT id FROM b",
     "(SELECT id FROM a) UNION (SELECT id FROM b) ORDER BY id",
@@ -125,6 +127,7 @@ FUNCTIONS = [
     "date_diff(DAY, at, at) FROM orders",
     "SELECT trim(BOTH 'x' FROM name), substring(name FROM 1 FOR 2), substring(name, 1, 2), "
     "overlay(name PLACING 'x' FROM 1 FOR 2), position('a' IN name), input_file_name(), raise_error('no') FROM orders",
+    "SELECT shuffle(tags, 5), any_value(name, true), first_value(name, true), concat() FROM orders GROUP BY tags",
     "SELECT replace(replace(replace(name, 'a', ''), 'b', ''), 'c', ''), regexp_replace(name, '(a)(b)$', '$2$1') FROM orders",
 ]
 VALID = [*PLAIN, *LITERALS, *NESTED, *GROUPS, *WINDOWS, *SOURCES, *LATERALS, *FUNCTIONS]
@@ -132,8 +135,68 @@ VALID = [*PLAIN, *LITERALS, *NESTED, *GROUPS, *WINDOWS, *SOURCES, *LATERALS, *FU
 # Valid for Spark, and refused: each has a plainer spelling that is not.
 REFUSED_THOUGH_VALID = [
     "TABLE orders",
-    "SELECT id >>> 1 FROM orders",
     "SELECT * FROM orders WITH (`split-size` = 5)",
     "SELECT values FROM (SELECT 1 AS values)",
     "SELECT 1 /* a /* nested */ comment */",
+]
+
+COLUMNS = {
+    "orders": (
+        *("id", "name", "country", "status", "amount", "at", "tags", "attrs", "address", "items", "raw", "customer", "secret"),
+        *("weird column", "größe", "a`b", "date", "order", "group"),
+    ),
+    "words": ("date", "timestamp", "value", "type", "key", "status", "comment", "format", "text", "first", "json"),
+    "wide": ("a", "b"),
+    "lake.ecommerce.silver.orders": ("id",),
+    **dict.fromkeys(["customers", "a", "b", "c", "d"], ("id", "name")),
+}
+
+# Refused by Spark's parser: the text, and what it stops at.
+WRONG_SYNTAX = [
+    ("SELECT 1 AS a,, 2 AS b", ","),
+    ("SELECT id FRM orders", "orders"),
+    ("SELECT id FROM orders WERE id = 1", "id"),
+    ("SELECT id name total FROM orders", "total"),
+    ("SELECT id FROM orders GROUP id", "id"),
+    ("SELECT id FROM orders ORDER amount", "amount"),
+    ("SELECT id FROM orders WHERE id = = 1", "="),
+    ("SELECT id FROM orders WHERE (id = 1) name = 2", "name"),
+    ("SELECT count(*) AS n FROM orders GROUP BY country HAVING n >", "end"),
+    ("SELECT 1 +", "end"),
+    ("SELECT CASE WHEN id = 1 THEN 2 FROM orders", "FROM"),
+    ("SELECT id FROM orders JOIN ON orders.id = 1", "."),
+    ("SELECT id FROM orders LIMIT 1 WHERE id = 1", "WHERE"),
+    ("SELECT id FROM orders WHERE id IN 1, 2", "1"),
+    ("SELECT id FROM orders WHERE id BETWEEN 1", "end"),
+    ("SELECT cast(id INT) FROM orders", "INT"),
+    ("SELECT id FROM orders UNION SELECT id FROM orders WHERE id >", "end"),
+    ("SELECT sum(amount) OVER PARTITION BY id FROM orders", "id"),
+    ("WITH a AS SELECT 1 SELECT * FROM a", "SELECT"),
+    ("SELECT id FROM orders o o", "o"),
+    ("SELECT INTERVAL '1' FROM orders WHERE id <> > 1", ">"),
+    ("SELECT a-b.c FROM orders x-y", "-"),
+    ("SELECT id FROM orders /*+ BROADCAST(o) */ WHERE id = 1", "/*+"),
+]
+
+# Refused by Spark's analysis: the text, what is not there, and what is suggested.
+WRONG_NAMES = [
+    ("SELECT uper(name) FROM orders", "function uper()", "upper"),
+    ("SELECT id FROM orders WHERE concatt(name, 'a') = 'b'", "function concatt()", "concat"),
+    ("SELECT lake.system.bukcet(16, id) FROM orders", "function bukcet()", "bucket"),
+    ("SELECT system.builtin.uper(name) FROM orders", "function uper()", "upper"),
+    ("SELECT date_format(date_trnc('day', at), 'y') FROM orders", "function date_trnc()", "date_trunc"),
+    ("SELECT * FROM (SELECT `uper`(name) AS n FROM orders)", "function uper()", "upper"),
+    ("SELECT amont FROM orders", "column amont", "amount"),
+    ("SELECT o.amont FROM orders o JOIN customers c ON o.id = c.id", "column amont", "amount"),
+    ("SELECT o.id FROM orders o JOIN customers c ON o.id = c.idd", "column idd", "id"),
+    ("SELECT x.id FROM orders o", "table or column x", "o"),
+    ("SELECT id FROM orders WHERE max(amount) > 1 AND contry = 'a'", "column contry", "country"),
+    ("WITH a AS (SELECT id, name AS label FROM orders) SELECT lable FROM a", "column lable", "label"),
+    ("SELECT n FROM (SELECT id AS m FROM orders)", "column n", "m"),
+    ("SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM customers c WHERE c.idd = orders.id)", "column idd", "id"),
+    ("SELECT sum(amount) AS total FROM orders GROUP BY contry", "column contry", "country"),
+    ("SELECT id FROM orders ORDER BY amont", "column amont", "amount"),
+    ("SELECT id FROM customers UNION ALL SELECT idd FROM customers", "column idd", "id"),
+    ("SELECT row_number() OVER (PARTITION BY contry ORDER BY id) AS n FROM orders", "column contry", "country"),
+    ("SELECT id, nme FROM customers t(id, label)", "column nme", "id"),
 ]

@@ -1,5 +1,6 @@
 """What we think of a text, and what Spark thinks of it. Spark's own lexer and parser are asked, inside the JVM."""
 
+import json
 import random
 import re
 from collections.abc import Iterator
@@ -7,16 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts import spark_facts
 
 from lakebed.errors import BadPipeline
 from lakebed.settings import Settings
 from lakebed.sql import check_query
+from lakebed.sql.functions import spark_functions
 from lakebed.sql.lexer import Kind, read
 from lakebed.sql.source import Source
+from lakebed.sql.syntax import stop
+from lakebed.sql.tokens import numbered
+from lakebed.sql.words import DENIED
 from tests.conftest import SCALE
 from tests.engines.spark.lakes import new_lake
 from tests.spark_sessions import OpenSpark
-from tests.sql.queries import REFUSED_THOUGH_VALID, SNAPSHOT, VALID
+from tests.sql.queries import REFUSED_THOUGH_VALID, SNAPSHOT, VALID, WRONG_NAMES, WRONG_SYNTAX
 
 pytestmark = pytest.mark.spark
 
@@ -68,8 +74,7 @@ def session(open_spark: OpenSpark, tmp_path: Path) -> Any:
 
 
 def test_every_query_we_call_valid_is_valid_for_spark(session: Any) -> None:
-    for name, columns in VIEWS.items():
-        session.createDataFrame([], columns).createOrReplaceTempView(name)
+    _make_views(session)
     for namespace in ("lake.ecommerce", "lake.ecommerce.silver"):
         session.sql(f"CREATE NAMESPACE {namespace}")
     session.sql("CREATE TABLE lake.ecommerce.silver.orders (id BIGINT) USING iceberg")
@@ -79,6 +84,71 @@ def test_every_query_we_call_valid_is_valid_for_spark(session: Any) -> None:
     embedded = [f"SELECT * FROM ({check_query(text, where='a').text})" for text in VALID]
     texts = [*VALID, *REFUSED_THOUGH_VALID, *embedded]
     assert [wrong for text in texts if (wrong := _objection(session, text.replace(str(SNAPSHOT), str(snapshot))))] == []
+
+
+def _make_views(session: Any) -> None:
+    for name, columns in VIEWS.items():
+        session.createDataFrame([], columns).createOrReplaceTempView(name)
+
+
+def test_every_query_we_call_wrong_is_wrong_for_spark(session: Any) -> None:
+    _make_views(session)
+    wrong = [(text, "PARSE_SYNTAX_ERROR|INVALID_IDENTIFIER") for text, _ in WRONG_SYNTAX]
+    wrong += [(text, "UNRESOLVED") for text, _, _ in WRONG_NAMES]
+    assert [text for text, reason in wrong if not re.search(reason, _objection(session, text))] == []
+
+
+@pytest.mark.parametrize("name", ["syntax", "functions"])
+def test_what_we_know_of_spark_without_starting_it_is_as_the_pinned_spark_has_it(session: Any, name: str) -> None:
+    held = json.loads((spark_facts.FOLDER / f"{name}.json").read_text())
+    assert held == json.loads(json.dumps(getattr(spark_facts, name)(session))), "python -m scripts.spark_facts"
+
+
+def test_every_function_that_spark_shows_is_known(session: Any) -> None:
+    shown = {row[0] for row in session.sql("SHOW SYSTEM FUNCTIONS").collect() if row[0][0].isalpha()}
+    assert len(shown) > 400
+    assert shown <= spark_functions()
+
+
+def test_every_example_of_sparks_own_documentation_passes(session: Any) -> None:
+    jvm = session._jvm
+    registry = jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin()
+    found = [
+        registry.lookupFunction(name).get() for name in jvm.scala.jdk.javaapi.CollectionConverters.asJava(registry.listFunction())
+    ]
+    texts = {
+        text.strip() for one in found for text in re.findall(r"^\s*> (.*?);\s*$", one.getExamples(), re.MULTILINE | re.DOTALL)
+    }
+    refused_on_purpose = re.compile(rf"SET |.*\b({'|'.join(DENIED)})\(", re.DOTALL)
+    texts = {text for text in texts if not refused_on_purpose.match(text)}
+    assert len(texts) > 900
+    for text in sorted(texts):
+        check_query(text, where="a", functions=(), columns={})
+
+
+def test_a_text_has_wrong_syntax_for_us_if_and_only_if_it_has_for_spark(session: Any) -> None:
+    chance, parser = random.Random(7), session._jsparkSession.sessionState().sqlParser()
+    taken = 0
+    for _ in range(600 * SCALE):
+        text = _mutant(chance)
+        try:
+            reading = read(Source(text, "a"))
+        except BadPipeline:
+            continue
+        ours = stop([number for number, _, _ in numbered(reading)]) is None
+        theirs = _taken_by(parser, reading.text[: reading.end])
+        assert ours == theirs, text
+        taken += ours
+    assert taken > 50
+
+
+def _taken_by(parser: Any, text: str) -> bool:
+    """Whether Spark's grammar takes a text; what Spark says beyond its grammar does not count."""
+    try:
+        parser.parseQuery(text)
+    except Exception as error:
+        return "PARSE_SYNTAX_ERROR" not in str(error) and "PARSE_EMPTY_STATEMENT" not in str(error)
+    return bool(re.match(r"\W*(SELECT|WITH|FROM|VALUES|TABLE|MAP|REDUCE)\b", text, re.IGNORECASE))
 
 
 def _objection(session: Any, text: str) -> str:

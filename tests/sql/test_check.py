@@ -8,7 +8,7 @@ import pytest
 from lakebed.errors import BadPipeline
 from lakebed.sql import Query, check_query
 from tests.sql.attacks import ATTACKS
-from tests.sql.queries import REFUSED_THOUGH_VALID, VALID
+from tests.sql.queries import COLUMNS, REFUSED_THOUGH_VALID, VALID, WRONG_NAMES, WRONG_SYNTAX
 
 PINNED = "lake.`shop`.`silver`.`orders` VERSION AS OF 5"
 BRANCH = "lake.`shop`.`silver`.`clean`.`branch_run_1`"
@@ -161,7 +161,7 @@ def test_the_tables_read_are_told_in_the_words_they_were_given_in(text: str, rea
     ],
 )
 def test_a_table_that_was_not_given_is_refused(text: str) -> None:
-    with pytest.raises(BadPipeline, match=r"was not given.*\n.*\n.*ref\('…'\)"):
+    with pytest.raises(BadPipeline, match=r"(?s)was not given.*ref\('…'\)"):
         tables(text, ALLOWED)
 
 
@@ -208,3 +208,92 @@ def test_the_parser_logs_nothing_of_what_it_does_not_understand(caplog: pytest.L
     with pytest.raises(BadPipeline):
         check_query("WITH a AS (SELECT 1 AS x), b AS (REVOKE SELECT x FROM a) * FROM b", where="a.sql")
     assert caplog.records == []
+
+
+@pytest.mark.parametrize(("text", "stops"), WRONG_SYNTAX)
+def test_syntax_that_spark_does_not_take_is_refused_at_the_place_where_spark_stops(text: str, stops: str) -> None:
+    with pytest.raises(BadPipeline) as refused:
+        check_query(f"-- a comment\n{text}", where="a.sql")
+    error = refused.value
+    assert error.where == "a.sql:2"
+    assert error.next
+    assert "ends too early" in error.what if stops == "end" else text[error.column or 0 :].startswith(stops)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("SELECT id FRM orders", "FROM"),
+        ("SELCT 1", ""),
+        ("SELECT id FROM orders WERE id = 1", "WHERE"),
+        ("SELECT a FROM b GROPU BY a", "GROUP"),
+    ],
+)
+def test_a_misspelt_keyword_gets_the_near_one_suggested(text: str, meant: str) -> None:
+    with pytest.raises(BadPipeline, match=f"Did you mean {meant}" if meant else "does not begin a query"):
+        check_query(text, where="a.sql")
+
+
+@pytest.mark.parametrize(("text", "missing", "near"), WRONG_NAMES)
+def test_functions_and_columns_that_are_not_there_are_refused_with_near_names(text: str, missing: str, near: str) -> None:
+    with pytest.raises(BadPipeline) as refused:
+        check_query(text, where="a.sql", functions=(), columns=COLUMNS)
+    assert f"there is no {missing}." in refused.value.what
+    assert near in refused.value.next
+    assert "^" in str(refused.value)
+
+
+@pytest.mark.parametrize("text", VALID)
+def test_no_column_or_function_of_an_ordinary_query_is_called_missing(text: str) -> None:
+    check_query(text, where="a.sql", functions=(), columns=COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT anything FROM unknown",
+        "SELECT anything FROM orders, unknown",
+        "SELECT anything FROM orders JOIN (SELECT * FROM unknown) u ON true",
+        "WITH u AS (SELECT * FROM unknown) SELECT anything, u.thing FROM u",
+        "SELECT anything FROM orders LATERAL VIEW explode(tags) t AS anything",
+        "SELECT total * 2 AS twice, sum(amount) AS total FROM orders",
+        "SELECT address.whatever, o.address.geo.whatever FROM orders o",
+        "SELECT (SELECT max(c.id) FROM customers c WHERE c.id = customer) FROM orders",
+        "SELECT (SELECT max(anything) FROM unknown) FROM orders",
+        "SELECT id FROM orders WHERE id IN (SELECT customer FROM customers)",
+        "SELECT new, _file, _metadata.file_path FROM (SELECT * FROM orders) PIVOT (max(id) FOR status IN ('new'))",
+        "SELECT anything FROM wide UNPIVOT (v FOR anything IN (a, b))",
+        "SELECT max_by(anything, 1) FROM (SELECT explode(tags) FROM orders)",
+        "SELECT `count(1)` FROM (SELECT count(*) FROM orders)",
+        "SELECT _file, _pos FROM orders",
+        "SELECT address.geo, count(*) FROM orders GROUP BY address.geo ORDER BY geo, `count(1)`",
+        "SELECT explode(tags) FROM orders ORDER BY col",
+        "SELECT address.* FROM orders ORDER BY city",
+        "FROM orders |> EXTEND id AS anything |> SELECT anything",
+        "SELECT anything FROM (VALUES (1)) AS t(anything)",
+        "SELECT timestampdiff(QUARTER, at, at), date_diff(WEEK, at, at), dateadd(MICROSECOND, 1, at) FROM orders",
+        "SELECT extract(DOW FROM at), extract(WEEK FROM at) FROM orders",
+        "SELECT current_time, localtimestamp, session_user, user, current_catalog FROM orders",
+        "SELECT other.place.my_udf(id) FROM orders",
+        "SELECT ID, O.NAME FROM Orders o",
+    ],
+)
+def test_what_is_not_certain_is_left_to_spark(text: str) -> None:
+    check_query(text, where="a.sql", functions=(), columns=COLUMNS | {"Orders": COLUMNS["orders"]})
+
+
+def test_functions_that_a_project_registers_are_known() -> None:
+    check_query("SELECT My_Udf(id) FROM t", where="a.sql", functions={"my_udf"})
+    check_query("SELECT my_udf(id) FROM t", where="a.sql")
+    with pytest.raises(BadPipeline, match=r"no function my_udf\(\)"):
+        check_query("SELECT my_udf(id) FROM t", where="a.sql", functions=())
+
+
+def test_an_error_far_to_the_right_of_a_long_line_is_shown() -> None:
+    text = f"SELECT {', '.join(f'column_{number}' for number in range(80))},, 2 AS b FROM t"
+    with pytest.raises(BadPipeline) as refused:
+        check_query(text, where="a.sql")
+    excerpt, column = refused.value.excerpt, refused.value.column
+    assert len(excerpt) <= 120
+    assert column is not None
+    assert excerpt[column - 1 :].startswith(",, 2 AS b")

@@ -262,6 +262,7 @@ class Lake(Reads):
             log=lambda run_id: logs / "runs" / f"{run_id}.log",
             holder=this_process(),
             releases=self.stores.releases,
+            own_spark=self._given_session is None and self.settings.spark.has_own_functions_only,
         )
 
     def _compute(self, run_id: str) -> "Compute":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lakebed.app.find import resolve
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, new_run_id, short_id
-from lakebed.pipelines import Order, PipelineSpec, Preview, compiled, judged, preview
+from lakebed.pipelines import Ahead, Order, PipelineSpec, Preview, judged, preview
 from lakebed.pipelines.hand import BY_HAND
 from lakebed.pipelines.lineage import ColumnLineage, Lineage, columns_of, table_lineage
 from lakebed.pipelines.releases import known_columns
@@ -45,13 +45,17 @@ OnJudged = Callable[[Judged, int], None]
 def compile_selected(pipelines: "Pipelines", request: "Request") -> tuple[Sql, ...]:
     """The SQL of the selected pipelines and their gates. A Python pipeline has none, and is refused if nothing else is meant."""
     loaded = pipelines.load(released=request.released)
-    specs = [loaded.specs[table] for table in loaded.selected(request.select, request.exclude)]
-    chosen = [spec for spec in specs if spec.kind == "sql"] or specs
-    return tuple(sql for spec in chosen for sql in _sql(pipelines, loaded, spec, request))
+    tables = loaded.selected(request.select, request.exclude)
+    ahead = Ahead.of(loaded.specs, pipelines.tools, order_of(request))
+    python = [table for table in tables if loaded.specs[table].kind == "python"]
+    if len(python) < len(tables):
+        ahead.columns |= dict.fromkeys(python)
+        tables = tuple(table for table in tables if table not in python)
+    return tuple(sql for table in tables for sql in _sql(ahead, loaded.specs[table]))
 
 
-def _sql(pipelines: "Pipelines", loaded: "Loaded", spec: PipelineSpec, request: "Request") -> list[Sql]:
-    query, *gates = compiled(spec, loaded.specs, pipelines.tools, order_of(request))
+def _sql(ahead: Ahead, spec: PipelineSpec) -> list[Sql]:
+    query, *gates = ahead.compiled(spec.table)
     named = zip(spec.gates, gates, strict=True)
     return [Sql(spec.table, query.where, query.text), *(Sql(spec.table, one.where, one.text, gate.name) for gate, one in named)]
 

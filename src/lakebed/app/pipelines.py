@@ -11,15 +11,13 @@ from lakebed.app.artifacts import args_of, keep_artifacts
 from lakebed.app.loading import Loaded, load_all_released, load_drafts, refuse_unreleased_inputs
 from lakebed.app.patience import patiently
 from lakebed.errors import LakebedError, RunFailed, UsageError
-from lakebed.names import TableName, new_run_id
+from lakebed.names import TableName
 from lakebed.pipelines import (
+    Ahead,
     Build,
-    Built,
     Plan,
     Preview,
     Tools,
-    pin,
-    plan_run,
     read_log,
     refuse_unknown_refs,
     run_each,
@@ -104,19 +102,12 @@ class Pipelines:
         return spec.strategy.keys if spec else ()
 
     def plan(self, request: Request) -> tuple[Plan, ...]:
-        """What runs would do now. Touches nothing, starts no JVM."""
+        """What runs would do now; what could not run is refused. Touches nothing, starts no JVM."""
         loaded = self.load(released=request.released)
         tables = loaded.selected(request.select, request.exclude)
         refuse_unreleased_inputs(tables, loaded, self.tools)
-        order = look.order_of(request)
-        absent: dict[TableName, Built] = {}
-        plans = []
-        for table in tables:
-            pins, target = pin(loaded.specs[table], loaded.specs, self.tools, order, run_id=new_run_id(), built=absent)
-            plans.append(plan_run(loaded.specs[table], pins, target))
-            if target.absent:
-                absent[table] = Built(table, None)
-        return tuple(plans)
+        ahead = Ahead.of(loaded.specs, self.tools, look.order_of(request))
+        return tuple(map(ahead.plan, tables))
 
     def run(
         self,

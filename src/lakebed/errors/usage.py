@@ -42,10 +42,13 @@ class BadRoot(UsageError):
 class BadText(UsageError):
     """A file that somebody wrote for Lakebed is wrong at some line."""
 
-    def __init__(self, what: str, *, where: str, line: int | None = None, excerpt: str = "", next: str = "") -> None:
-        self.line, self.excerpt = line, excerpt
+    def __init__(
+        self, what: str, *, where: str, line: int | None = None, excerpt: str = "", column: int | None = None, next: str = ""
+    ) -> None:
+        self.line, self.excerpt, self.column = line, excerpt, column  # the column is one of the excerpt, counted from 0
         place = f"{where}:{line}" if line else where
-        shown = f"{what}\n  {line} | {excerpt}\n" if line and excerpt else what
+        mark = "" if column is None else f"  {' ' * len(str(line))} | {' ' * column}^\n"
+        shown = f"{what}\n  {line} | {excerpt}\n{mark}" if line and excerpt else what
         super().__init__(shown, where=place, next=next)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
+from lakebed.pipelines.check import check_setting, other_functions, python_of
 from lakebed.pipelines.compile import Setting
 from lakebed.pipelines.heal import heal, set_back
 from lakebed.pipelines.pin import Built, Specs, pin
@@ -52,10 +53,13 @@ def begin(
     pins, target = pin(spec, specs, tools, order, run_id=run_id, built=built)
     tools.records.pin(run_id, tuple(pins.inputs.values()))
     mark = watermark(spec, pins, target, tools)
-    setting = Setting(spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars)
+    functions = other_functions(python_of(specs), own_spark=tools.own_spark)
+    setting = Setting(spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars, functions=functions)
     record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref), given=pins.given)
     plan, moment = _plan(spec, pins, target, order), _moment(record.started_at, setting, tools)
     record = replace(record, moment=moment)
+    if plan.steps and not order.hand:
+        check_setting(setting)  # before Spark is asked for anything
     return Work(tools, order, setting, plan, held, record, moment, logger_of(run_id, tools.log(run_id)))
 
 

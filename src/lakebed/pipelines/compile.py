@@ -1,12 +1,12 @@
 """From a pipeline's template and pins to the SQL that runs. Pure but for the template's own process."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from zlib import crc32
 
-from lakebed.names import TableName, ZoneName, spark_identifier
+from lakebed.names import CATALOG, TableName, ZoneName, spark_identifier
 from lakebed.pipelines.pin import Built, Specs
 from lakebed.pipelines.pins import Pins, Target
 from lakebed.pipelines.spec import PipelineSpec, Ref
@@ -43,6 +43,7 @@ class Setting:
     started_at: datetime  # when all the runs began that were asked for together, in the lake's time zone
     vars: Mapping[str, Any]
     part: int = 0  # which batch of several; 0: all files are one
+    functions: Collection[str] | None = None  # that Spark has besides its own; None: any
 
     def view(self, zone: ZoneName, pattern: str | None) -> str:
         """The name under which the session reads the files of a zone: every batch has its own."""
@@ -105,7 +106,15 @@ def _compiled(
     tables = (_source(table, setting).spark for table in (*setting.pins.inputs, *(ref.table for ref in spec.refs)))
     own = (setting.own,) if values.this and values.this == setting.this else ()
     allowed = [*tables, *own, *values.zones.values(), *(given for given in (values.this, of) if given)]
-    query = check_query(rendered.text, where=where, allowed=allowed, line_of=rendered.source_line)
+    known = {".".join((CATALOG, *_source(table, setting).parts)): names for table, names in setting.pins.columns.items()}
+    query = check_query(
+        rendered.text,
+        where=where,
+        allowed=allowed,
+        line_of=rendered.source_line,
+        functions=setting.functions,
+        columns=known,
+    )
     return Compiled(query, rendered, where)
 
 

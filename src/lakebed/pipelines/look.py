@@ -10,12 +10,14 @@ from lakebed.landing import samples
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines import calculate
 from lakebed.pipelines.begin import closing, logger_of, watermark
-from lakebed.pipelines.compile import Compiled, Setting, compile_gate, compile_query
+from lakebed.pipelines.check import other_functions, python_of
+from lakebed.pipelines.compile import Setting, compile_gate, compile_query
 from lakebed.pipelines.pin import Built, Specs, pin
 from lakebed.pipelines.pin_zones import read_zone
 from lakebed.pipelines.plan import OpenZone, Plan
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Order, Tools
+from lakebed.pipelines.watermark import Watermark
 from lakebed.pipelines.work import Work
 from lakebed.ports import Field, Lease, RunRecord, Verdict
 from lakebed.quality import judge
@@ -33,22 +35,20 @@ class Preview:
 
 
 def setting_of(
-    spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, run_id: str, built: Mapping[TableName, Built]
+    spec: PipelineSpec,
+    specs: Specs,
+    tools: Tools,
+    order: Order,
+    *,
+    built: Mapping[TableName, Built],
+    mark: Watermark | None = None,
 ) -> Setting:
-    """What a run would see if it began now."""
-    pins, target = pin(spec, specs, tools, order, run_id=run_id, built=built)
-    mark = watermark(spec, pins, target, tools)
-    return Setting(spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars)
-
-
-def compiled(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> tuple[Compiled, ...]:
-    """The SQL of a pipeline and of its gates, over what a run would pin now. Starts no JVM."""
-    if spec.kind == "python":
-        raise UsageError("a Python pipeline has no SQL to show.", where=spec.file, next="Look at its rows: lakebed preview")
-    absent = {table: Built(table, None) for table in set(specs) - set(tools.ground.catalog.pointers())}
-    setting = setting_of(spec, specs, tools, order, run_id=new_run_id(), built=absent)
-    this = setting.this or spec.table.spark
-    return (compile_query(setting), *(compile_gate(setting, gate, this=this) for gate in spec.gates))
+    """What a run would see if it began now; `mark` stands for the newest value, which is looked up without it."""
+    pins, target = pin(spec, specs, tools, order, run_id=new_run_id(), built=built)
+    newest = mark or watermark(spec, pins, target, tools)
+    functions = other_functions(python_of(specs), own_spark=tools.own_spark)
+    moment = tools.local(order.started_at)
+    return Setting(spec, specs, pins, target, built, newest, moment, order.vars, functions=functions)
 
 
 def preview(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, limit: int) -> Preview:
@@ -80,8 +80,8 @@ def judged(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> tupl
 @contextmanager
 def _looking(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> Iterator[Work]:
     """A run's work without a run: no lease, no record, no pin, for nothing is written."""
-    run_id = new_run_id()
-    setting = setting_of(spec, specs, tools, order, run_id=run_id, built={})
+    setting = setting_of(spec, specs, tools, order, built={})
+    run_id = setting.pins.run_id
     record = RunRecord(run_id, order.invocation, spec.table, "running", tools.now())
     nobody = Held(Lease(str(spec.table), "nobody", 0))
     work = Work(tools, order, setting, Plan(spec.table, run_id, ()), nobody, record, record.started_at, logger_of(run_id, None))

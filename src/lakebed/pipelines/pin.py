@@ -50,7 +50,8 @@ def pin(
     batches = batches_of(landing, record=tools.records.run, each_file=each_file) if made_again else ()
     refuse_mixed_extracts(spec, landing, batches)
     given = _given(spec, tools, order)
-    return Pins(run_id, inputs, landing, order.full_refresh, order.ref, shown, batches, given), target
+    columns = {table: names for table in inputs if (names := _columns(shown[table], found.get(table)))}
+    return Pins(run_id, inputs, landing, order.full_refresh, order.ref, shown, batches, columns, given), target
 
 
 def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: Tools) -> Target:
@@ -63,6 +64,13 @@ def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: Tools) ->
 
 def _shown(pin: InputPin, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, Built]) -> tuple[Shown, ...]:
     return built[pin.table].shown if pin.table in built else found[pin.table].shown_at(pin.snapshot)
+
+
+def _columns(shown: tuple[Shown, ...], metadata: TableMetadata | None) -> tuple[str, ...]:
+    """What the columns of an input are called, in the snapshot or now; nothing where that is not known."""
+    if shown:
+        return (*(column.name for column in shown), *(column.of for column in shown))
+    return tuple(column.name for column in metadata.columns) if metadata else ()
 
 
 def _own_shown(target: Target, ref: str) -> tuple[Shown, ...]:

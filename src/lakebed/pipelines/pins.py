@@ -56,6 +56,7 @@ class Pins:
     ref: str = MAIN
     shown: Mapping[TableName, tuple[Shown, ...]] = field(default_factory=dict)  # tables whose snapshots have other columns
     batches: tuple[Batch, ...] = ()  # of a table that is made again from its files: these, one after the other
+    columns: Mapping[TableName, tuple[str, ...]] = field(default_factory=dict)  # of inputs, where they are known
     given: str = ""  # digest of what it is given beside files and code: variables, and how its zones are to be read
 
     @property

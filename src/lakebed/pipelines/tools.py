@@ -45,6 +45,7 @@ class Tools:
     log: Callable[[str], Path]  # where a run's log is written
     holder: str
     releases: Releases
+    own_spark: bool = True  # the pinned one, set up by Lakebed: what functions it has is known
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def local(self, at: datetime) -> datetime:

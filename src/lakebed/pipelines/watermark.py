@@ -24,6 +24,10 @@ class Watermark:
     literal: str
 
 
+# Stands in for a newest value that nobody has looked up: where only the text of a query matters.
+STAND_IN = Watermark(None, "2026-01-01 00:00:00+00:00", "TIMESTAMP '2026-01-01 00:00:00+00:00'")
+
+
 def watermark_of(value: Any, *, lookback: str | float | None, timezone: str, where: str = "") -> Watermark | None:
     """The watermark of a table whose newest value is `value`, set back by `lookback`; None where it has none."""
     if value is None:

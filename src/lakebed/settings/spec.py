@@ -91,6 +91,9 @@ class PlacesSettings(_Part):
     )
 
 
+_MAY_BRING_FUNCTIONS = ("spark.sql.extensions", "spark.jars", "spark.plugins", "spark.sql.catalog", "spark.driver.extraClassPath")
+
+
 class SparkSettings(_Part):
     """The Spark that computes and writes."""
 
@@ -109,6 +112,11 @@ class SparkSettings(_Part):
     @property
     def is_connect(self) -> bool:
         return self.master.startswith("sc://")
+
+    @property
+    def has_own_functions_only(self) -> bool:
+        """Whether no server, extension or jar of the user's may bring functions along."""
+        return not self.is_connect and not any(name.startswith(_MAY_BRING_FUNCTIONS) for name in self.conf)
 
 
 class LeaseSettings(_Part):

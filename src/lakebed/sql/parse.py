@@ -1,23 +1,30 @@
 """The parser at work, and the proof that it read the same tokens as Spark."""
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import pairwise
+from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects import Databricks, Spark
 from sqlglot.errors import ParseError
+from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token as ParserToken
 from sqlglot.tokenizer_core import TokenType
 
 from lakebed.errors import BadPipeline
 from lakebed.sql.lexer import Kind, Reading, Token
 from lakebed.sql.source import Source
+from lakebed.sql.syntax import grammar
+from lakebed.sql.tokens import numbered
 
 _QUOTES = {TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING, TokenType.IDENTIFIER}
 _FITS = {Kind.STRING: {TokenType.STRING, TokenType.RAW_STRING}, Kind.QUOTED: {TokenType.IDENTIFIER}}
+
+_ABOUT_ARGUMENTS = re.compile("Required keyword|The number of provided arguments")
+_SPARK_WOULD = "Spark may take it, but what it reads cannot be checked: write it more plainly."
 
 _silenced: ContextVar[bool] = ContextVar("silenced", default=False)
 logging.getLogger("sqlglot").addFilter(lambda _: not _silenced.get())
@@ -33,20 +40,20 @@ def quiet() -> Iterator[None]:
         _silenced.reset(token)
 
 
-def parse(reading: Reading) -> exp.Expr:
-    """The one query as a tree; refused with the place where it cannot be understood."""
+def parse(reading: Reading, wrong: BadPipeline | None = None) -> exp.Expr:
+    """The one query as a tree; refused with the place where it cannot be understood, or with what is `wrong` for Spark."""
     source, text = reading.source, reading.bare[: reading.end]
     try:
         with quiet():
             tokens = Spark().tokenize(text)
             at = disagreement(reading.plain, tokens)
-            trees = _trees(_renamed(tokens), text) if at is None else []
+            trees = _trees(_respelt(tokens, reading), text) if at is None else []
     except RecursionError:
         raise source.bad("the query is nested too deeply to be checked.", next="Take parts out as WITH … AS (…).") from None
     except ParseError as error:
-        raise _qualify(reading, error) or _not_understood(source, error) from None
+        raise wrong or _not_understood(source, error) from None
     except Exception:  # the parser is not ours: whatever it stumbles over is not understood
-        raise source.bad("the query is not understood.", next="Check it against Spark SQL's grammar.") from None
+        raise wrong or source.bad("the query is not understood.", next=_SPARK_WOULD) from None
     if at is not None:
         what = "Spark and Lakebed's parser read this differently, so it cannot be checked."
         raise source.bad(what, at=at, next="Write it more plainly.")
@@ -55,15 +62,24 @@ def parse(reading: Reading) -> exp.Expr:
     return trees[0]
 
 
+class _AnyArguments(SparkParser):
+    """Takes calls as they are: how many arguments a function has is for Spark to say."""
+
+    FUNCTIONS: ClassVar[dict[str, Any]] = {}
+
+
 def _trees(tokens: list[ParserToken], text: str) -> list[exp.Expr | None]:
     """`v:a.b`, which reads a field of a VARIANT, is known to the parser only as Databricks' dialect."""
     trees: list[exp.Expr | None]
     try:
         trees = Spark().parser().parse(tokens, text)
-    except ParseError:
-        if not any(token.token_type == TokenType.COLON for token in tokens):
+    except ParseError as error:
+        if any(token.token_type == TokenType.COLON for token in tokens):
+            trees = Databricks().parser().parse(tokens, text)
+        elif _ABOUT_ARGUMENTS.match(str(error.errors[0].get("description") if error.errors else "")):
+            trees = _AnyArguments(dialect=Spark()).parse(tokens, text)
+        else:
             raise
-        trees = Databricks().parser().parse(tokens, text)
     return trees
 
 
@@ -105,32 +121,30 @@ def _same_nature(ours: Sequence[Token], theirs: TokenType) -> bool:
     return theirs in _FITS[kinds[0]] if kinds[0] in _FITS else theirs not in _QUOTES
 
 
-def _renamed(tokens: list[ParserToken]) -> list[ParserToken]:
-    """What is a plain name to Spark and a clause to the parser: QUALIFY, and `window` in `GROUP BY window(at, '1 hour')`."""
-    for token in tokens:
-        if token.token_type == TokenType.QUALIFY:
-            token.token_type = TokenType.VAR
-    for token, after in pairwise(tokens):
-        if token.token_type == TokenType.WINDOW and after.token_type == TokenType.L_PAREN:
-            token.token_type = TokenType.VAR
-    return tokens
+def _respelt(tokens: list[ParserToken], reading: Reading) -> list[ParserToken]:
+    """The tokens as the parser knows them.
 
-
-def _qualify(reading: Reading, error: ParseError) -> BadPipeline | None:
-    """The error for a QUALIFY clause: the parser stops at the word, or just after it where it could name a table."""
-    stopped = str(error.errors[0].get("highlight") or "") if error.errors else ""
-    for token, after in pairwise(reading.plain):
-        if token.kind is Kind.WORD and token.upper == "QUALIFY" and stopped in (token.text, after.text):
-            advice = "Filter outside a subquery: SELECT * FROM (SELECT …, row_number() OVER (…) AS n FROM …) WHERE n = 1."
-            return reading.source.bad("Spark has no QUALIFY.", at=token.start, next=advice)
-    return None
+    QUALIFY is a plain name to Spark, and so is `window` in `GROUP BY window(at, '1 hour')`. `>>>` is read as `>>`, and `X '1F'`
+    as the text in it: no name depends on either.
+    """
+    unsigned = {start + 2 for number, start, _ in numbered(reading) if number == grammar().signs[">>>"]}
+    found: list[ParserToken] = []
+    for index, token in enumerate(tokens):
+        after = tokens[index + 1].token_type if index + 1 < len(tokens) else None
+        if token.token_type == TokenType.QUALIFY or (token.token_type == TokenType.WINDOW and after == TokenType.L_PAREN):
+            token.token_type = TokenType.VAR
+        if token.start in unsigned or (token.text.upper() == "X" and after == TokenType.STRING):
+            continue
+        found.append(token)
+    return found
 
 
 def _not_understood(source: Source, error: ParseError) -> BadPipeline:
     first = error.errors[0] if error.errors else {}
     lines = source.text.split("\n")
     line = min(max(int(first.get("line") or 1), 1), len(lines))
-    at = sum(len(text) + 1 for text in lines[: line - 1])
     near = str(first.get("highlight") or "").strip()
+    start = sum(len(text) + 1 for text in lines[: line - 1])
+    at = start + min(max(int(first.get("col") or 1) - len(near), 0), len(lines[line - 1]))
     what = f"{near!r} is not understood here." if near else "this is not understood."
-    return source.bad(what, at=at, next="Check it against Spark SQL's grammar.")
+    return source.bad(what, at=at, next=_SPARK_WOULD)

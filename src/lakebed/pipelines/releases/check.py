@@ -1,23 +1,27 @@
 """What is checked before a pipeline is released: its templates, its SQL, and the names in its settings. Starts no JVM."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lakebed.errors import BadPipeline, near, suggestion
+from lakebed.names import CATALOG, TableName
+from lakebed.pipelines.check import added_columns, other_functions
 from lakebed.pipelines.graph import Node, build_graph
 from lakebed.pipelines.lineage import Schemas, logical_names, unpinned
+from lakebed.pipelines.load import digest_of, list_folders, read_folder
 from lakebed.pipelines.pin_zones import read_zone
 from lakebed.pipelines.releases.load import draft_tables, load_released
 from lakebed.pipelines.spec import PipelineSpec
 from lakebed.pipelines.tools import Tools
 from lakebed.pipelines.unknown_zones import refuse_unknown_zones
+from lakebed.pipelines.watermark import STAND_IN
 from lakebed.settings import Document
-from lakebed.sql import check_query, column_lineage, refuse_bare_count
+from lakebed.sql import Query, check_query, column_lineage, refuse_bare_count
 from lakebed.templates import TemplateValues, read_annotations, render
 
-_WATERMARK = "2026-01-01 00:00:00+00:00"
+_PYTHON = "pipeline.py"
 _ORDERING = re.compile(r"\s+(asc|desc|nulls\s+(first|last))\b", re.IGNORECASE)
 _CALL = re.compile(r"\w+\(\s*(?:\d+\s*,\s*)?([^,()]+?)\s*(?:,\s*\d+\s*)?\)")
 Texts = Mapping[str, str]
@@ -28,11 +32,11 @@ def check_release(spec: PipelineSpec, texts: Texts, tools: Tools, *, vars: Mappi
     _refuse_unknown_refs(spec, tools)
     refuse_unknown_zones(spec.zones, tools)
     refuse_circle(spec, tools)
-    schemas = known_columns([spec], tools)
+    known = _known(spec, tools)
     for values in _ways(spec, vars):
-        _check_gates(spec, values)
+        _check_gates(spec, values, known)
         if spec.kind == "sql":
-            _check_columns(spec, texts, _columns(spec, values, schemas))
+            _check_columns(spec, texts, _columns(spec, values, known))
 
 
 def known_columns(specs: list[PipelineSpec], tools: Tools) -> Schemas:
@@ -66,24 +70,63 @@ def _ways(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValue
     first = unpinned(spec, vars)
     yield first
     if spec.strategy.takes_parts:
-        yield replace(first, is_incremental=True, watermark_value=_WATERMARK, watermark=f"TIMESTAMP '{_WATERMARK}'")
+        yield replace(first, is_incremental=True, watermark_value=STAND_IN.text, watermark=STAND_IN.literal)
 
 
-def _columns(spec: PipelineSpec, values: TemplateValues, schemas: Schemas) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class _Known:
+    """What can be told without Spark."""
+
+    schemas: Schemas  # of tables and zones as they are
+    columns: Mapping[str, tuple[str, ...]]  # of inputs that are as their pipelines make them, by their names in the text
+    functions: Collection[str] | None
+
+    def checked(self, source: str, values: TemplateValues, *, where: str) -> Query:
+        """The query of a template; refused if it could not run."""
+        rendered = render(source, values, where=where)
+        allowed = [*values.refs.values(), *values.zones.values(), *([values.this] if values.this else [])]
+        return check_query(
+            rendered.text,
+            where=where,
+            allowed=allowed,
+            line_of=rendered.source_line,
+            functions=self.functions,
+            columns=self.columns,
+        )
+
+
+def _known(spec: PipelineSpec, tools: Tools) -> _Known:
+    schemas, store = known_columns([spec], tools), tools.ground.files
+    folders = list_folders(store)
+    python = (store.read(f"{folder}/{_PYTHON}").decode(errors="replace") for folder in folders if _PYTHON in folders[folder])
+    columns = {".".join((CATALOG, *table.parts)): tuple(schemas.get(str(table), ())) for table in _settled(spec, tools)}
+    return _Known(
+        schemas, {name: names for name, names in columns.items() if names}, other_functions(python, own_spark=tools.own_spark)
+    )
+
+
+def _settled(spec: PipelineSpec, tools: Tools) -> Iterator[TableName]:
+    """The inputs whose columns will be those that they have: no pipeline makes them, or it has not changed since it ran."""
+    newest, last, store = tools.releases.newest(), tools.records.releases(), tools.ground.files
+    for table in spec.inputs:
+        draft = read_folder(store, table.pipeline_folder)
+        makers = {digest_of(draft)} if draft else set()
+        makers |= {newest[table].digest} if table in newest else set()
+        if makers <= {last.get(table)}:
+            yield table
+
+
+def _columns(spec: PipelineSpec, values: TemplateValues, known: _Known) -> tuple[str, ...]:
     """The columns the query returns; none where that cannot be told."""
-    rendered = render(spec.source, values, where=spec.file)
-    allowed = [*values.refs.values(), *values.zones.values(), *([values.this] if values.this else [])]
-    query = check_query(rendered.text, where=spec.file, allowed=allowed, line_of=rendered.source_line)
-    found = column_lineage(query.text, schemas, logical=logical_names(spec))
+    query = known.checked(spec.source, values, where=spec.file)
+    found = column_lineage(query.text, known.schemas, logical=logical_names(spec))
     return () if "*" in found else tuple(found)
 
 
-def _check_gates(spec: PipelineSpec, values: TemplateValues) -> None:
+def _check_gates(spec: PipelineSpec, values: TemplateValues, known: _Known) -> None:
     refs = {ref.text: ref.table.spark for ref in spec.gate_refs}
     for gate in spec.gates:
-        rendered = render(gate.source, replace(values, refs=refs, zones={}), where=gate.where)
-        allowed = [*refs.values(), *([values.this] if values.this else [])]
-        query = check_query(rendered.text, where=gate.where, allowed=allowed, line_of=rendered.source_line)
+        query = known.checked(gate.source, replace(values, refs=refs, zones={}), where=gate.where)
         refuse_bare_count(query, where=gate.where)
 
 
@@ -94,19 +137,13 @@ class _Named:
 
 
 def _check_columns(spec: PipelineSpec, texts: Texts, columns: tuple[str, ...]) -> None:
-    known = [*columns, *_added(spec)]
+    known = [*columns, *added_columns(spec)]
     folded = {name.casefold() for name in known}
     for named in _named(spec) if columns else ():
         if not {named.column.casefold(), named.column.partition(".")[0].casefold()} & folded:
             where, line, excerpt = _place(spec, texts, named)
             what = f"{named.setting} names {named.column!r}, which is not among the columns of the query."
             raise BadPipeline(what, where=where, line=line, excerpt=excerpt, next=suggestion(near(named.column, known)))
-
-
-def _added(spec: PipelineSpec) -> tuple[str, ...]:
-    """The columns that a strategy adds to those of the query."""
-    config = spec.config
-    return {"scd2": (config.scd_valid_from, config.scd_valid_to), "soft_delete": ("_deleted_at",)}.get(config.merge_strategy, ())
 
 
 def _named(spec: PipelineSpec) -> Iterator[_Named]:
