@@ -1,8 +1,9 @@
-"""What a lake adds to reading its files: TPC-H over the lake, over the bare Parquet files, and through DuckDB's `iceberg_scan`.
+"""What a lake adds to reading its files: TPC-H and TPC-DS over the lake, over the bare Parquet files, and through `iceberg_scan`.
 
-All three read the same files with the same DuckDB. A lake's time is that of `lake.query(sql).to_arrow()`: parsing, pinning,
-planning and answering. The last line is JSON: `vs_bare_parquet` and `vs_iceberg_scan` are geometric means over the 22 queries of
-our time divided by theirs, `cold_query_s` is a whole process: `lakebed query` of a small table.
+All read the same files with the same DuckDB. A lake's time is that of `lake.query(sql).to_arrow()`: parsing, pinning,
+planning and answering. The last line is JSON: `vs_bare_parquet` and `vs_iceberg_scan` are geometric means over all queries of
+our time divided by theirs, `vs_bare_parquet_after_change` is the same after every table has gained a column; below `tpch` and
+`tpcds` they stand for each. `cold_query_s` is a whole process: `lakebed query` of a small table.
 """
 
 import argparse
@@ -10,43 +11,71 @@ import json
 import math
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import duckdb
+from pyiceberg.types import LongType
 
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.engines.duckdb.extensions import load
 from lakebed.names import TableName
 from lakebed.settings import Root, one_spelling
 
-TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
-FILES = {"lineitem": 12, "orders": 6, "partsupp": 4}  # commits, each a file
+# Commits of large tables, each a file, and the order of their rows.
+FILES = {"lineitem": 12, "orders": 6, "partsupp": 4, "store_sales": 8, "catalog_sales": 6, "web_sales": 4, "inventory": 4}
 ORDER = {"lineitem": "l_shipdate", "orders": "o_orderdate"}
 LAKEBED = [sys.executable, "-c", "from lakebed.cli import main; main()"]
+_LIMIT = re.compile(r"\bLIMIT\s+\d+\s*;?\s*$", re.IGNORECASE)  # which of equal rows it leaves is up to the engine
+
+Times = dict[str, dict[str, float]]  # of each query, by reader
 
 
-def generated(scale: float) -> Any:
-    """A DuckDB that holds TPC-H's tables."""
-    connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
-    load(connection, "tpch")
-    connection.execute(f"CALL dbgen(sf = {scale})")
-    return connection
+@dataclass(frozen=True)
+class Suite:
+    """A benchmark that DuckDB brings along: its extension, which is its namespace too, and what fills its tables."""
+
+    name: str
+    fill: str
+    scale: float
+    samples: int
+    iceberg: bool  # whether `iceberg_scan` is asked too
+    clock: Callable[[], float]
+
+    def generated(self) -> Any:
+        """A DuckDB that holds its tables."""
+        connection = connect()
+        load(connection, self.name)
+        connection.execute(f"CALL {self.fill}(sf = {self.scale})")
+        return connection
+
+    def queries(self, source: Any) -> list[tuple[int, str]]:
+        found: list[tuple[int, str]] = source.execute(f"SELECT query_nr, query FROM {self.name}_queries()").fetchall()
+        return found
+
+    def tables(self, lake: Lake) -> list[TableName]:
+        return [table for table in lake.stores.catalog.pointers() if table.namespace == self.name]
 
 
-def fill(lake: Lake, source: Any) -> None:
-    """TPC-H's tables in the lake, the large ones in several files in the order of a date."""
-    lake.stores.catalog.create_namespace("tpch", "silver")
-    for name in TABLES:
+def connect() -> Any:
+    return duckdb.connect(config={"autoinstall_known_extensions": "false"})
+
+
+def fill(lake: Lake, suite: Suite, source: Any) -> None:
+    """The suite's tables in the lake, the large ones in several files."""
+    lake.stores.catalog.create_namespace(suite.name, "silver")
+    for (name,) in source.execute("SELECT table_name FROM duckdb_tables()").fetchall():
         order = f" ORDER BY {ORDER[name]}" if name in ORDER else ""
         rows = source.execute(f"SELECT * FROM {name}{order}").to_arrow_table()
-        table = TableName("tpch", "silver", name)
+        table = TableName(suite.name, "silver", name)
         made = lake.iceberg.create_table(table.parts, rows.schema, location=lake.root.at(table.folder))
         files = FILES.get(name, 1)
         size = math.ceil(rows.num_rows / files)
@@ -54,12 +83,19 @@ def fill(lake: Lake, source: Any) -> None:
             made.append(rows.slice(number * size, size))
 
 
-def rival(source: Callable[[TableName], str]) -> Any:
+def change(lake: Lake, suite: Suite) -> None:
+    """Give every table one column more; its files stay what they are."""
+    for table in suite.tables(lake):
+        with lake.iceberg.load_table(table.parts).update_schema() as update:
+            update.add_column("added_later", LongType())
+
+
+def rival(tables: list[TableName], source: Callable[[TableName], str]) -> Any:
     """A DuckDB with a view for each table."""
-    connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+    connection = connect()
     load(connection, "avro", "iceberg")
-    for name in TABLES:
-        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {source(TableName('tpch', 'silver', name))}")
+    for table in tables:
+        connection.execute(f"CREATE VIEW {table.name} AS SELECT * FROM {source(table)}")
     return connection
 
 
@@ -72,10 +108,10 @@ def through_iceberg(lake: Lake, table: TableName) -> str:
     return f"iceberg_scan('{one_spelling(lake.stores.catalog.pointers([table])[table].location)}')"
 
 
-def timed(work: Callable[[], Any]) -> float:
-    started = time.perf_counter()
+def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+    started = clock()
     work()
-    return (time.perf_counter() - started) * 1000
+    return (clock() - started) * 1000
 
 
 def same(first: Any, second: Any) -> bool:
@@ -89,30 +125,44 @@ def same(first: Any, second: Any) -> bool:
     return rows(first) == rows(second)
 
 
-def compared(lake: Lake, queries: list[tuple[int, str]], *, samples: int) -> dict[str, dict[str, float]]:
+def compared(lake: Lake, suite: Suite, queries: list[tuple[int, str]], *, iceberg: bool) -> Times:
     """Milliseconds of each query by each reader, in turns; the median of several, after one that warms up."""
-    files, iceberg = rival(lambda table: bare(lake, table)), rival(lambda table: through_iceberg(lake, table))
+    tables = suite.tables(lake)
+    files = rival(tables, lambda table: bare(lake, table))
     readers: dict[str, Callable[[str], Any]] = {
-        "lake": lambda sql: lake.query(sql, namespace="tpch").to_arrow(),
+        "lake": lambda sql: lake.query(sql, namespace=suite.name).to_arrow(),
         "bare": lambda sql: files.execute(sql).to_arrow_table(),
-        "iceberg": lambda sql: iceberg.execute(sql).to_arrow_table(),
     }
-    times: dict[str, dict[str, float]] = {}
+    if iceberg:
+        scans = rival(tables, lambda table: through_iceberg(lake, table))
+        readers["iceberg"] = lambda sql: scans.execute(sql).to_arrow_table()
+    times: Times = {}
     for number, sql in queries:
-        answers = {name: read(sql) for name, read in readers.items()}
-        if not same(answers["lake"], answers["bare"]):
-            raise SystemExit(f"TPC-H {number}: the lake's answer is another than that of its files")
+        if not same(*(readers[name](_LIMIT.sub("", sql)) for name in ("lake", "bare"))):
+            raise SystemExit(f"{suite.name} {number}: the lake's answer is another than that of its files")
         taken: dict[str, list[float]] = {name: [] for name in readers}
-        for _ in range(samples):
+        for sample in range(suite.samples + 1):
             for name, read in readers.items():
-                taken[name].append(timed(lambda read=read, sql=sql: read(sql)))  # type: ignore[misc]
+                took = timed(lambda read=read, sql=sql: read(sql), suite.clock)  # type: ignore[misc]
+                taken[name] += [took] if sample else []
         times[f"q{number}"] = {name: round(median(values), 2) for name, values in taken.items()}
-        print(f"q{number}: {times[f'q{number}']}", flush=True)
+        print(f"{suite.name} q{number}: {times[f'q{number}']}", flush=True)
     return times
 
 
-def geometric(times: dict[str, dict[str, float]], rival: str) -> float:
-    return round(math.exp(sum(math.log(one["lake"] / one[rival]) for one in times.values()) / len(times)), 3)
+def geometric(times: Iterable[dict[str, float]], rival: str) -> float:
+    ratios = [math.log(one["lake"] / one[rival]) for one in times if rival in one]
+    return round(math.exp(sum(ratios) / len(ratios)), 3)
+
+
+def measured(lake: Lake, suite: Suite) -> tuple[Times, Times]:
+    """As the tables were made, and after each was changed once."""
+    with suite.generated() as source:
+        fill(lake, suite, source)
+        queries = suite.queries(source)
+    before = compared(lake, suite, queries, iceberg=suite.iceberg)
+    change(lake, suite)
+    return before, compared(lake, suite, queries, iceberg=False)
 
 
 def cold(folder: Path, *, samples: int) -> list[float]:
@@ -129,26 +179,40 @@ def cold(folder: Path, *, samples: int) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, three samples")
-    quick = parser.parse_args().quick
-    scale, samples = (0.1, 3) if quick else (1.0, 7)
+    parser.add_argument("--quick", action="store_true", help="few rows, few samples: less than a minute")
+    parser.add_argument("--cpu", action="store_true", help="processor time instead of time: for a machine that is busy otherwise")
+    given = parser.parse_args()
+    quick, clock = given.quick, time.process_time if given.cpu else time.perf_counter
+    suites = [
+        Suite("tpch", "dbgen", *((0.05, 3) if quick else (1.0, 7)), iceberg=True, clock=clock),
+        Suite("tpcds", "dsdgen", *((0.01, 1) if quick else (0.5, 5)), iceberg=False, clock=clock),
+    ]
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         folder = Path(name) / "lake"
         create_lake(Root.parse(folder), values={}, template=None, environment=os.environ)
-        source = generated(scale)
-        queries = source.execute("SELECT query_nr, query FROM tpch_queries()").fetchall()
         with open_lake(folder) as lake:
-            fill(lake, source)
-            source.close()
-            times = compared(lake, queries, samples=samples)
-        cold_s = cold(folder, samples=samples)
+            times = {suite.name: measured(lake, suite) for suite in suites}
+        cold_s = cold(folder, samples=3 if quick else 7)
+    before, after = ([one for both in times.values() for one in both[place].values()] for place in (0, 1))
     result = {
-        "vs_bare_parquet": geometric(times, "bare"),
-        "vs_iceberg_scan": geometric(times, "iceberg"),
+        "vs_bare_parquet": geometric(before, "bare"),
+        "vs_bare_parquet_after_change": geometric(after, "bare"),
+        "vs_iceberg_scan": geometric(before, "iceberg"),
+        **{
+            name: {
+                "vs_bare_parquet": geometric(first.values(), "bare"),
+                "vs_bare_parquet_after_change": geometric(then.values(), "bare"),
+            }
+            for name, (first, then) in times.items()
+        },
         "cold_query_s": round(median(cold_s), 3),
-        "scale": scale,
+        "clock": "cpu" if given.cpu else "wall",
+        "scales": {suite.name: suite.scale for suite in suites},
         "machine": {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1), "python": platform.python_version()},
-        "samples": {"cold_query_s": cold_s, "ms": times},
+        "samples": {
+            "cold_query_s": cold_s,
+            "ms": {name: {"before": first, "after_change": then} for name, (first, then) in times.items()},
+        },
     }
     print(json.dumps(result))
 

@@ -9,6 +9,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from lakebed.names import duckdb_identifier, spark_identifier
+
 NAN, INF = float("nan"), float("inf")
 FAR, LATE = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)
 # name → (Iceberg's type, values that stand at an edge; NULL is added to all)
@@ -49,16 +51,36 @@ TYPES: dict[str, tuple[str, list[Any]]] = {
         [{"a": 1, "b": "x", "c": {"d": 1.5}}, {"a": None, "b": None, "c": {"d": None}}, {"a": -1, "b": "", "c": {"d": NAN}}],
     ),
 }
+# Names that Avro would not take, which Iceberg's writers store in other letters; and such names inside of others.
+ODD: dict[str, tuple[str, list[Any]]] = {
+    "my col": TYPES["l"],
+    "a-b": TYPES["s"],
+    "a.b": TYPES["dec9"],
+    "1st": TYPES["dt"],
+    "x$y": TYPES["d"],
+    "count(*)": TYPES["ts"],
+    "€": TYPES["i"],
+    "it's": TYPES["b"],
+    "a/b": TYPES["bin"],
+    "b`t": TYPES["tz"],
+    "größe": TYPES["f"],
+    "odd st": (
+        "struct<a: int, `in-ner`: struct<`d.d`: double>>",
+        [{"a": 1, "in-ner": {"d.d": 1.5}}, {"a": None, "in-ner": None}],
+    ),
+    "ol": ("list<struct<`1a`: int, `b b`: string>>", [[], [{"1a": 1, "b b": "x"}, {"1a": None, "b b": None}]]),
+    "om": ("map<string, struct<`x$`: list<struct<`y€`: int>>>>", [[("k", {"x$": [{"y€": 1}, {"y€": None}]})]]),
+}
 COMPARED = ("b", "i", "l", "f", "d", "dec9", "dec18", "dec38", "dt", "ts", "tz", "s", "u", "fx", "bin")
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 
 
-def rows(count: int) -> list[dict[str, Any]]:
+def rows(count: int, types: dict[str, tuple[str, list[Any]]] = TYPES) -> list[dict[str, Any]]:
     """Row k has of each type its k-th edge value; one round later comes NULL."""
     made = []
     for number in range(count):
         row: dict[str, Any] = {"id": number}
-        for name, (_, values) in TYPES.items():
+        for name, (_, values) in types.items():
             every = [*values, None]
             row[name] = every[number % len(every)]
         made.append(row)
@@ -77,27 +99,31 @@ class Predicate:
 
 
 def predicates(columns: dict[str, str], most: int = 5) -> Iterator[Predicate]:
-    """Every operator over these columns; `columns` is what each is called by now → whose values it has, the first `most`."""
+    """Every operator over these columns; `columns` is what each is called by now → whose values it has, the first `most`.
+
+    A name that is not plain is that of a column; a plain one may be the path to a nested field.
+    """
     for column, kind in columns.items():
         values = TYPES[kind][1]
         for value in values[: 3 * most if kind == "s" else most]:
             for op in OPERATORS:
-                yield _made(column, kind, op, (value,), f"{column} {op} {{}}")
+                yield _made(column, kind, op, (value,), f"{{}} {op} {{}}")
         several = tuple(values[1:3])
         marks = ", ".join("{}" for _ in several)
-        yield _made(column, kind, "in", several, f"{column} IN ({marks})")
-        yield _made(column, kind, "not in", several, f"{column} NOT IN ({marks})")
-        yield _made(column, kind, "between", (values[0], values[1]), f"{column} BETWEEN {{}} AND {{}}")
-        yield Predicate(column, "is null", (), f"{column} IS NULL", f"{column} IS NULL")
-        yield Predicate(column, "not null", (), f"{column} IS NOT NULL", f"{column} IS NOT NULL")
+        yield _made(column, kind, "in", several, f"{{}} IN ({marks})")
+        yield _made(column, kind, "not in", several, f"{{}} NOT IN ({marks})")
+        yield _made(column, kind, "between", (values[0], values[1]), "{} BETWEEN {} AND {}")
+        yield _made(column, kind, "is null", (), "{} IS NULL")
+        yield _made(column, kind, "not null", (), "{} IS NOT NULL")
         if kind == "s":
             for pattern in ("a%", "%", "ä%", "zz%"):
-                yield _made(column, kind, "like", (pattern,), f"{column} LIKE {{}}")
+                yield _made(column, kind, "like", (pattern,), "{} LIKE {}")
 
 
 def _made(column: str, kind: str, op: str, values: tuple[Any, ...], text: str) -> Predicate:
     by_spark, by_duckdb = ([literal(kind, value) for value in values] for literal in (spark_literal, duckdb_literal))
-    return Predicate(column, op, values, text.format(*by_spark), text.format(*by_duckdb))
+    for_spark, for_duckdb = (quote(column) if column in ODD else column for quote in (spark_identifier, duckdb_identifier))
+    return Predicate(column, op, values, text.format(for_spark, *by_spark), text.format(for_duckdb, *by_duckdb))
 
 
 def spark_literal(kind: str, value: Any) -> str:

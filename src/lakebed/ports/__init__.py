@@ -28,7 +28,7 @@ from lakebed.ports.records import (
     ZoneTypes,
 )
 from lakebed.ports.releases import Draft, Release, Releases
-from lakebed.ports.scans import Scan, ScanColumn, ScanFile, Scans
+from lakebed.ports.scans import Scan, ScanColumn, ScanFile, Scans, Stored
 from lakebed.ports.tables import (
     MAIN,
     NAME,
@@ -119,6 +119,7 @@ __all__ = [
     "SnapshotHold",
     "SnapshotRef",
     "StartsWith",
+    "Stored",
     "TableMetadata",
     "Undoing",
     "Unreadable",

@@ -36,12 +36,24 @@ class ScanFile:
 
 
 @dataclass(frozen=True)
+class Stored:
+    """Files that hold the columns of a scan in the same way: `names` are theirs there, None for a column they do not have.
+
+    Types are the same in all files of one, and may be narrower than the table's.
+    """
+
+    names: tuple[str | None, ...]
+    files: tuple[ScanFile, ...]
+
+
+@dataclass(frozen=True)
 class Scan:
     """What has to be read of a table at one snapshot.
 
     `plain` says that reading the top-level columns of `files` by field id is exact. Where it is not (rows were deleted by
-    delete files, or a nested field has changed) the files still hold every row that is wanted, but an engine that
-    knows Iceberg must read them.
+    delete files, a nested field has changed or has a name that writers spell otherwise) the files still hold every row
+    that is wanted, but an engine that knows Iceberg must read them. `stored` says under which
+    names the files hold the columns, where that is known: to read these by name is as exact as by field id.
     """
 
     table: TableName
@@ -52,6 +64,7 @@ class Scan:
     total_files: int
     total_bytes: int
     plain: bool
+    stored: tuple[Stored, ...] = ()
 
     @property
     def bytes(self) -> int:

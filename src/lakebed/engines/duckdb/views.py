@@ -8,7 +8,7 @@ from lakebed.engines.duckdb.extensions import loading
 from lakebed.engines.duckdb.types import as_text, duckdb_type, literal, text
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
-from lakebed.ports import Column, Scan, ScanColumn, TableMetadata
+from lakebed.ports import Column, Scan, ScanColumn, ScanFile, Stored
 from lakebed.query.plan import Own, Pinned, Plan, View, Viewed, read_by
 from lakebed.query.text import replaced
 from lakebed.settings import one_spelling
@@ -100,11 +100,6 @@ def files_of(views: Iterable[View]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, *(scan.metadata_location for scan in scans if not scan.plain))))
 
 
-def _never_changed(metadata: TableMetadata) -> bool:
-    """Whether the table has had one schema only. Ids of schemas are never used again, so none was removed either."""
-    return metadata.schema == 0 and set(metadata.schemas) == {0}
-
-
 def rows_of(scan: Scan, what: Pinned) -> str:
     """The rows of a table's files, under the names and types that readers see."""
     if not scan.files:
@@ -112,12 +107,30 @@ def rows_of(scan: Scan, what: Pinned) -> str:
         return f"SELECT {columns or 'NULL'} WHERE false"
     if not scan.plain:
         return f"SELECT {_shown(scan)} FROM {_through_iceberg(scan, what)}"
-    files = ", ".join(text(file.location.translate(_SPECIAL)) for file in scan.files)
-    if not scan.columns or (_never_changed(what.metadata) and not any(_MARKED.search(column.type) for column in scan.columns)):
+    if not scan.columns:
+        return f"SELECT NULL FROM read_parquet([{_listed(scan.files)}], hive_partitioning = false)"
+    if scan.stored and not any(_MARKED.search(column.type) for column in scan.columns):
         # Without a schema of ours DuckDB knows bounds and counts of the columns, and joins in a better order.
-        return f"SELECT {_shown(scan)} FROM read_parquet([{files}], hive_partitioning = false)"
+        return " UNION ALL ".join(_by_name(stored, scan) for stored in scan.stored)
     schema = ", ".join(_mapped(column, scan) for column in scan.columns)
-    return f"SELECT *{_unbounded(scan)} FROM read_parquet([{files}], schema = MAP {{{schema}}}, hive_partitioning = false)"
+    source = f"read_parquet([{_listed(scan.files)}], schema = MAP {{{schema}}}, hive_partitioning = false)"
+    return f"SELECT *{_unbounded(scan)} FROM {source}"
+
+
+def _listed(files: Iterable[ScanFile]) -> str:
+    return ", ".join(text(file.location.translate(_SPECIAL)) for file in files)
+
+
+def _by_name(stored: Stored, scan: Scan) -> str:
+    """Files that hold the columns under these names. A cast to the type that a column has there costs nothing."""
+    shown = ", ".join(_found(name, column, scan) for name, column in zip(stored.names, scan.columns, strict=True))
+    return f"SELECT {shown} FROM read_parquet([{_listed(stored.files)}], hive_partitioning = false)"
+
+
+def _found(name: str | None, column: ScanColumn, scan: Scan) -> str:
+    default = "NULL" if column.default is None else text(as_text(column.default))
+    value = f"CAST({default if name is None else duckdb_identifier(name)} AS {_type(column, scan)})"
+    return f"{f'TRY({value})' if _may_hold_nan(column) else value} AS {duckdb_identifier(column.name)}"
 
 
 def _shown(scan: Scan) -> str:

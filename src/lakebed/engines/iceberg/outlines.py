@@ -24,6 +24,11 @@ class Outline(NamedTuple):
     snapshots: Mapping[int, State]
     by_name: bool  # there may be files without field ids, whose columns are found by their names
 
+    @property
+    def never_changed(self) -> bool:
+        """Whether the table has had one schema only. Ids of schemas are never used again, so none was removed either."""
+        return self.schema == 0 and set(self.schemas) == {0}
+
 
 def read_outline(document: Mapping[str, Any]) -> Outline:
     """`KeyError` or `TypeError` for a document that is no metadata."""

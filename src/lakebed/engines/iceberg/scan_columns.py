@@ -55,12 +55,27 @@ def _value(default: Any, type_: str) -> object:
     return default
 
 
+def stored_as_named(name: str) -> bool:
+    """Whether every writer calls a column in its files as the table does.
+
+    Iceberg's writers spell what Avro would not take in other letters (`my_x20col`), and differ in where and how; others do
+    not. All keep letters, digits and underscores.
+    """
+    return all(_is_kept(char, first=place == 0) for place, char in enumerate(name))
+
+
+def _is_kept(char: str, *, first: bool) -> bool:
+    return char == "_" or (char <= "\uffff" and (char.isalpha() or (not first and char.isdecimal())))
+
+
 def nested_alike(ids: Collection[int], fields: Sequence[Field], schemas: Iterable[Sequence[Field]]) -> bool:
-    """Whether these columns have had the same nested fields, under the same names and in the same order, in every schema."""
+    """Whether files hold the nested fields of these columns as they are now: under these names, in this order."""
     now = {field["id"]: tuple(_inside(field["type"])) for field in fields if field["id"] in ids}
     nested = {id_ for id_, inside in now.items() if inside}
     if not nested:
         return True
+    if not all(stored_as_named(name) for id_ in nested for _, name, _ in now[id_]):
+        return False
     then = (field for schema in schemas for field in schema if field["id"] in nested)
     return all(tuple(_inside(field["type"])) == now[field["id"]] for field in then)
 

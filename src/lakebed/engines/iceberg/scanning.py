@@ -1,23 +1,24 @@
 """From a pinned metadata file and snapshot to the data files that may hold the rows that are wanted."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
 from typing import TypeVar
 
 from lakebed.engines.files.anywhere import Anywhere
+from lakebed.engines.iceberg.footers import Footers
 from lakebed.engines.iceberg.judging import Judge, judge_of
 from lakebed.engines.iceberg.manifests import Entry, Manifest, as_entries, as_manifests, read_entries, read_list
 from lakebed.engines.iceberg.metadata import Json, refuse_newer
 from lakebed.engines.iceberg.outlines import Outline, read_outline
 from lakebed.engines.iceberg.reading import document_of
 from lakebed.engines.iceberg.remembered import Remembered
-from lakebed.engines.iceberg.scan_columns import nested_alike, scan_columns
+from lakebed.engines.iceberg.scan_columns import nested_alike, scan_columns, stored_as_named
 from lakebed.engines.iceberg.witnesses import FileWitness, ManifestWitness, parts_of
 from lakebed.errors import DamagedTable, FileMissing, LakebedError
-from lakebed.ports import Pointer, Predicate, Scan, ScanColumn, ScanFile
+from lakebed.ports import Pointer, Predicate, Scan, ScanColumn, ScanFile, Stored
 from lakebed.settings import one_spelling
 
 _AT_ONCE = 8
@@ -29,7 +30,7 @@ class IcebergScans:
     """Plans from manifests. Each is read once and remembered: they never change."""
 
     def __init__(self, places: Anywhere, remembered: Remembered) -> None:
-        self._places, self._remembered = places, remembered
+        self._places, self._remembered, self._footers = places, remembered, Footers(places, remembered)
         self._outlines: OrderedDict[str, Outline] = OrderedDict()
         self._lock = Lock()
 
@@ -57,7 +58,16 @@ class IcebergScans:
         plain = untouched and not outline.by_name and all(_is_parquet(entry) for entry in entries)
         plain = plain and nested_alike({column.id for column in chosen}, fields, outline.schemas.values())
         shown = tuple(replace(column, nans=_may_hold_nan(column, entries)) for column in chosen)
-        return Scan(pointer.table, snapshot, pointer.location, shown, files, total_files, total_bytes, plain)
+        stored = self._stored(outline, shown, entries, files) if plain else ()
+        return Scan(pointer.table, snapshot, pointer.location, shown, files, total_files, total_bytes, plain, stored)
+
+    def _stored(
+        self, outline: Outline, columns: Sequence[ScanColumn], entries: Sequence[Entry], files: tuple[ScanFile, ...]
+    ) -> tuple[Stored, ...]:
+        """How the files hold these columns. Those of a table that never changed need not be looked into."""
+        if outline.never_changed and all(stored_as_named(column.name) for column in columns):
+            return (Stored(tuple(column.name for column in columns), files),)
+        return self._footers.stored(columns, list(zip(entries, files, strict=True)))
 
     def folders(self, pointer: Pointer, *, snapshot: int) -> frozenset[str]:
         outline = self._outline(pointer)
