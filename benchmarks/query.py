@@ -138,13 +138,13 @@ def compared(lake: Lake, suite: Suite, queries: list[tuple[int, str]], *, iceber
         readers["iceberg"] = lambda sql: scans.execute(sql).to_arrow_table()
     times: Times = {}
     for number, sql in queries:
-        if not same(*(readers[name](_LIMIT.sub("", sql)) for name in ("lake", "bare"))):
+        answers = {name: read(_LIMIT.sub("", sql)) for name, read in readers.items()}
+        if not same(answers["lake"], answers["bare"]):
             raise SystemExit(f"{suite.name} {number}: the lake's answer is another than that of its files")
         taken: dict[str, list[float]] = {name: [] for name in readers}
-        for sample in range(suite.samples + 1):
+        for _ in range(suite.samples):
             for name, read in readers.items():
-                took = timed(lambda read=read, sql=sql: read(sql), suite.clock)  # type: ignore[misc]
-                taken[name] += [took] if sample else []
+                taken[name].append(timed(lambda read=read, sql=sql: read(sql), suite.clock))  # type: ignore[misc]
         times[f"q{number}"] = {name: round(median(values), 2) for name, values in taken.items()}
         print(f"{suite.name} q{number}: {times[f'q{number}']}", flush=True)
     return times
