@@ -4,12 +4,17 @@ import threading
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 import lakebed
-from lakebed.settings import Root, Settings
+from lakebed.engines.files import open_files
+from lakebed.engines.spark import SparkCompute, Staging
+from lakebed.errors import CatalogUnreachable
+from lakebed.settings import FilesSettings, PostgresCatalog, Root, Settings
 from tests.conftest import SCALE
 from tests.contracts.workers import until
 from tests.servers.postgres import Database, PostgresServer
+from tests.spark_sessions import OpenSpark
 
 pytestmark = [pytest.mark.spark, pytest.mark.postgres]
 
@@ -69,3 +74,19 @@ def test_ten_pipelines_of_a_new_lake_run_in_four_threads_without_one_failing_or_
         assert 0 < counted.most <= OURS + A_SESSION * (THREADS + 1)
         until(lambda database=database: connections(database) == 0, seconds=30)
         postgres_server.drop(database)
+
+
+def test_a_server_without_connections_left_is_told_as_that_when_spark_meets_it(
+    database: Database, open_spark: OpenSpark, tmp_path: Path
+) -> None:
+    with database.connect() as admin:
+        admin.execute("CREATE ROLE spark_crowded LOGIN PASSWORD 'crowded' CONNECTION LIMIT 0")
+    catalog = PostgresCatalog(kind="postgres", url=database.url, user="spark_crowded", password=SecretStr("crowded"))
+    root = Root.parse(tmp_path)
+    staging = Staging(open_files(root, FilesSettings()), root, "r")
+    compute = SparkCompute(open_spark(Settings(catalog=catalog), root), staging, run_id="r")
+    with pytest.raises(CatalogUnreachable, match="too many connections for role") as raised:
+        compute.execute("SHOW NAMESPACES IN lake")
+    assert "max_connections" in raised.value.next
+    with database.connect() as admin:
+        admin.execute("DROP ROLE spark_crowded")
