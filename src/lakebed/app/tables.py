@@ -204,6 +204,12 @@ class Tables:
             raise UnknownName("table", str(name), ())
         return gone
 
+    def drop_view(self, view: TableName) -> None:
+        """Take a view out of the catalog; it has no rows, and its pipeline makes it again."""
+        with self._hold(view):
+            if not self._catalog.drop_view(view):
+                raise UnknownName("view", str(view), map(str, self._catalog.views()))
+
     def dropped(self) -> tuple[Dropped, ...]:
         """Tables that can be restored, last dropped first."""
         return self._catalog.dropped()
@@ -227,6 +233,7 @@ class Tables:
         if table in known:
             raise NameTaken(f"there is a table {table} already.", next="Choose another name.")
         refuse_collision(table, known)
+        self._ground.refuse_view(table)
         return table
 
     def _named(self, table: TableName, work: Callable[[], None]) -> None:

@@ -9,6 +9,7 @@ from lakebed.cli.completing import dropped_tables
 from lakebed.cli.screen import Screen
 from lakebed.cli.tables import NameArgument
 from lakebed.cli.wording import timed
+from lakebed.names import ForeignName
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
@@ -161,8 +162,14 @@ lakebed table drop orders_old
 
 
 def drop(screen: Screen, name: NameArgument) -> None:
-    """Take a table out of sight. Its files stay for a while: `lakebed table restore` brings it back."""
-    gone = screen.lake().drop(name)
+    """Take a table or a view out of sight. A table's files stay for a while: `lakebed table restore` brings it back."""
+    lake = screen.lake()
+    found, view = lake.find_anything(name)
+    if view and not isinstance(found, ForeignName):
+        lake.table_work.drop_view(found)
+        screen.show({"view": str(found)}, lambda: screen.say(f"dropped the view {found}; its pipeline makes it again"))
+        return
+    gone = lake.drop(name)
 
     def text() -> None:
         screen.say(f"dropped {gone.table}")

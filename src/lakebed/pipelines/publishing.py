@@ -49,6 +49,12 @@ def along(work: Work) -> Along:
 def create_view(work: Work) -> None:
     """Make the query a view of the catalog; refused with the reason where it has none."""
     view = compile_view(work.setting)
+    if work.tools.ground.catalog.pointers([work.table]):
+        raise BadPipeline(
+            f"{work.table} is a table, with rows and a history, and would have to become a view.",
+            where=work.spec.file,
+            next=f"Drop the table first (it can be restored): lakebed table drop {work.table}",
+        )
     comment = f" COMMENT {text(work.spec.config.description)}" if work.spec.config.description else ""
     try:
         work.compute.execute(f"CREATE OR REPLACE VIEW {work.table.spark}{comment} AS\n{view.text}")

@@ -103,6 +103,10 @@ class Catalog(Protocol):
         """What a view is, whoever made it; None if there is none. `DamagedTable` if its metadata cannot be read."""
         ...
 
+    def drop_view(self, view: TableName) -> bool:
+        """Take a view out of the catalog; whether there was one."""
+        ...
+
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
         """Every table and view that `pointers` and `views` leave out, as no name of ours fits it; `named` as for `pointers`."""
         ...

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
+from lakebed.errors import NameTaken
 from lakebed.names import TableName, refuse_collision
 from lakebed.ports import UNPUBLISHED, Catalog, Files
 from lakebed.settings import RestCatalog, Root, Settings
@@ -32,11 +33,17 @@ class Ground:
         None on a REST catalog: it places tables itself.
         """
         refuse_collision(table, self.catalog.pointers())
+        self.refuse_view(table)
         self.catalog.create_namespace(table.namespace, table.layer)
         if isinstance(self.settings.catalog, RestCatalog):
             return None
         used = next(iter(self.files.list(table.folder)), None) is not None
         return self.root.at(table.fresh_folder(uuid4().hex) if used else table.folder)
+
+    def refuse_view(self, table: TableName) -> None:
+        """Refuse a name that a view has: a table takes its place only once it is dropped."""
+        if table in self.catalog.views():
+            raise NameTaken(f"{table} is a view.", where=str(table), next=f"Drop it first: lakebed table drop {table}")
 
     def passing_place(self, table: TableName) -> str | None:
         """The location of a hidden table that nobody will keep."""

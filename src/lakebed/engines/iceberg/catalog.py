@@ -90,6 +90,13 @@ class DatabaseCatalog:
             found = connection.execute(known).one_or_none()
         return self._reader.view(view, found.metadata_location) if found else None
 
+    def drop_view(self, view: TableName) -> bool:
+        location = self.views().get(view)
+        if location is None:
+            return False
+        with self._database.writing() as connection:
+            return rows.remove(connection, view, location=location)
+
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
         """Those of other catalogs in this database too, if they lie in the lake."""
         query = _EVERYTHING

@@ -122,6 +122,14 @@ class RestTables:
         with self._answering():
             return view_of(self._catalog, view)
 
+    def drop_view(self, view: TableName) -> bool:
+        from pyiceberg.exceptions import NoSuchViewError
+
+        with self._answering(), suppress(NoSuchViewError):
+            self._catalog.drop_view(view.parts)
+            return True
+        return False
+
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
         from lakebed.engines.iceberg.listing import foreign_tables
 

@@ -115,6 +115,9 @@ class MemoryCatalog:
     def view(self, view: TableName) -> ViewMetadata | None:
         return None
 
+    def drop_view(self, view: TableName) -> bool:
+        return False
+
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
         return tuple(one for one in self.others if named is None or (one.name and named_so([one.name], named)))
 
