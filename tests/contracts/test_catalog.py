@@ -47,6 +47,15 @@ def test_a_table_that_no_name_of_ours_fits_is_known_as_somebody_elses(real_bench
     assert all(list(real_bench.stores.reach.files(one)) for one in real_bench.catalog.foreign() if one.table in expected)
 
 
+def test_where_there_is_no_view_none_is_found_and_none_dropped(bench: Bench) -> None:
+    table = bench.table("orders")
+    absent = TableName(table.namespace, table.layer, "nothing")
+    assert (bench.catalog.view(absent), bench.catalog.view(table)) == (None, None)
+    assert not bench.catalog.drop_view(absent)
+    assert not bench.catalog.drop_view(table)
+    assert table in bench.catalog.pointers()
+
+
 def test_a_pointer_moves_with_every_commit(bench: Bench) -> None:
     table = bench.table("orders")
     before = bench.catalog.pointers([table])

@@ -48,7 +48,8 @@ class Reads:
         found = find_anything(name, self.stores.catalog)
         table = found.name if isinstance(found, Foreign) and found.name else found
         assert isinstance(table, TableName)  # noqa: S101 - what has no name is not found by one
-        return table, self.stores.catalog.view(table)
+        is_view = (isinstance(found, Foreign) and found.kind == "view") or table in self.stores.catalog.views()
+        return table, self.stores.catalog.view(table) if is_view else None
 
     def readable(self) -> list[TableName]:
         """Everything that a query can name: tables and views, those that somebody else made too."""

@@ -70,8 +70,7 @@ def views_in(catalog: Catalog, namespace: Identifier) -> list[tuple[Identifier, 
     except (NotImplementedError, NoSuchNamespaceError):
         return []
     except RESTError as error:
-        if type(error) not in (RESTError, BadRequestError):  # it fails, or does not let us look
-            raise
+        _refuse_failures(error)
         return []
     placed = ((parts, _view_place(catalog, parts)) for parts in names)
     return [(parts, place) for parts, place in placed if place]
@@ -90,4 +89,25 @@ def view_of(catalog: Catalog, view: TableName) -> ViewMetadata | None:
         found = catalog.load_view(view.levels)
     except (NoSuchViewError, NotImplementedError):
         return None
+    except RESTError as error:
+        _refuse_failures(error)
+        return None
     return read_view(found.metadata.model_dump(by_alias=True))
+
+
+def drop_view(catalog: Catalog, view: TableName) -> bool:
+    """Whether there was one, and the server knows views."""
+    try:
+        catalog.drop_view(view.levels)
+    except (NoSuchViewError, NotImplementedError):
+        return False
+    except RESTError as error:
+        _refuse_failures(error)
+        return False
+    return True
+
+
+def _refuse_failures(error: RESTError) -> None:
+    """A server that knows no views says that it does not understand; any other that fails, or does not let us look, is raised."""
+    if type(error) not in (RESTError, BadRequestError):
+        raise error

@@ -123,12 +123,10 @@ class RestTables:
             return view_of(self._catalog, view)
 
     def drop_view(self, view: TableName) -> bool:
-        from pyiceberg.exceptions import NoSuchViewError
+        from lakebed.engines.iceberg.listing import drop_view
 
-        with self._answering(), suppress(NoSuchViewError):
-            self._catalog.drop_view(view.parts)
-            return True
-        return False
+        with self._answering():
+            return drop_view(self._catalog, view)
 
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
         from lakebed.engines.iceberg.listing import foreign_tables
