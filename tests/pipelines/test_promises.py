@@ -467,23 +467,6 @@ def test_a_view_is_made_judged_and_read_through_by_others_with_the_same_pins(sho
     assert shop.run("silver.v")["silver.v"].error["kind"] == "GateFailed"
 
 
-def test_a_table_becomes_a_view_and_a_view_a_table_only_once_the_other_is_dropped(shop: TestLake) -> None:
-    shop.pipeline("bronze.a", query("(1, 1)"))
-    shop.pipeline("silver.v", "SELECT id FROM {{ ref('bronze.a') }}")
-    shop.run()
-    shop.pipeline("silver.v", "SELECT id FROM {{ ref('bronze.a') }}", "materialized: view")
-    assert "lakebed table drop shop.silver.v" in shop.run("silver.v")["silver.v"].error["next"]
-    assert shop.rows("silver.v") == [{"id": 1}]
-    shop.lake.drop("silver.v")
-    shop.run_one("silver.v")
-    shop.pipeline("silver.v", "SELECT id + 1 AS id FROM {{ ref('bronze.a') }}", "materialized: table")
-    assert "lakebed table drop shop.silver.v" in shop.run("silver.v")["silver.v"].error["next"]
-    assert list(shop.lake.query("SELECT * FROM silver.v").rows()) == [(1,)]
-    shop.lake.table_work.drop_view(shop.table("silver.v"))
-    shop.run_one("silver.v")
-    assert shop.rows("silver.v") == [{"id": 2}]
-
-
 def test_a_new_table_is_partitioned_sorted_and_described_as_its_pipeline_says(shop: TestLake) -> None:
     config = """partition_by: [day(at), {column: id, transform: bucket, width: 4}]
 sort_by: [id]
