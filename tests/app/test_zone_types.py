@@ -126,7 +126,9 @@ def test_a_table_from_before_zones_were_remembered_begins_with_its_own_types(sho
     shop.run_one("bronze.a")
     assert [row["dep"] for row in shop.rows("bronze.a")] == ["NA", "5", "7"]
     assert types(shop, "z") == {"id": "int", "dep": "string"}
-    shop.pipeline("bronze.b", query("z"), APPEND)  # another reads the zone as it is known
+    shop.land("z", "3.csv", "id,dep,gate\n4,8,A1\n")
+    assert "other columns than the table: gate in shop/landing/z/3.csv" in refused(shop, "bronze.a")
+    shop.pipeline("bronze.b", query("z", "id, dep"), APPEND)  # another reads the zone as it is known
     shop.run_one("bronze.b")
     assert columns(shop, "bronze.b") == {"id": "int", "dep": "string"}
 

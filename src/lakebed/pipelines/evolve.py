@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from lakebed.errors import BadBatch, near, suggestion
@@ -93,16 +94,17 @@ def prepare_schema(work: Work, policy: Policy) -> None:
     if target.metadata is None:
         return
     present = present_fields(work)
-    change = plan_schema(
-        work.table,
-        present,
-        work.fields,
-        policy=policy,
-        own=[name for name, _ in strategy.own_columns],
-        fixed=set(_fixed(work, target.metadata)),
-        renames=target.renames,
-        replaces=work.setting.pins.full_refresh or strategy.strategy == "full_refresh",
-    )
+    with _naming_files(work, target.metadata):
+        change = plan_schema(
+            work.table,
+            present,
+            work.fields,
+            policy=policy,
+            own=[name for name, _ in strategy.own_columns],
+            fixed=set(_fixed(work, target.metadata)),
+            renames=target.renames,
+            replaces=work.setting.pins.full_refresh or strategy.strategy == "full_refresh",
+        )
     there = {name.casefold() for name in renamed([field.name for field in present], change.renames)}
     lacking = tuple(Field(name, type_) for name, type_ in strategy.own_columns if name.casefold() not in there)
     final = None if change.final is None else (*change.final, *(field.name for field in lacking))
@@ -114,6 +116,21 @@ def prepare_schema(work: Work, policy: Policy) -> None:
         work.tools.records.write(work.record)
     for statement in alterations(work.table, work.change):
         work.compute.execute(statement)
+
+
+@contextmanager
+def _naming_files(work: Work, metadata: TableMetadata) -> Iterator[None]:
+    """A refusal says which landing files bring columns that the table does not have."""
+    try:
+        yield
+    except BadBatch as error:
+        there = {column.name.casefold() for column in metadata.columns}
+        checked = [landed.checked for landed in work.landed.values() if landed.checked]
+        members = [member for one in checked for member in one.groups]
+        new = {name: member.files[0].path for member in members for name in member.types if name.casefold() not in there}
+        told = ", ".join(f"{name} in {path}" for name, path in new.items())
+        error.next += f" Files of the zone that have other columns than the table: {told}." if told else ""
+        raise
 
 
 def present_fields(work: Work) -> tuple[Field, ...]:
