@@ -156,7 +156,7 @@ MISREADINGS = [  # Spark and the parser see different queries
     ("SELECT * FROM LATERAL IN a", "read from|checked"),
     ("SELECT * FROM (VALUES (1)) AS JOIN (x)", "backticks"),
     ("SELECT 1.FROM t", "begins with a digit"),
-    ("SELECT /* /* */ 1 -- */ FROM text.hostname", "inside a comment"),
+    ("SELECT /* /* */ 1 -- */ FROM text.hostname", "FROM|path"),
     ("SELECT 1 -- \\\n, reflect('a')\n", "backslash"),
     ("SELECT 1 /*+ a */*/ 2", "closes nothing"),
     ("SELECT 2*/*a*/3", "closes nothing"),

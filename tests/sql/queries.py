@@ -130,15 +130,18 @@ FUNCTIONS = [
     "SELECT shuffle(tags, 5), any_value(name, true), first_value(name, true), concat() FROM orders GROUP BY tags",
     "SELECT replace(replace(replace(name, 'a', ''), 'b', ''), 'c', ''), regexp_replace(name, '(a)(b)$', '$2$1') FROM orders",
 ]
-VALID = [*PLAIN, *LITERALS, *NESTED, *GROUPS, *WINDOWS, *SOURCES, *LATERALS, *FUNCTIONS]
-
-# Valid for Spark, and refused: each has a plainer spelling that is not.
-REFUSED_THOUGH_VALID = [
+RARE = [  # the parser has to be helped with these
     "TABLE orders",
+    "WITH o AS (TABLE orders) SELECT id FROM o UNION ALL (SELECT id FROM (TABLE orders))",
+    "WITH o AS (SELECT 1 AS id) TABLE o",
+    "SELECT id FROM customers WHERE EXISTS (TABLE orders)",
     "SELECT * FROM orders WITH (`split-size` = 5)",
+    "SELECT * FROM orders WITH ('split-size' = '5', `batch-size` = 100) AS o JOIN customers c ON c.id = o.customer",
     "SELECT values FROM (SELECT 1 AS values)",
-    "SELECT 1 /* a /* nested */ comment */",
+    "SELECT values, x.values FROM (SELECT 1 AS values, 2 AS b) x",
 ]
+COMMENTS = ["SELECT 1 /* a /* nested */ comment */ AS a", "SELECT /* /* a */ /* b /*/ c */ */ */ 1 AS a"]
+VALID = [*PLAIN, *LITERALS, *NESTED, *GROUPS, *WINDOWS, *SOURCES, *LATERALS, *FUNCTIONS, *RARE]
 
 COLUMNS = {
     "orders": (

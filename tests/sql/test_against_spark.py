@@ -22,7 +22,7 @@ from lakebed.sql.words import DENIED
 from tests.conftest import SCALE
 from tests.engines.spark.lakes import new_lake
 from tests.spark_sessions import OpenSpark
-from tests.sql.queries import REFUSED_THOUGH_VALID, SNAPSHOT, VALID, WRONG_NAMES, WRONG_SYNTAX
+from tests.sql.queries import COMMENTS, SNAPSHOT, VALID, WRONG_NAMES, WRONG_SYNTAX
 
 pytestmark = pytest.mark.spark
 
@@ -82,7 +82,7 @@ def test_every_query_we_call_valid_is_valid_for_spark(session: Any) -> None:
     snapshot = session.sql("SELECT snapshot_id FROM lake.ecommerce.silver.orders.snapshots").first()[0]
     session.conf.set("spark.sql.cteRecursionLevelLimit", "20")
     embedded = [f"SELECT * FROM ({check_query(text, where='a').text})" for text in VALID]
-    texts = [*VALID, *REFUSED_THOUGH_VALID, *embedded]
+    texts = [*VALID, *COMMENTS, *embedded]
     assert [wrong for text in texts if (wrong := _objection(session, text.replace(str(SNAPSHOT), str(snapshot))))] == []
 
 
@@ -126,9 +126,9 @@ def test_every_example_of_sparks_own_documentation_passes(session: Any) -> None:
         check_query(text, where="a", functions=(), columns={})
 
 
-def test_a_text_has_wrong_syntax_for_us_if_and_only_if_it_has_for_spark(session: Any) -> None:
+def test_no_text_has_wrong_syntax_for_us_that_spark_takes_and_hardly_one_the_other_way_round(session: Any) -> None:
     chance, parser = random.Random(7), session._jsparkSession.sessionState().sqlParser()
-    taken = 0
+    taken, refused, missed = 0, 0, list[str]()
     for _ in range(600 * SCALE):
         text = _mutant(chance)
         try:
@@ -137,18 +137,23 @@ def test_a_text_has_wrong_syntax_for_us_if_and_only_if_it_has_for_spark(session:
             continue
         ours = stop([number for number, _, _ in numbered(reading)]) is None
         theirs = _taken_by(parser, reading.text[: reading.end])
-        assert ours == theirs, text
-        taken += ours
+        assert ours or not theirs, text
+        taken, refused = taken + theirs, refused + (not theirs)
+        missed += [text] if ours and not theirs else []
     assert taken > 50
+    # ANTLR settles on a way of reading early and may refuse what its own grammar allows: `GROUP BY a WHERE WITH ROLLUP`.
+    assert len(missed) < refused / 100, missed
 
 
 def _taken_by(parser: Any, text: str) -> bool:
-    """Whether Spark's grammar takes a text; what Spark says beyond its grammar does not count."""
+    """Whether Spark's grammar takes a text for a query; what Spark says beyond its grammar does not count."""
+    if not re.match(r"\W*(SELECT|WITH|FROM|VALUES|TABLE|MAP|REDUCE)\b", text, re.IGNORECASE):
+        return False
     try:
         parser.parseQuery(text)
     except Exception as error:
         return "PARSE_SYNTAX_ERROR" not in str(error) and "PARSE_EMPTY_STATEMENT" not in str(error)
-    return bool(re.match(r"\W*(SELECT|WITH|FROM|VALUES|TABLE|MAP|REDUCE)\b", text, re.IGNORECASE))
+    return True
 
 
 def _objection(session: Any, text: str) -> str:

@@ -122,11 +122,13 @@ def read(source: Source) -> Reading:
         if not found:
             raise _unreadable(source, at)
         kind, start, at = found.lastgroup or "", at, found.end()
+        if kind == "comment":
+            at = _end_of_comment(source, start)
         if kind in _KINDS:
             _refuse_strange(source, kind, found[0], start)
             tokens.append(Token(_KINDS[kind], start, at, found[0]))
         elif kind in ("line", "comment"):
-            _refuse_odd_comment(source, found[0], start)
+            _refuse_odd_comment(source, source.text[start:at], start)
             comments.append((start, at))
         elif kind == "hint":
             if hint >= 0:
@@ -154,17 +156,25 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     return text
 
 
+def _end_of_comment(source: Source, start: int) -> int:
+    """Behind the */ that closes it: comments stand inside comments."""
+    depth = 0
+    for found in re.finditer(r"/\*|\*/", source.text[start:]):
+        depth += 1 if found[0] == "/*" else -1
+        if not depth:
+            return start + found.end()
+    raise source.bad("the comment /* has no end.", at=start, next="Close it with */, and each /* inside it.")
+
+
 def _refuse_odd_comment(source: Source, comment: str, start: int) -> None:
     if comment.startswith("--"):
         if "\\\n" in comment:
             what = "Spark reads on after a -- comment that ends in a backslash: the next line belongs to the comment."
             raise source.bad(what, at=start, next="Remove the backslash.")
         return
-    if len(comment) < 4 or not comment.endswith("*/"):
-        raise source.bad("the comment /* has no end.", at=start, next="Close it with */.")
-    inside = comment.find("/*", 2)
+    inside = comment.find("/*+", 2)
     if inside >= 0:
-        raise source.bad("a comment stands inside a comment.", at=start + inside, next="Take out the inner /*.")
+        raise source.bad("a hint stands inside a comment.", at=start + inside, next="Take out the inner /*+.")
 
 
 def _refuse_strange(source: Source, kind: str, text: str, start: int) -> None:

@@ -19,6 +19,7 @@ from lakebed.sql.lexer import Kind, Reading, Token
 from lakebed.sql.source import Source
 from lakebed.sql.syntax import grammar
 from lakebed.sql.tokens import numbered
+from lakebed.sql.words import end_of_options, has_harmless_options, is_values_as_name, reads_table
 
 _QUOTES = {TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING, TokenType.IDENTIFIER}
 _FITS = {Kind.STRING: {TokenType.STRING, TokenType.RAW_STRING}, Kind.QUOTED: {TokenType.IDENTIFIER}}
@@ -125,18 +126,33 @@ def _respelt(tokens: list[ParserToken], reading: Reading) -> list[ParserToken]:
     """The tokens as the parser knows them.
 
     QUALIFY is a plain name to Spark, and so is `window` in `GROUP BY window(at, '1 hour')`. `>>>` is read as `>>`, and `X '1F'`
-    as the text in it: no name depends on either.
+    as the text in it: no name depends on either. `TABLE t` is `SELECT * FROM t`; options of a table are left out.
     """
-    unsigned = {start + 2 for number, start, _ in numbered(reading) if number == grammar().signs[">>>"]}
+    plain = reading.plain
+    unread = {start + 2 for number, start, _ in numbered(reading) if number == grammar().signs[">>>"]} | _options(plain)
+    columns = {token.start for at, token in enumerate(plain) if is_values_as_name(plain, at)}
+    tables = {token.start for at, token in enumerate(plain) if reads_table(plain, at)}
     found: list[ParserToken] = []
     for index, token in enumerate(tokens):
         after = tokens[index + 1].token_type if index + 1 < len(tokens) else None
-        if token.token_type == TokenType.QUALIFY or (token.token_type == TokenType.WINDOW and after == TokenType.L_PAREN):
+        window = token.token_type == TokenType.WINDOW and after == TokenType.L_PAREN
+        if token.token_type == TokenType.QUALIFY or window or token.start in columns:
             token.token_type = TokenType.VAR
-        if token.start in unsigned or (token.text.upper() == "X" and after == TokenType.STRING):
+        if token.start in unread or (token.text.upper() == "X" and after == TokenType.STRING):
             continue
-        found.append(token)
+        found += _select_from(token) if token.start in tables else [token]
     return found
+
+
+def _options(plain: Sequence[Token]) -> set[int]:
+    """Where the tokens of options of tables stand."""
+    spans = [(at, end_of_options(plain, at)) for at in range(len(plain)) if has_harmless_options(plain, at)]
+    return {token.start for first, last in spans for token in plain[first : last + 1]}
+
+
+def _select_from(table: ParserToken) -> list[ParserToken]:
+    written = ((TokenType.SELECT, "SELECT"), (TokenType.STAR, "*"), (TokenType.FROM, "FROM"))
+    return [ParserToken(kind, text, table.line, table.col, table.start, table.end) for kind, text in written]
 
 
 def _not_understood(source: Source, error: ParseError) -> BadPipeline:

@@ -9,7 +9,7 @@ from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.sql.lexer import Reading, Token, read
 from lakebed.sql.source import Source
 from lakebed.sql.tree import place
-from lakebed.sql.words import is_format, is_path, paths_are_no_tables
+from lakebed.sql.words import is_format, is_path, paths_are_no_tables, reads_table
 
 _FUNCTIONS_WITH_FROM = {"EXTRACT", "SUBSTR", "SUBSTRING", "TRIM", "OVERLAY"}
 _NO_TABLE = {"SELECT", "VALUES", "LATERAL", "VIEW", "WITH", "FROM"}
@@ -135,7 +135,7 @@ def _is_keyword(word: str, before: str) -> bool:
 
 def _refuse_unseen_after(reading: Reading, index: int, before: str, seen: set[int]) -> None:
     tokens = reading.plain
-    while index < len(tokens) and tokens[index].upper == "(":
+    while index < len(tokens) and (tokens[index].upper == "(" or reads_table(tokens, index)):
         index += 1
     if before == "." or index >= len(tokens) or not tokens[index].is_name or _is_keyword(tokens[index].upper, before):
         return

@@ -1,12 +1,14 @@
 """What SQL of a pipeline or a gate may not say, whatever place it stands in: seen in the tokens, before any parser."""
 
 import re
+from collections.abc import Sequence
 
 from lakebed.errors import BadPipeline
 from lakebed.sql.lexer import Kind, Reading, Token
 from lakebed.sql.source import Source
 
-QUERY_BEGINS = {"SELECT", "WITH", "FROM", "VALUES"}
+QUERY_BEGINS = {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
+_BEFORE_QUERY = {"", "(", ")", "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT"}
 
 # Spark never takes these for a name, even after AS; other parsers do.
 _NEVER_NAMES = re.compile("ANTI|CROSS|EXCEPT|FULL|INNER|INTERSECT|JOIN|LATERAL|LEFT|MINUS|NATURAL|ON|RIGHT|SEMI|UNION|USING")
@@ -17,6 +19,9 @@ _CLAUSES = re.compile("SELECT|FROM|WITH|VALUES|WHERE|HAVING|LIMIT|JOIN|LATERAL|U
 # After a comma Spark takes these for a name; other parsers forgive the comma and see the clause.
 _AFTER_COMMA = re.compile("FROM|WHERE|HAVING|LIMIT|JOIN|UNION|INTERSECT|ON|USING|FETCH|TABLESAMPLE")
 _BEFORE_BY = re.compile("GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION|CONNECT")
+
+# How Iceberg reads, not what: other options choose a snapshot or a branch, past what ref() pins.
+_HARMLESS_OPTIONS = {"split-size", "lookback", "file-open-cost", "vectorization-enabled", "batch-size"}
 
 # Spark's data sources: as the first part of a table's name they make the rest of it a path.
 _FORMAT = re.compile(
@@ -60,7 +65,7 @@ def _refuse_no_query(reading: Reading) -> None:
     if opening is None:
         raise source.bad("there is no query.", next="Write one SELECT.")
     if opening.upper not in QUERY_BEGINS:
-        what = f"{opening.upper or opening.text} does not begin a query: only SELECT, WITH, FROM and VALUES do."
+        what = f"{opening.upper or opening.text} does not begin a query: only SELECT, WITH, FROM, VALUES and TABLE do."
         raise source.bad(what, at=opening.start, next="Write one SELECT; Lakebed writes its result to the table.")
     for index, token in enumerate(tokens):
         if token.upper == ";" and any(later.upper != ";" for later in tokens[index:]):
@@ -103,10 +108,39 @@ def _wrong_word(source: Source, tokens: tuple[Token, ...], index: int) -> BadPip
         _AFTER_COMMA.fullmatch(token.upper) or (after.upper == "BY" and _BEFORE_BY.fullmatch(token.upper))
     ):
         return source.bad("there is a comma too many.", at=before.start, next="Take it out, or put backticks around the name.")
+    if reads_table(tokens, index) or is_values_as_name(tokens, index) or has_harmless_options(tokens, index):
+        return None
     return _wrong_keyword(source, token, after)
 
 
-def _near(tokens: tuple[Token, ...], index: int) -> Token:
+def reads_table(tokens: Sequence[Token], index: int) -> bool:
+    """Whether `TABLE name` stands here for a query, `SELECT * FROM name`."""
+    after = _near(tokens, index + 1)
+    return tokens[index].upper == "TABLE" and _near(tokens, index - 1).upper in _BEFORE_QUERY and after.is_name
+
+
+def is_values_as_name(tokens: Sequence[Token], index: int) -> bool:
+    """Whether `values` stands here for a column: at the beginning of a SELECT, or after AS."""
+    before, first = _near(tokens, index - 1), _near(tokens, index - 2)
+    named = before.upper == "AS" or (before.upper == "SELECT" and first.upper in _BEFORE_QUERY)
+    return tokens[index].upper == "VALUES" and named and _near(tokens, index + 1).upper in ("FROM", ",", ")", "")
+
+
+def has_harmless_options(tokens: Sequence[Token], index: int) -> bool:
+    """Whether `WITH (…)` stands here with options that change nothing of what is read."""
+    if tokens[index].upper != "WITH" or _near(tokens, index + 1).upper != "(":
+        return False
+    inside = tokens[index + 2 : end_of_options(tokens, index)]
+    keys = [token for at, token in enumerate(inside) if at == 0 or inside[at - 1].upper == ","]
+    return bool(keys) and all(token.text[1:-1] in _HARMLESS_OPTIONS for token in keys)
+
+
+def end_of_options(tokens: Sequence[Token], index: int) -> int:
+    """The index of the bracket that closes `WITH (…)`."""
+    return next(at for at in range(index, len(tokens)) if tokens[at].upper == ")" or at == len(tokens) - 1)
+
+
+def _near(tokens: Sequence[Token], index: int) -> Token:
     """The token there, or one without text beyond the ends."""
     return tokens[index] if 0 <= index < len(tokens) else Token(Kind.SYMBOL, 0, 0, "")
 
