@@ -120,9 +120,9 @@ def test_a_zone_knows_how_far_its_files_have_come(story: Story) -> None:
     assert (rates["state"], rates["taken_by"]) == ("taken", ["shop.bronze.rates"])
 
 
-def test_a_broken_query_is_told_at_its_line_and_exits_1(story: Story) -> None:
+def test_a_broken_query_is_told_at_its_line_before_spark_starts_and_exits_2(story: Story) -> None:
     write(story.lake, "pipelines/gold/broken/pipeline.sql", "-- nothing\nSELECT\n  amout FROM {{ ref('bronze.orders') }}\n")
     done = lakebed("run", "gold.broken", "--lake", str(story.lake))
-    assert done.exit_code == 1, done.output
-    assert "gold/broken/pipeline.sql:3" in done.stdout
-    assert "The table is as it was." in done.stdout
+    assert done.exit_code == 2, done.output
+    assert "gold/broken/pipeline.sql:3: there is no column amout." in done.stdout
+    assert "Nothing was changed." in done.stdout

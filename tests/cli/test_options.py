@@ -61,19 +61,21 @@ def test_options_are_handed_on_as_they_were_given(asked: list[tuple[Request, dic
         "--vars",
         "n=1",
         "--released",
+        "--wait",
+        "5",
     )
     assert done.exit_code == 0, done.output
     assert asked == [
         (
             Request(("a", "b+", "c"), ("d",), full_refresh=True, vars={"n": 1}, released=True),
-            {"together": True, "threads": 3, "fail_fast": True},
+            {"together": True, "threads": 3, "fail_fast": True, "wait": 5.0},
         )
     ]
 
 
 def test_without_options_everything_runs_one_by_one(asked: list[tuple[Request, dict[str, Any]]]) -> None:
     shown = lakebed("run").stdout
-    assert asked == [(Request(), {"together": False, "threads": 1, "fail_fast": False})]
+    assert asked == [(Request(), {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})]
     assert shown.splitlines()[0] == "1 of 1 OK    shop.silver.orders [draft in 0.0 s]"
 
 

@@ -32,6 +32,7 @@ FOLDER = "shop/pipelines/silver/orders"
 CONFIG = b"merge_strategy: append_only\nmax_retries: 2\nretry_delay_seconds: 1\n"
 ON_POSTGRES: tuple[Fate, ...] = ("delay", "cut", "cut", "lose", "lose", "silence", "deaf")
 ON_S3: tuple[Fate, ...] = ("delay", "cut", "lose", "busy")
+SLOW_ON_S3: tuple[Fate, ...] = ("silence", "deaf") if SCALE > 1 else ()  # Hadoop's S3A waits 15 s at least
 
 
 @dataclass
@@ -95,7 +96,7 @@ def test_rows_of_runs_come_exactly_once_through_a_network_that_delays_breaks_and
         assert run_one(far, 0).state == "success"
         for number in range(1, RUNS + 1):
             postgres.lay({chance.randrange(1, 100): chance.choice(ON_POSTGRES) for _ in range(chance.randrange(2))})
-            s3.lay({chance.randrange(1, 35): chance.choice(ON_S3) for _ in range(chance.randrange(3))})
+            s3.lay({chance.randrange(1, 35): chance.choice(ON_S3 + SLOW_ON_S3) for _ in range(chance.randrange(3))})
             if chance.random() < 0.5:
                 append(direct, -number)
                 theirs.append(-number)
@@ -110,5 +111,5 @@ def test_rows_of_runs_come_exactly_once_through_a_network_that_delays_breaks_and
     assert {number: rows[number] for number in acknowledged + theirs} == dict.fromkeys(acknowledged + theirs, 1)
     unknown = {number for number, error in failed.items() if error["kind"] == "OutcomeUnknown"}
     assert {number: rows[number] for number in failed if rows[number] > (number in unknown)} == {}
-    assert len(acknowledged) - 1 >= 0.9 * RUNS, failed
+    assert len(failed) <= max(2, RUNS // 10), failed  # of a dozen, two more by chance than of many
     assert postgres.met.total() + s3.met.total() > RUNS / 2, "too few faults were met: the test proved nothing"

@@ -350,7 +350,9 @@ class Lake(Reads):
         if "spark" in self.__dict__:
             from lakebed.engines.spark import close_session
 
-            close_session(self.__dict__.pop("spark"))  # a session we did not open is left alone
+            session = self.__dict__.pop("spark")
+            if self._given_session is None:  # whoever gave one goes on using it, and it may be that of another lake object
+                close_session(session)
             if self.settings.places.logs == IN_BUCKET:
                 self._keep_logs()
         if "queries" in self.__dict__:

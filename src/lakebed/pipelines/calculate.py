@@ -7,7 +7,7 @@ from typing import Any
 from lakebed.errors import BadBatch, BadFiles, RunFailed, UnknownName
 from lakebed.landing import Landed, Remembered, first_look, freeze, links, open_zone, processed
 from lakebed.names import TableName, spark_identifier
-from lakebed.pipelines.code import wants_duckdb
+from lakebed.pipelines.code import works_with_duckdb
 from lakebed.pipelines.compile import Compiled, compile_query, relation, zone_view
 from lakebed.pipelines.evolve import present_fields
 from lakebed.pipelines.pin_zones import read_zone
@@ -105,8 +105,7 @@ def at_source(compiled: Compiled | None, ask: Callable[[], Any]) -> Any:
 
 def _from_code(work: Work) -> Frame:
     spec = work.spec
-    small = spec.style == "duckdb" or (spec.style == "flat" and wants_duckdb(spec.source))
-    bench = work.tools.workbench() if small else None
+    bench = work.tools.workbench() if works_with_duckdb(spec.style, spec.source) else None
     if bench:
         work.resources.callback(bench.close)
     context = _context(work, bench)

@@ -89,6 +89,10 @@ def _targets(node: ast.AST) -> list[ast.expr]:
     return [node.target] if isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) else []
 
 
-def wants_duckdb(source: str) -> bool:
-    """Whether a flat script works with the DuckDB connection instead of with Spark."""
+def works_with_duckdb(style: Style, source: str) -> bool:
+    """Whether code gets a DuckDB connection instead of a Spark session."""
+    return style == "duckdb" or (style == "flat" and _names_duckdb(source))
+
+
+def _names_duckdb(source: str) -> bool:
     return any(isinstance(node, ast.Name) and node.id in _DUCKDB_NAMES for node in ast.walk(ast.parse(source)))

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from lakebed.landing import Checked, Follows, Remembered, Type, join_types, parse_type
+from lakebed.landing import NOTHING_REMEMBERED, Checked, Follows, Remembered, Type, join_types, parse_type
 from lakebed.names import ZoneName
+from lakebed.pipelines.code import works_with_duckdb
 from lakebed.pipelines.compile import compile_query
 from lakebed.pipelines.pins import ZoneKey
 from lakebed.pipelines.spec import PipelineSpec
@@ -25,10 +26,13 @@ def recall(work: Work, key: ZoneKey) -> Remembered:
 
     The zone's columns are what published runs took them for. Those that the query hands on as they are, are what they are in
     the table: each table decides for itself, and one from before zones were remembered begins with its own types. A full
-    refresh that may replace all columns (on_schema_change: sync) begins anew.
+    refresh that may replace all columns (on_schema_change: sync) begins anew. Code that works with DuckDB reads the files itself:
+    nothing is taken for anything.
     """
     stored = work.tools.records.zone_types(key[0]).get(key[1] or "", {})
     work.recalled[key] = stored
+    if work.spec.kind == "python" and works_with_duckdb(work.spec.style, work.spec.source):
+        return NOTHING_REMEMBERED
     if _anew(work):
         return Remembered(follows=_follows(work.spec, first=work.first, whole=True))
     passed, own = _passed(work, key), _own_columns(work)
