@@ -185,7 +185,7 @@ def main() -> None:
     quick, clock = given.quick, time.process_time if given.cpu else time.perf_counter
     suites = [
         Suite("tpch", "dbgen", *((0.05, 3) if quick else (1.0, 7)), iceberg=True, clock=clock),
-        Suite("tpcds", "dsdgen", *((0.01, 1) if quick else (0.5, 5)), iceberg=False, clock=clock),
+        Suite("tpcds", "dsdgen", *((0.01, 1) if quick else (1.0, 3)), iceberg=False, clock=clock),
     ]
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         folder = Path(name) / "lake"
