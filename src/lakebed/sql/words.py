@@ -116,14 +116,14 @@ def _wrong_word(source: Source, tokens: tuple[Token, ...], index: int) -> BadPip
 def reads_table(tokens: Sequence[Token], index: int) -> bool:
     """Whether `TABLE name` stands here for a query, `SELECT * FROM name`."""
     after = _near(tokens, index + 1)
-    return tokens[index].upper == "TABLE" and _near(tokens, index - 1).upper in _BEFORE_QUERY and after.is_name
+    return tokens[index].upper == "TABLE" and _word(tokens, index - 1) in _BEFORE_QUERY and after.is_name
 
 
 def is_values_as_name(tokens: Sequence[Token], index: int) -> bool:
     """Whether `values` stands here for a column: at the beginning of a SELECT, or after AS."""
-    before, first = _near(tokens, index - 1), _near(tokens, index - 2)
-    named = before.upper == "AS" or (before.upper == "SELECT" and first.upper in _BEFORE_QUERY)
-    return tokens[index].upper == "VALUES" and named and _near(tokens, index + 1).upper in ("FROM", ",", ")", "")
+    before = _word(tokens, index - 1)
+    named = before == "AS" or (before == "SELECT" and _word(tokens, index - 2) in _BEFORE_QUERY)
+    return tokens[index].upper == "VALUES" and named and _word(tokens, index + 1) in ("FROM", ",", ")", "")
 
 
 def has_harmless_options(tokens: Sequence[Token], index: int) -> bool:
@@ -138,6 +138,12 @@ def has_harmless_options(tokens: Sequence[Token], index: int) -> bool:
 def end_of_options(tokens: Sequence[Token], index: int) -> int:
     """The index of the bracket that closes `WITH (…)`."""
     return next(at for at in range(index, len(tokens)) if tokens[at].upper == ")" or at == len(tokens) - 1)
+
+
+def _word(tokens: Sequence[Token], index: int) -> str:
+    """The word or sign there; what is quoted as it is written, and nothing beyond the ends only."""
+    token = _near(tokens, index)
+    return token.upper or token.text
 
 
 def _near(tokens: Sequence[Token], index: int) -> Token:
