@@ -155,7 +155,7 @@ def _command(command: list[str], **options: Any) -> None:
 
 def _wait_for_archive() -> None:
     from lakebed.engines.spark import find_java, local_jars
-    from lakebed.engines.spark.archive import archive_for
+    from lakebed.engines.spark.start.class_archive import archive_for
     from lakebed.settings import Settings
 
     jars = local_jars(Settings(), Root.parse(tempfile.gettempdir()), environment=os.environ, report=print)

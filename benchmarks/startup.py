@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any
 
 from lakebed.engines.spark import find_java, local_jars
-from lakebed.engines.spark.archive import archive_for, maker_command
+from lakebed.engines.spark.start.class_archive import archive_for, maker_command
 from lakebed.settings import Root, Settings
 
 TABLES = 200

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from lakebed.landing import Landed, digests, fresh, waiting
 from lakebed.names import TableName, ZoneName, new_run_id
-from lakebed.pipelines.copies import keep_copy
-from lakebed.pipelines.ledger import known_files
-from lakebed.pipelines.pin_zones import pin_zones
-from lakebed.pipelines.zones import archive_zones, taken
+from lakebed.pipelines.planning.ledger import known_files
+from lakebed.pipelines.planning.pin_zones import pin_zones
+from lakebed.pipelines.running.ledger_copies import keep_copy
+from lakebed.pipelines.running.steps.archiving import archive_zones, taken
 from lakebed.ports import RUN_ID, Along, RunRecord, Snapshot
 from lakebed.tables import Ask, publish
 from tests.care.fsck.kept import Kept

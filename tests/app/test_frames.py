@@ -14,7 +14,7 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.errors import BadBatch
-from lakebed.query.as_pandas import as_pandas
+from lakebed.query.results.pandas_frame import as_pandas
 from tests.pipelines.lakes import TestLake
 
 pytestmark = [pytest.mark.spark]

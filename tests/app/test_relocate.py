@@ -149,8 +149,8 @@ _KILLED = """
 import os, signal, sys
 from lakebed.app import open_lake
 from lakebed.app.relocate import relocate
-from lakebed.engines.files.anywhere import Anywhere
-from lakebed.engines.iceberg.pointing import DatabasePointing
+from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.iceberg.catalog.pointing import DatabasePointing
 
 left = int(sys.argv[2])
 write, repoint = Anywhere.write, DatabasePointing.repoint

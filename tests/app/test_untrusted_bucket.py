@@ -7,8 +7,8 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.engines.duckdb import reaching
-from lakebed.engines.duckdb.confined import ConfinedQuery, Ground, Limits
 from lakebed.engines.duckdb.extensions import extension
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Ground, Limits
 from lakebed.errors import BadQuery
 from tests.contracts.benches import RealBench, postgres_bench
 from tests.engines.duckdb.test_evolution import FIRST, SCHEMA, change_nested

@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from lakebed.care import dropped, expiry
-from lakebed.care.removal import FOLDER
+from lakebed.care.removal import dropped, expiry
+from lakebed.care.removal.removal import FOLDER
 from lakebed.errors import LakebedError
 from lakebed.tables import USED
 from tests.care.lakes import CareLake, entry

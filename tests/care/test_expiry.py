@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lakebed.care import expiry
-from lakebed.care.removal import FOLDER, Removal, write_removal
+from lakebed.care.removal import expiry
+from lakebed.care.removal.removal import FOLDER, Removal, write_removal
 from lakebed.errors import LakebedError, PointerMoved
 from lakebed.ports import Files, InputPin, RemoveRef, RunRecord, SetRef
 from tests.care.lakes import CareLake, entry, states
@@ -213,7 +213,7 @@ def test_a_busy_pointer_is_looked_at_again(cared: CareLake, monkeypatch: pytest.
 
 
 def test_a_landing_file_that_a_table_took_up_is_nobodys_to_remove() -> None:
-    from lakebed.care.removal import removable
+    from lakebed.care.removal.removal import removable
 
     assert removable("shop/warehouse/silver/t/data/x.parquet")
     assert not removable("shop/landing/orders/x.parquet")

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from lakebed.care.removal import FOLDER
+from lakebed.care.removal.removal import FOLDER
 from lakebed.settings import Root
 from lakebed.tables import USED
 from tests.care.lakes import CareLake

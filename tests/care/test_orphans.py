@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.care.orphans import find_orphans, lease_names, list_warehouses
-from lakebed.care.removal import folder_of
-from lakebed.care.stock import Stock
+from lakebed.care.all_tables import Stock
+from lakebed.care.removal.orphans import find_orphans, lease_names, list_warehouses
+from lakebed.care.removal.removal import folder_of
 from lakebed.names import TableName
 from lakebed.ports import FileInfo, RunRecord
 from lakebed.settings import Root

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
+from lakebed.care.all_tables import Member, Stock
 from lakebed.care.compaction import LEAST, HeadFiles, judged, promising, rewrite_files, rewrite_manifests
-from lakebed.care.look import OrphanLook, Seen
 from lakebed.care.plan import plan_care
-from lakebed.care.purging import run_time
-from lakebed.care.removal import Removal
+from lakebed.care.removal.purging import run_time
+from lakebed.care.removal.removal import Removal
+from lakebed.care.services import Reaping, ZoneRules
 from lakebed.care.spec import ACTIONS, CareRequest
 from lakebed.care.steps import Step
-from lakebed.care.stock import Member, Stock
-from lakebed.care.tools import Reaping, ZoneRules
+from lakebed.care.survey import OrphanLook, Seen
 from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import Dropped, FileInfo, Pointer, Reached, RunBrief, Snapshot, SnapshotRef, TableMetadata

@@ -1,6 +1,6 @@
 """Files on their way out: written down first, and their checksums with them."""
 
-from lakebed.care.removal import (
+from lakebed.care.removal.removal import (
     FOLDER,
     Removal,
     belongs_to,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lakebed.app import Lake
-from lakebed.care.removal import FOLDER
+from lakebed.care.removal.removal import FOLDER
 from tests.care.lakes import entry, states
 from tests.contracts.benches import RealBench
 

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from lakebed.cli import grid
-from lakebed.cli.grid import fitted, lines, natural_widths
+from lakebed.cli.output import grid
+from lakebed.cli.output.grid import fitted, lines, natural_widths
 
 LONG = "the value 'twelve' of column amount is no number " * 6
 ROW = ["orders/2026-10-01.csv", "quarantined", "12", "2026-10-01 09:30:12", LONG.strip()]

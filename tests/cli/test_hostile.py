@@ -16,11 +16,11 @@ from lakebed.app.lake import Lake
 from lakebed.app.look import Judged
 from lakebed.app.pipelines import Pipelines
 from lakebed.app.tables import Tables
-from lakebed.cli.building import Showing
 from lakebed.cli.main import app
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.building import Showing
+from lakebed.cli.output.screen import Screen
 from lakebed.names import TableName
-from lakebed.pipelines.look import Preview
+from lakebed.pipelines.preview.preview import Preview
 from lakebed.ports import CareEntry, Field, Phase, RunRecord, SetAside, Snapshot, Verdict
 from lakebed.tables import ColumnFigures, Example, TableDiff
 from tests.cli.shop import lakebed, write
@@ -184,4 +184,4 @@ def test_only_the_screen_makes_consoles_and_nobody_writes_markup() -> None:
 def _commands() -> Iterator[Path]:
     import lakebed.cli
 
-    return Path(lakebed.cli.__file__).parent.glob("*.py")
+    return Path(lakebed.cli.__file__).parent.rglob("*.py")

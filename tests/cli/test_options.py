@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from lakebed.app.pipelines import Onlooker, Pipelines, Request, Result
-from lakebed.cli.building import Showing, summary
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.building import Showing, summary
+from lakebed.cli.output.screen import Screen
 from lakebed.cli.selection import variables
 from lakebed.errors import UsageError
 from lakebed.names import TableName

@@ -10,7 +10,7 @@ import pytest
 
 from lakebed.app import open_lake
 from lakebed.app.pipelines import Pipelines, Request, Result
-from lakebed.cli.building import bad_rows, details, label
+from lakebed.cli.output.building import bad_rows, details, label
 from lakebed.names import TableName
 from lakebed.ports import InputPin, Phase, RunRecord, SetAside, Verdict
 from tests.cli.shop import lakebed

@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 import lakebed
 from lakebed.app import Lake, create_lake
 from lakebed.cli.main import app
-from lakebed.cli.screen import Screen
-from lakebed.cli.shell import Shell, talk
-from lakebed.cli.shell_prompt import Words, typed
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.shell.prompt import Words, typed
+from lakebed.cli.shell.shell import Shell, talk
 from lakebed.settings import Root
 from tests.contracts.benches import sqlite_bench
 

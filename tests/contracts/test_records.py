@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lakebed.engines.database.documents import from_text, to_text
+from lakebed.engines.database.state.run_documents import from_text, to_text
 from lakebed.errors import Diverged, FilesChanged
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import (

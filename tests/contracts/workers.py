@@ -24,7 +24,7 @@ def context() -> ForkServerContext:
     """A clean child each time, without paying for imports each time."""
     chosen = multiprocessing.get_context("forkserver")
     chosen.set_forkserver_preload(
-        ["tests.contracts.workers", "lakebed.engines.iceberg.staging", "pyiceberg.catalog.sql", "pyarrow.parquet"]
+        ["tests.contracts.workers", "lakebed.engines.iceberg.metadata.staging", "pyiceberg.catalog.sql", "pyarrow.parquet"]
     )
     return chosen
 

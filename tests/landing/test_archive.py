@@ -11,7 +11,7 @@ from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import FileMissing
 from lakebed.landing import Move, ZoneSpec, archive, processed, samples
 from lakebed.landing.archive import set_aside
-from lakebed.landing.seen import Bad
+from lakebed.landing.formats.sniffed import Bad
 from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files
 

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import pytest
 
-from lakebed.engines.spark.landing_faults import blaming
+from lakebed.engines.spark.landing.faults import blaming
 from lakebed.errors import BadFiles
 from lakebed.ports import FileGroup, Unreadable
 

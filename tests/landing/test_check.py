@@ -9,7 +9,7 @@ import pytest
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
 from lakebed.landing import ZoneSpec, open_zone
-from lakebed.landing.alike import Alike, drift, reading_columns, target_types
+from lakebed.landing.checking.read_groups import Alike, drift, reading_columns, target_types
 from lakebed.landing.type_text import parse_type
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileInfo, FileRows, Unreadable

@@ -10,8 +10,8 @@ import pytest
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
 from lakebed.landing import Landed, Remembered, Type, ZoneSpec, join_types, open_zone, parse_type
-from lakebed.landing.misfits import advice, misfit
-from lakebed.landing.remembered import Taken, read_as
+from lakebed.landing.checking.misfits import advice, misfit
+from lakebed.landing.checking.remembered_types import Taken, read_as
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileRows
 

@@ -8,10 +8,10 @@ import pytest
 
 from lakebed.engines.memory import MemoryFiles
 from lakebed.landing import ZoneSpec
-from lakebed.landing.alike import group
-from lakebed.landing.seen import Bad, Sniffed
-from lakebed.landing.sniff import sniff, sniff_all
-from lakebed.landing.verify import damage
+from lakebed.landing.checking.read_groups import group
+from lakebed.landing.formats.sniff import sniff, sniff_all
+from lakebed.landing.formats.sniffed import Bad, Sniffed
+from lakebed.landing.formats.verify import damage
 from tests.landing.zones import cut, parquet, zipped
 
 BIG = "id,name\n" + "".join(f"{number},name {number * 7919 % 100003}\n" for number in range(20_000))

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from lakebed.names import TableName
-from lakebed.pipelines.artifacts import Invocation, elapsed, manifest, run_results, status_of
-from lakebed.pipelines.load import read_pipeline
-from lakebed.pipelines.spec import PipelineSpec
+from lakebed.pipelines.definition.load import read_pipeline
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.lineage.artifacts import Invocation, elapsed, manifest, run_results, status_of
 from lakebed.ports import InputPin, Phase, RunRecord, Verdict
 
 BEGAN = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)

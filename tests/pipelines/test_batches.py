@@ -8,8 +8,8 @@ import pytest
 
 from lakebed.errors import BadFiles
 from lakebed.names import TableName, ZoneName, run_time
-from lakebed.pipelines.batches import batches_of, refuse_mixed_extracts
-from lakebed.pipelines.pins import Batch, ZoneKey, ZonePin
+from lakebed.pipelines.planning.batches import batches_of, refuse_mixed_extracts
+from lakebed.pipelines.planning.pins import Batch, ZoneKey, ZonePin
 from lakebed.ports import ConsumedFile, FileInfo, RunRecord
 from tests.pipelines.test_invocation import setting
 

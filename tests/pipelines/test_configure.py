@@ -3,8 +3,8 @@
 import pytest
 
 from lakebed.errors import BadPipeline
-from lakebed.pipelines.load import read_pipeline
-from lakebed.pipelines.spec import PipelineSpec
+from lakebed.pipelines.definition.load import read_pipeline
+from lakebed.pipelines.definition.spec import PipelineSpec
 
 FOLDER = "shop/pipelines/silver/orders"
 

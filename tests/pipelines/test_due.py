@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.due import due
-from lakebed.pipelines.pins import Pins, Target, ZonePin
-from lakebed.pipelines.spec import ZoneRef
+from lakebed.pipelines.definition.spec import ZoneRef
+from lakebed.pipelines.planning.due import due
+from lakebed.pipelines.planning.pins import Pins, Target, ZonePin
 from lakebed.ports import FileInfo, RunRecord, Snapshot, SnapshotRef, TableMetadata
 from tests.pipelines.test_invocation import setting
 

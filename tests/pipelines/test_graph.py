@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lakebed.errors import BadPipeline, NameCollision, UnknownName
 from lakebed.names import TableName
-from lakebed.pipelines.graph import Graph, Node, build_graph
+from lakebed.pipelines.definition.graph import Graph, Node, build_graph
 
 
 def t(name: str) -> TableName:

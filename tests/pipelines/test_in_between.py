@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakebed.app.pipelines import Request
-from lakebed.pipelines.plan import Judge, PrepareSchema
+from lakebed.pipelines.planning.plan import Judge, PrepareSchema
 from tests.pipelines.lakes import TestLake
 
 pytestmark = pytest.mark.spark

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from lakebed.names import TableName
-from lakebed.pipelines.compile import Setting
-from lakebed.pipelines.config import PipelineConfig, strategy_of
-from lakebed.pipelines.pins import Pins, Target
-from lakebed.pipelines.spec import PipelineSpec
-from lakebed.pipelines.watermark import Watermark
+from lakebed.pipelines.definition.config import PipelineConfig, strategy_of
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.compile import Setting
+from lakebed.pipelines.planning.pins import Pins, Target
+from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.ports import MAIN, Snapshot, SnapshotRef, TableMetadata
 from lakebed.tables import STRATEGIES
 from tests.pipelines.lakes import TestLake

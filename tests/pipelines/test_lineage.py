@@ -7,9 +7,9 @@ import pytest
 
 from lakebed.errors import BadPipeline, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.lineage import Edge, Node, columns_of, mermaid, table_lineage
-from lakebed.pipelines.load import read_pipeline
-from lakebed.pipelines.spec import PipelineSpec
+from lakebed.pipelines.definition.load import read_pipeline
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.lineage.lineage import Edge, Node, columns_of, mermaid, table_lineage
 from lakebed.ports import InputPin, Phase, RunRecord
 from lakebed.sql import ColumnSource
 

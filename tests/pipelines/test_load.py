@@ -6,9 +6,9 @@ from pydantic import ValidationError
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadName, BadPipeline
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.load import load_pipelines, read_pipeline
-from lakebed.pipelines.naming import refuse_unknown_layer
-from lakebed.pipelines.spec import PipelineSpec
+from lakebed.pipelines.definition.load import load_pipelines, read_pipeline
+from lakebed.pipelines.definition.naming import refuse_unknown_layer
+from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.settings import Settings
 
 FOLDER = "shop/pipelines/silver/orders"

@@ -231,7 +231,7 @@ def test_a_published_run_whose_files_cannot_be_archived_has_not_failed_and_is_no
         raise CatalogUnreachable("here", "no answer")
 
     with monkeypatch.context() as broken:
-        broken.setattr("lakebed.pipelines.run.archive_zones", unreachable)
+        broken.setattr("lakebed.pipelines.running.run.archive_zones", unreachable)
         record = shop.run_one("bronze.orders")
     assert (record.attempt, "not archived" in record.message) == (1, True)
     shop.run_one("bronze.orders")

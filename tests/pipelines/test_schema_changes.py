@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakebed.pipelines.words import in_words
+from lakebed.pipelines.planning.plan_text import in_words
 from lakebed.ports import RunRecord
 from tests.pipelines.lakes import TestLake
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.graph import Graph, Node, build_graph
-from lakebed.pipelines.select import select
+from lakebed.pipelines.definition.graph import Graph, Node, build_graph
+from lakebed.pipelines.definition.select import select
 
 
 def node(table: str, reads: str = "", *, zone: str = "", tags: str = "", modified: bool = False) -> Node:

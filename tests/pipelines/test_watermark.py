@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from lakebed.errors import BadPipeline
-from lakebed.pipelines.watermark import watermark_of
+from lakebed.pipelines.planning.watermark import watermark_of
 from lakebed.settings import Settings
 from tests.engines.spark.lakes import new_lake
 from tests.spark_sessions import OpenSpark

@@ -7,10 +7,10 @@ import pytest
 from pydantic import BaseModel
 
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines import plan as steps
-from lakebed.pipelines.pins import Batch
-from lakebed.pipelines.plan import Plan, Step
-from lakebed.pipelines.words import in_words, inputs_of, strategy_of
+from lakebed.pipelines.planning import plan as steps
+from lakebed.pipelines.planning.pins import Batch
+from lakebed.pipelines.planning.plan import Plan, Step
+from lakebed.pipelines.planning.plan_text import in_words, inputs_of, strategy_of
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
 from lakebed.sql import read_change

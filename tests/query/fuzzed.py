@@ -103,10 +103,10 @@ def main() -> None:
 
 
 def _tried(ground: dict[str, Any], sql: str) -> dict[str, Any]:
-    from lakebed.engines.duckdb.confined_child import locked
+    from lakebed.engines.duckdb.untrusted.child import locked
     from lakebed.errors import BadQuery
-    from lakebed.query.guard import check_untrusted
-    from lakebed.query.second_look import look_again
+    from lakebed.query.guard.duckdb_guard import look_again
+    from lakebed.query.guard.statement_guard import check_untrusted
 
     told: dict[str, Any] = {"guard": True, "look": True, "ran": "", "leaked": False}
     tables = [tuple(parts) for parts in ground["tables"]]

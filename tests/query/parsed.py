@@ -6,8 +6,8 @@ from typing import Any
 
 import duckdb
 
-from lakebed.query.parts import Json, Read
-from lakebed.query.tree import reads_of
+from lakebed.query.parsing.parse_nodes import Json, Read
+from lakebed.query.parsing.tree import reads_of
 
 
 @cache

@@ -11,10 +11,10 @@ import pytest
 from pyiceberg.types import DoubleType, FloatType, IntegerType, LongType, StringType
 
 from lakebed.app import Lake
-from lakebed.engines.duckdb.views import select
+from lakebed.engines.duckdb.sql.views import select
 from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Scan
-from lakebed.query.plan import Target, View
+from lakebed.query.planning.plan import Target, View
 from lakebed.settings import one_spelling
 from tests.conftest import SCALE
 from tests.contracts.benches import RealBench

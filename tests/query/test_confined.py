@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lakebed.engines.duckdb.confined import ConfinedQuery, Ground, Limits
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Ground, Limits
 from lakebed.errors import BadQuery, QueryEnded
 from tests.conftest import SCALE
 from tests.query.attacks import ATTACKS, FILES, HONEST, SECRET

@@ -12,8 +12,8 @@ import pytest
 from pyiceberg.io import load_file_io
 from pyiceberg.types import LongType
 
-from lakebed.engines.iceberg.documents import read_document, write_document
-from lakebed.engines.iceberg.rows import Swap
+from lakebed.engines.iceberg.catalog.jdbc_rows import Swap
+from lakebed.engines.iceberg.metadata.documents import read_document, write_document
 from tests.pipelines.lakes import TestLake
 from tests.query.matrix import COMPARED, TYPES, Predicate, predicates, rows
 from tests.query.test_deletes import MERGE_ON_READ

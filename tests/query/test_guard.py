@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from lakebed.errors import BadQuery
-from lakebed.query.functions import ALLOWED
-from lakebed.query.guard import check_untrusted
-from lakebed.query.second_look import look_again
+from lakebed.query.guard.duckdb_guard import look_again
+from lakebed.query.guard.statement_guard import check_untrusted
+from lakebed.query.parsing.functions import ALLOWED
 from tests.query.attacks import ATTACKS, HONEST, SIZES
 
 TABLES = [("shop", "silver", "orders"), ("shop", "bronze", "t"), ("shop", "gold", "daily-revenue")]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.query.log import LONGEST_LINE, TYPES, QueryLog, QueryLogEntry, entry_of, hash_of, line_of
+from lakebed.query.results.log import LONGEST_LINE, TYPES, QueryLog, QueryLogEntry, entry_of, hash_of, line_of
 from tests.conftest import SCALE
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -119,8 +119,8 @@ def test_the_log_is_a_query_of_duckdb_with_or_without_lines(tmp_path: Path) -> N
 
 
 def test_care_removes_days_that_are_old(tmp_path: Path) -> None:
-    from lakebed.care.look import log_files
-    from lakebed.care.purging import purge_logs
+    from lakebed.care.removal.purging import purge_logs
+    from lakebed.care.survey import log_files
     from lakebed.engines.files import FolderFiles
     from lakebed.settings import CareSettings
 

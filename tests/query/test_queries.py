@@ -13,7 +13,7 @@ from pyiceberg.types import LongType
 from lakebed.app import Lake
 from lakebed.errors import BadQuery, FileMissing, UnknownName, UsageError
 from lakebed.names import TableName
-from lakebed.query.result import Result
+from lakebed.query.results.result import Result
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
 

@@ -3,7 +3,16 @@
 import pytest
 
 from lakebed.names import TableName
-from lakebed.query.text import Piece, at_clause, characters, name_end, named_parts, position_before, replaced, with_hyphens_quoted
+from lakebed.query.parsing.query_text import (
+    Piece,
+    at_clause,
+    characters,
+    name_end,
+    named_parts,
+    position_before,
+    replaced,
+    with_hyphens_quoted,
+)
 
 SHOP = [TableName("my-shop", "silver", "orders"), TableName("shop", "silver", "clean-orders"), TableName("shop", "gold", "total")]
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from lakebed.ports import Column
-from lakebed.query.conditions import finder, predicate_of
-from lakebed.query.explain import words
+from lakebed.query.parsing.conditions import finder, predicate_of
+from lakebed.query.parsing.tree import mentioned, shortened_inside
+from lakebed.query.planning.explain import words
 from lakebed.query.spec import Ask
-from lakebed.query.tree import mentioned, shortened_inside
 from tests.query.parsed import reads, tree
 
 TABLES = {

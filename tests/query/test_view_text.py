@@ -6,8 +6,8 @@ import pytest
 
 from lakebed.names import TableName
 from lakebed.ports import Column
-from lakebed.query.same_selects import in_duckdb
-from lakebed.query.same_values import Different
+from lakebed.query.views.spark_expressions import Different
+from lakebed.query.views.spark_selects import in_duckdb
 
 COLUMNS = tuple(
     Column(name, type_, required=False)

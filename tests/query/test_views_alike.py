@@ -9,7 +9,7 @@ import pytest
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.ports import Column
-from lakebed.query.same_selects import in_duckdb
+from lakebed.query.views.spark_selects import in_duckdb
 from tests.pipelines.lakes import TestLake
 from tests.query.lakes import add_table, bench_of
 from tests.query.odd_rows import SCHEMA, odd_rows, told

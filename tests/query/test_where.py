@@ -9,7 +9,7 @@ import pytest
 from lakebed.engines.duckdb import DuckSessions
 from lakebed.errors import BadQuery
 from lakebed.ports import And, Column, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
-from lakebed.query.where import Where, where_of
+from lakebed.query.parsing.where import Where, where_of
 
 COLUMNS = [
     Column("id", "long", False, id=1),

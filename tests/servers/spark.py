@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lakebed.engines.spark import ALL_JARS, find_java, local_jars
 from lakebed.engines.spark.conf import EXTENSIONS
-from lakebed.engines.spark.home import spark_home
-from lakebed.engines.spark.launch import properties_text
+from lakebed.engines.spark.start.home import spark_home
+from lakebed.engines.spark.start.launch import properties_text
 from lakebed.settings import Root, Settings
 from tests.servers.processes import LOOPBACK, answers, free_ports, running
 

@@ -8,7 +8,7 @@ import pytest
 from lakebed.app import create_lake
 from lakebed.engines.database import Database
 from lakebed.engines.spark.conf import redacted
-from lakebed.engines.spark.fetch import refusal
+from lakebed.engines.spark.start.fetch import refusal
 from lakebed.errors import BadSettings, CatalogUnreachable
 from lakebed.settings import Root, files_settings, load_settings, masked, secrets, settings_tree, without_secrets
 

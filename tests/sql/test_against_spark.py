@@ -13,12 +13,12 @@ from scripts import spark_facts
 from lakebed.errors import BadPipeline
 from lakebed.settings import Settings
 from lakebed.sql import check_query
-from lakebed.sql.functions import spark_functions
-from lakebed.sql.lexer import Kind, read
-from lakebed.sql.source import Source
-from lakebed.sql.syntax import stop
-from lakebed.sql.tokens import numbered
-from lakebed.sql.words import DENIED
+from lakebed.sql.checking.forbidden_words import DENIED
+from lakebed.sql.checking.functions import spark_functions
+from lakebed.sql.parsing.lexer import Kind, read
+from lakebed.sql.parsing.source import Source
+from lakebed.sql.parsing.syntax import stop
+from lakebed.sql.parsing.tokens import numbered
 from tests.conftest import SCALE
 from tests.engines.spark.lakes import new_lake
 from tests.spark_sessions import OpenSpark

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from sqlglot.dialects import Spark
 
 from lakebed.errors import BadPipeline
-from lakebed.sql.lexer import Kind, read
-from lakebed.sql.parse import disagreement
-from lakebed.sql.source import Source
+from lakebed.sql.parsing.lexer import Kind, read
+from lakebed.sql.parsing.parse import disagreement
+from lakebed.sql.parsing.source import Source
 
 PIECES = [
     "a",

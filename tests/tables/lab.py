@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Field
-from lakebed.tables.keys import key_check, tie_check
-from lakebed.tables.matches import match_check
-from lakebed.tables.merge import write_statement
-from lakebed.tables.strategies import AppendOnly, Strategy
+from lakebed.tables.merging.keys import key_check, tie_check
+from lakebed.tables.merging.matches import match_check
+from lakebed.tables.merging.merge import write_statement
+from lakebed.tables.merging.strategies import AppendOnly, Strategy
 from tests.tables.oracle import Row, Rows
 
 if TYPE_CHECKING:

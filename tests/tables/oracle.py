@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lakebed.tables.strategies import (
+from lakebed.tables.merging.strategies import (
     AppendOnly,
     DeleteInsert,
     FullRefresh,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lakebed.ports import Field
-from lakebed.tables.keys import offences, row_counts
-from lakebed.tables.strategies import (
+from lakebed.tables.merging.keys import offences, row_counts
+from lakebed.tables.merging.strategies import (
     AppendOnly,
     DeleteInsert,
     FullRefresh,

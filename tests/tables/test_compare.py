@@ -3,7 +3,7 @@
 import pytest
 
 from lakebed.ports import Field
-from lakebed.tables.compare import comparable, find_column, free_name, other_columns, same
+from lakebed.tables.merging.row_equality import comparable, find_column, free_name, other_columns, same
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from lakebed.ports import Field
-from lakebed.tables.diff import read_row
+from lakebed.tables.history.diff import read_row
 
 
 def test_a_decimal_keeps_every_digit_and_a_double_stays_a_double() -> None:

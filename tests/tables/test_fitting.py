@@ -4,7 +4,7 @@ import pytest
 
 from lakebed.ports import Field, Shown
 from lakebed.tables import is_known, projected, read_type, selection
-from lakebed.tables.fitting import Inside, UnfitType, fitted, follow
+from lakebed.tables.columns.fitting import Inside, UnfitType, fitted, follow
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,17 @@ import pytest
 
 from lakebed.errors import BadBatch
 from lakebed.ports import Field
-from lakebed.tables.keys import key_check, offences, offending_keys, refuse_batch, refuse_columns, row_counts, tie_check
-from lakebed.tables.strategies import AppendOnly, DeleteInsert, FullRefresh, Incremental, Scd2, Snapshot, SoftDelete, Strategy
+from lakebed.tables.merging.keys import key_check, offences, offending_keys, refuse_batch, refuse_columns, row_counts, tie_check
+from lakebed.tables.merging.strategies import (
+    AppendOnly,
+    DeleteInsert,
+    FullRefresh,
+    Incremental,
+    Scd2,
+    Snapshot,
+    SoftDelete,
+    Strategy,
+)
 
 FIELDS = (Field("id", "bigint"), Field("day", "date"), Field("at", "int"), Field("tags", "map<string,int>"))
 ALONE = Incremental(unique_key=("id", "day"))

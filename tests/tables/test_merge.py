@@ -5,8 +5,17 @@ import sqlglot
 from sqlglot import exp
 
 from lakebed.ports import Field
-from lakebed.tables.merge import newest_rows, write_statement
-from lakebed.tables.strategies import AppendOnly, DeleteInsert, FullRefresh, Incremental, Scd2, Snapshot, SoftDelete, Strategy
+from lakebed.tables.merging.merge import newest_rows, write_statement
+from lakebed.tables.merging.strategies import (
+    AppendOnly,
+    DeleteInsert,
+    FullRefresh,
+    Incremental,
+    Scd2,
+    Snapshot,
+    SoftDelete,
+    Strategy,
+)
 
 NOW = "TIMESTAMP '2026-11-15 12:00:00.123456'"
 FIELDS = (Field("id", "bigint"), Field("at", "timestamp"), Field("name", "string"))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lakebed.ports import Field
-from lakebed.tables.keys import row_counts
-from lakebed.tables.strategies import DeleteInsert, Scd2, Snapshot, Strategy
+from lakebed.tables.merging.keys import row_counts
+from lakebed.tables.merging.strategies import DeleteInsert, Scd2, Snapshot, Strategy
 from tests.tables.lab import Lab
 from tests.tables.oracle import Row, Rows
 

@@ -8,9 +8,9 @@ import pytest
 from lakebed.errors import BadBatch
 from lakebed.names import TableName
 from lakebed.ports import MAIN, OWN_COLUMNS, Column, Field, Snapshot, SnapshotRef, TableMetadata
-from lakebed.tables.owned import likely_owned, owned_columns, refuse_strategy, stamp_of
-from lakebed.tables.schema import Policy
-from lakebed.tables.strategies import STRATEGIES, Scd2, Strategy
+from lakebed.tables.columns.schema import Policy
+from lakebed.tables.merging.owned_columns import likely_owned, owned_columns, refuse_strategy, stamp_of
+from lakebed.tables.merging.strategies import STRATEGIES, Scd2, Strategy
 
 TABLE, NOW = TableName("shop", "silver", "a"), datetime(2026, 11, 15, tzinfo=UTC)
 RESULT = (Field("id", "bigint"), Field("day", "date"))

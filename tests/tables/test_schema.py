@@ -6,7 +6,7 @@ from lakebed.errors import BadBatch
 from lakebed.names import TableName
 from lakebed.ports import Field, Shown
 from lakebed.tables import Policy, SchemaChange, alterations, plan_schema
-from lakebed.tables.fitting import Inside
+from lakebed.tables.columns.fitting import Inside
 
 ORDERS = TableName("shop", "silver", "orders")
 ID, AMOUNT, NOTE = Field("id", "bigint"), Field("amount", "decimal(12,2)"), Field("note", "string")

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from lakebed.errors import BadBatch
 from lakebed.ports import Field
-from lakebed.tables.keys import offences, offending_keys, refuse_batch, row_counts
-from lakebed.tables.matches import doubled_keys as doubled_keys_of
-from lakebed.tables.matches import refuse_doubled
-from lakebed.tables.strategies import (
+from lakebed.tables.merging.keys import offences, offending_keys, refuse_batch, row_counts
+from lakebed.tables.merging.matches import doubled_keys as doubled_keys_of
+from lakebed.tables.merging.matches import refuse_doubled
+from lakebed.tables.merging.strategies import (
     ALIASES,
     STRATEGIES,
     AppendOnly,

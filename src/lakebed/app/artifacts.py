@@ -9,7 +9,7 @@ from typing import Any
 from lakebed.errors import FileMissing, LakebedError
 from lakebed.names import TableName
 from lakebed.pipelines import PipelineSpec, Tools
-from lakebed.pipelines.artifacts import MANIFEST, RUN_RESULTS, Invocation, manifest, run_results
+from lakebed.pipelines.lineage.artifacts import MANIFEST, RUN_RESULTS, Invocation, manifest, run_results
 from lakebed.ports import Files, RunRecord
 
 

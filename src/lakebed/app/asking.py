@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from lakebed.errors import BadQuery, LakebedError, QueryEnded
 from lakebed.names import new_run_id
-from lakebed.query.explain import explained
-from lakebed.query.log import QueryLog, QueryLogEntry, hash_of
-from lakebed.query.plan import Plan
+from lakebed.query.planning.explain import explained
+from lakebed.query.planning.plan import Plan
+from lakebed.query.results.log import QueryLog, QueryLogEntry, hash_of
 from lakebed.query.spec import Ask
 
 

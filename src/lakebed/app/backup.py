@@ -16,7 +16,7 @@ from lakebed.app.lake import Lake
 from lakebed.care.fsck import Newer, Report, Tools, newer, quiet
 from lakebed.engines.files import FolderFiles, open_files
 from lakebed.errors import FileMissing, UsageError
-from lakebed.pipelines.copies import take_up
+from lakebed.pipelines.running.ledger_copies import take_up
 from lakebed.ports import Along, Event, Files, Undoing
 from lakebed.ports.inspection import Repoint
 from lakebed.settings import Root

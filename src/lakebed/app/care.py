@@ -15,10 +15,10 @@ from lakebed.engines.files import open_files
 from lakebed.errors import BadName, FileMissing, LakebedError, UnknownName
 from lakebed.names import TableName
 from lakebed.pipelines import Tools, read_zone
-from lakebed.pipelines.copies import forget_copies
-from lakebed.pipelines.heal import heal
-from lakebed.pipelines.load import list_folders
+from lakebed.pipelines.definition.load import list_folders
 from lakebed.pipelines.releases import fetch, reap_releases
+from lakebed.pipelines.running.heal import heal
+from lakebed.pipelines.running.ledger_copies import forget_copies
 from lakebed.ports import CareEntry, Files, Lease
 from lakebed.settings import DATA, IN_BUCKET, Root, Settings, TableCare, nearest_care
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from lakebed.app.lazy import LazyTable, Reading
 from lakebed.errors import UnknownName
 from lakebed.ports import Column, Pointer, TableMetadata
-from lakebed.query.frames import Chosen
-from lakebed.query.plan import Pinned
-from lakebed.query.states import state_of
-from lakebed.query.where import where_of
+from lakebed.query.parsing.where import where_of
+from lakebed.query.planning.plan import Pinned
+from lakebed.query.planning.states import state_of
+from lakebed.query.results.lazy_scan import Chosen
 
 
 def choose(

@@ -60,14 +60,14 @@ def _package(name: str) -> Finding:
 
 
 def _java(environment: Mapping[str, str]) -> Finding:
-    from lakebed.engines.spark.java import find_java
+    from lakebed.engines.spark.start.java import find_java
 
     java = find_java(environment)
     return Finding("java", "ok", java.version, f"{java.home} (from {java.origin})")
 
 
 def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> Finding:
-    from lakebed.engines.spark.jars import absent, needed_jars
+    from lakebed.engines.spark.start.jars import absent, needed_jars
 
     cache = cache_folder(environment)
     if settings.spark.jars:
@@ -81,8 +81,8 @@ def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> Fin
 
 def _spark(lake: Lake) -> Finding:
     """A remote Spark: whether it answers; a Connect server opens the lake, as it would for a run."""
-    from lakebed.engines.spark.masters import refuse_unreachable, shown
     from lakebed.engines.spark.remote import close_remote, open_remote
+    from lakebed.engines.spark.start.masters import refuse_unreachable, shown
 
     spark = lake.settings.spark
     refuse_unreachable(spark.master)

@@ -8,7 +8,7 @@ from lakebed.care.fsck import SAMPLE, Checked, Pipelined, Report, StoredContent,
 from lakebed.engines.iceberg import DatabaseCatalog
 from lakebed.errors import DamagedTable, LakebedError, PointerMoved, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.copies import take_up
+from lakebed.pipelines.running.ledger_copies import take_up
 from lakebed.ports import Along, Event, Pointer
 from lakebed.ports.inspection import Damage, MetadataFile, Pointing
 
@@ -33,9 +33,9 @@ def fsck(lake: Lake, *, repair: bool = False, sample: int | None = SAMPLE, repor
 
 def fsck_tools(lake: Lake, *, report: Report = quiet) -> Tools:
     """What a check of this lake works with."""
-    from lakebed.engines.database.audit import DatabaseAudit
-    from lakebed.engines.iceberg.inspecting import IcebergInspection
-    from lakebed.engines.iceberg.properties import file_properties
+    from lakebed.engines.database.state.audit import DatabaseAudit
+    from lakebed.engines.iceberg.catalog.properties import file_properties
+    from lakebed.engines.iceberg.upkeep.inspection import IcebergInspection
 
     stores, settings = lake.stores, lake.settings
     properties = file_properties(settings.files)
@@ -59,8 +59,8 @@ def fsck_tools(lake: Lake, *, report: Report = quiet) -> Tools:
 
 
 def _pointing(lake: Lake) -> Pointing | None:
-    from lakebed.engines.iceberg.pointing import DatabasePointing
-    from lakebed.engines.iceberg.properties import file_properties
+    from lakebed.engines.iceberg.catalog.pointing import DatabasePointing
+    from lakebed.engines.iceberg.catalog.properties import file_properties
 
     if not isinstance(lake.stores.catalog, DatabaseCatalog):
         return None
@@ -68,15 +68,15 @@ def _pointing(lake: Lake) -> Pointing | None:
 
 
 def _heal(lake: Lake, table: TableName) -> None:
-    from lakebed.pipelines.heal import heal
+    from lakebed.pipelines.running.heal import heal
 
     with lake.hold(table) as held:
         heal(table, lake.pipelines.tools, lease=held.still())
 
 
 def _pipelines(lake: Lake) -> Pipelined:
-    from lakebed.pipelines.load import is_source, read_folders, read_pipeline, texts
-    from lakebed.pipelines.naming import refuse_unknown_layer, tables_of
+    from lakebed.pipelines.definition.load import is_source, read_folders, read_pipeline, texts
+    from lakebed.pipelines.definition.naming import refuse_unknown_layer, tables_of
 
     tables, bad = set(), {}
     folders = read_folders(lake.stores.files)

@@ -9,7 +9,7 @@ from lakebed.app.stores import Stores
 from lakebed.errors import LakebedError
 from lakebed.names import ForeignName, TableName, new_run_id
 from lakebed.ports import Events
-from lakebed.query.plan import Pinned, Plan, read_by
+from lakebed.query.planning.plan import Pinned, Plan, read_by
 from lakebed.tables import find_point
 
 SECONDS = 3600.0  # should this process die

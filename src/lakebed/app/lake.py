@@ -269,7 +269,7 @@ class Lake(Reads):
         from lakebed.engines.spark import SparkCompute, Staging, another_session, close_session
 
         if "spark" not in self.__dict__:  # while the JVM starts, this process has nothing to do but to load what publishing needs
-            threading.Thread(target=import_module, args=("lakebed.engines.iceberg.staging",), daemon=True).start()
+            threading.Thread(target=import_module, args=("lakebed.engines.iceberg.metadata.staging",), daemon=True).start()
         session = another_session(self.spark, self.settings, self.root, environment=self._environment)
         staging = Staging(self.stores.files, self.root, run_id)
         return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))

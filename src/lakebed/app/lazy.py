@@ -9,8 +9,8 @@ from lakebed.app.holding import Hold
 from lakebed.errors import MissingExtra, UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Events, Predicate, Scan, Scans
-from lakebed.query.as_pandas import Backend, as_pandas
-from lakebed.query.frames import Chosen
+from lakebed.query.results.lazy_scan import Chosen
+from lakebed.query.results.pandas_frame import Backend, as_pandas
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.pipelines import Graph, Node, PipelineSpec, Tools, build_graph, read_pipeline, select
-from lakebed.pipelines.load import read_folders, texts
-from lakebed.pipelines.naming import refuse_unknown_layer, tables_of
+from lakebed.pipelines.definition.load import read_folders, texts
+from lakebed.pipelines.definition.naming import refuse_unknown_layer, tables_of
 from lakebed.pipelines.releases import load_released
 
 

@@ -8,9 +8,9 @@ from lakebed.app.find import resolve
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines import Ahead, Order, PipelineSpec, Preview, judged, preview
-from lakebed.pipelines.hand import BY_HAND
-from lakebed.pipelines.lineage import ColumnLineage, Lineage, columns_of, table_lineage
+from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage, columns_of, table_lineage
 from lakebed.pipelines.releases import known_columns
+from lakebed.pipelines.running.manual import BY_HAND
 from lakebed.ports import RunRecord, RunState, Verdict
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from lakebed.pipelines import (
     run_each,
     run_together,
 )
-from lakebed.pipelines.lineage import ColumnLineage, Lineage
+from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage
 from lakebed.pipelines.releases import save_drafts
 from lakebed.ports import RunRecord, RunState
 from lakebed.tables import settle_divided

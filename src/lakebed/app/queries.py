@@ -11,20 +11,20 @@ from lakebed.app.holding import hold_former
 from lakebed.app.stores import Stores
 from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import new_run_id
-from lakebed.query.known import everything
-from lakebed.query.log import QueryLog
-from lakebed.query.plan import Pinned, Plan, read_by
-from lakebed.query.result import Result
-from lakebed.query.run import Ground, Rows, planned
-from lakebed.query.seen import Seen
+from lakebed.query.planning.plan import Pinned, Plan, read_by
+from lakebed.query.planning.plan_cache import Seen
+from lakebed.query.planning.prepare import Ground, Rows, planned
+from lakebed.query.planning.resolve import everything
+from lakebed.query.results.log import QueryLog
+from lakebed.query.results.result import Result
 from lakebed.query.spec import Ask
 from lakebed.settings import Root, Settings
 
 if TYPE_CHECKING:
     from lakebed.engines.duckdb import DuckSessions
-    from lakebed.engines.duckdb.children import Children
-    from lakebed.engines.duckdb.confined import Limits
     from lakebed.engines.duckdb.queries import DuckSession
+    from lakebed.engines.duckdb.untrusted.confined import Limits
+    from lakebed.engines.duckdb.untrusted.processes import Children
     from lakebed.ports import Compute
 
 _MEANING = ("spark.sql.ansi", "spark.sql.caseSensitive", "spark.sql.legacy")  # settings that change what Spark's SQL means
@@ -66,7 +66,7 @@ class Queries:
 
     def _inspect(self, pinned: Pinned, about: str) -> Any:
         from lakebed.engines.iceberg import file_properties
-        from lakebed.engines.iceberg.metatables import inspected
+        from lakebed.engines.iceberg.scan.metadata_tables import inspected
 
         snapshot = pinned.snapshot.id if pinned.snapshot else None
         return inspected(pinned.pointer, snapshot, about, file_properties(self._settings.files))
@@ -139,7 +139,7 @@ class Queries:
         return plan.with_files(saved)
 
     def _refuse(self, ask: Ask) -> None:
-        from lakebed.query.guard import check_untrusted
+        from lakebed.query.guard.statement_guard import check_untrusted
 
         if ask.parameters:
             raise BadQuery("a stranger's query takes no parameters.", next="Write the values themselves.")
@@ -152,8 +152,8 @@ class Queries:
             check_untrusted(ask.sql, names)
 
     def _confined(self, plan: Plan, ask: Ask) -> Rows:
-        from lakebed.engines.duckdb.confined_rows import confined
-        from lakebed.engines.duckdb.reaching import reaching
+        from lakebed.engines.duckdb.s3_secret import reaching
+        from lakebed.engines.duckdb.untrusted.rows import confined
 
         return confined(
             plan,
@@ -179,13 +179,13 @@ class Queries:
 
     @cached_property
     def _children(self) -> "Children":
-        from lakebed.engines.duckdb.children import Children
+        from lakebed.engines.duckdb.untrusted.processes import Children
 
         return Children(ready=self._settings.query.untrusted_ready)
 
     def _by_spark(self, ask: Ask, entry: Entry, *, untrusted: bool) -> Result:
         from lakebed.engines.spark.queries import SparkRows
-        from lakebed.query.spark import planned_for_spark
+        from lakebed.query.planning.spark_sql import planned_for_spark
 
         if untrusted:
             raise BadQuery("a stranger's query is answered by DuckDB only.", next="Leave the engine away.")
@@ -205,7 +205,7 @@ class Queries:
 
 
 def _limits(settings: Settings) -> "Limits":
-    from lakebed.engines.duckdb.confined import Limits
+    from lakebed.engines.duckdb.untrusted.confined import Limits
 
     most = settings.query
     return Limits(

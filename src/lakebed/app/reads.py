@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from lakebed.app.tables import Tables
     from lakebed.engines.types import SparkSession
     from lakebed.ports import Column, Compute, TableMetadata, ViewMetadata
-    from lakebed.query.explain import Explained
-    from lakebed.query.log import QueryLog
-    from lakebed.query.result import Result as QueryResult
+    from lakebed.query.planning.explain import Explained
+    from lakebed.query.results.log import QueryLog
+    from lakebed.query.results.result import Result as QueryResult
     from lakebed.query.spec import Engine
     from lakebed.query.stopping import Stop
 
@@ -87,7 +87,7 @@ class Reads:
     @property
     def query_log(self) -> "QueryLog":
         """What was asked so far; plain files, so it can be read while catalog and state are down."""
-        from lakebed.query.log import QueryLog
+        from lakebed.query.results.log import QueryLog
 
         return QueryLog(logs_folder(self.settings, self.root, self._environment))
 
@@ -141,7 +141,7 @@ class Reads:
 
     def explain(self, sql: str, *, at: str | int | None = None, namespace: str | None = None) -> "tuple[Explained, ...]":
         """Of each table of a query: the files considered, those that would be read, and why; reads no row."""
-        from lakebed.query.explain import explained
+        from lakebed.query.planning.explain import explained
         from lakebed.query.spec import Ask
 
         return explained(self.queries.plan(Ask(sql, None if at is None else str(at), namespace=namespace)))

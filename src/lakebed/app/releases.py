@@ -12,8 +12,8 @@ from lakebed.app.find import resolve
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.pipelines import Tools, read_pipeline
-from lakebed.pipelines.load import digest_of, read_folder, texts
-from lakebed.pipelines.naming import refuse_unknown_layer
+from lakebed.pipelines.definition.load import digest_of, read_folder, texts
+from lakebed.pipelines.definition.naming import refuse_unknown_layer
 from lakebed.pipelines.releases import (
     Changes,
     Made,

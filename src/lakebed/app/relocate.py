@@ -13,8 +13,8 @@ from lakebed.ports.inspection import Repoint, Row
 from lakebed.settings import Root, one_spelling
 
 if TYPE_CHECKING:
-    from lakebed.engines.files.anywhere import Anywhere
-    from lakebed.engines.iceberg.relocating import Relocation
+    from lakebed.engines.files.files_by_url import Anywhere
+    from lakebed.engines.iceberg.upkeep.relocation import Relocation
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def relocate(
     A table whose metadata cannot be read is refused, and with it all; `skip_damaged` leaves it as it is.
     """
     from lakebed.engines.database.backup import held_leases
-    from lakebed.engines.iceberg.relocating import Relocation, origin_of
+    from lakebed.engines.iceberg.upkeep.relocation import Relocation, origin_of
 
     tools = fsck_tools(lake, report=report)
     if tools.pointing is None:
@@ -97,7 +97,7 @@ def _origin(given: str | None, found: set[str], root: Root) -> str:
 
 
 def _places(lake: Lake) -> "Anywhere":
-    from lakebed.engines.files.anywhere import Anywhere
+    from lakebed.engines.files.files_by_url import Anywhere
 
     return Anywhere(lake.root, lake.stores.files, lake.settings.files)
 

@@ -83,7 +83,7 @@ def _reach(settings: Settings) -> Reach:
 
 
 def _scans(settings: Settings, root: Root, files: Files, cache: Path | None) -> Scans:
-    from lakebed.engines.files.anywhere import Anywhere
+    from lakebed.engines.files.files_by_url import Anywhere
     from lakebed.engines.iceberg import IcebergScans, Remembered
 
     folder, bounds = cache / "manifests" if cache else None, settings.query

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lakebed.errors import NameTaken, PointerMoved, UnknownName, UsageError
 from lakebed.landing import requeue
 from lakebed.names import TableName, new_run_id, refuse_collision, refuse_ref_name
-from lakebed.pipelines.ledger import written_down
+from lakebed.pipelines.planning.ledger import written_down
 from lakebed.ports import (
     MAIN,
     Along,

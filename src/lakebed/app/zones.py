@@ -14,8 +14,8 @@ from lakebed.landing import ZONE_FILE, ZoneSpec, checked_name, fits_pattern, fre
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, below_zone, is_data
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines import PipelineSpec, read_zone
-from lakebed.pipelines.ledger import known_files
-from lakebed.pipelines.zones import consumers, readers
+from lakebed.pipelines.planning.ledger import known_files
+from lakebed.pipelines.running.steps.archiving import consumers, readers
 from lakebed.ports import ConsumedFile, FileInfo, Files
 from lakebed.settings import DATA
 

@@ -1,12 +1,12 @@
 """Care: what keeps a lake small and healthy. `plan.py` decides what is due, `run.py` does it."""
 
 from lakebed.care.outcome import CareOnlooker, CareResult, Done
-from lakebed.care.own import read_own_care
+from lakebed.care.pipeline_settings import read_own_care
 from lakebed.care.plan import plan_care
 from lakebed.care.run import take_care
+from lakebed.care.services import CareTools, Reaping, ZoneRules
 from lakebed.care.spec import ACTIONS, Action, CareRequest, action_named
 from lakebed.care.steps import Step
-from lakebed.care.tools import CareTools, Reaping, ZoneRules
 
 __all__ = [
     "ACTIONS",

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lakebed.care.outcome import Done
-from lakebed.care.removal import OnProgress
+from lakebed.care.removal.removal import OnProgress
+from lakebed.care.services import CareTools
 from lakebed.care.steps import CompactFiles, RewriteManifests
-from lakebed.care.tools import CareTools
 from lakebed.errors import RunFailed
 from lakebed.names import CATALOG, TableName, new_run_id, spark_identifier
 from lakebed.ports import Event, Reached, Snapshot, TableMetadata

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from lakebed.care.removal import OnProgress
+from lakebed.care.removal.removal import OnProgress
 from lakebed.care.steps import Step
 from lakebed.ports import CareEntry
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from lakebed.care.ages import expirable
+from lakebed.care.all_tables import Member
 from lakebed.care.compaction import plan_compaction
-from lakebed.care.look import Seen
-from lakebed.care.purges import ReapReleases, RemoveOrphans
-from lakebed.care.purging import purge_events, purge_logs, purge_processed, purge_runs, purge_staging
+from lakebed.care.removal.purges import ReapReleases, RemoveOrphans
+from lakebed.care.removal.purging import purge_events, purge_logs, purge_processed, purge_runs, purge_staging
 from lakebed.care.spec import ACTIONS, OF_TABLES, CareRequest
 from lakebed.care.steps import (
     CloseDeadRuns,
@@ -20,7 +20,7 @@ from lakebed.care.steps import (
     RemoveBranches,
     Step,
 )
-from lakebed.care.stock import Member
+from lakebed.care.survey import Seen
 from lakebed.names import TableName, run_of_branch, run_of_hidden
 from lakebed.settings import CareSettings, TableCare
 

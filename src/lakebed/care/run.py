@@ -7,13 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from lakebed.care.compaction import compact
-from lakebed.care.dropped import drop_leftovers, purge
-from lakebed.care.expiry import expire, finish
-from lakebed.care.look import Seen, look_around
-from lakebed.care.orphans import purge_processed, remove_orphans
 from lakebed.care.outcome import CareOnlooker, CareResult, Done
 from lakebed.care.plan import plan_care
-from lakebed.care.purges import (
+from lakebed.care.removal.dropped import drop_leftovers, purge
+from lakebed.care.removal.expiry import expire, finish
+from lakebed.care.removal.orphans import purge_processed, remove_orphans
+from lakebed.care.removal.purges import (
     PurgeEvents,
     PurgeFolders,
     PurgeLogs,
@@ -22,7 +21,8 @@ from lakebed.care.purges import (
     ReapReleases,
     RemoveOrphans,
 )
-from lakebed.care.removal import OnProgress, delete_files
+from lakebed.care.removal.removal import OnProgress, delete_files
+from lakebed.care.services import CareTools
 from lakebed.care.spec import CareRequest
 from lakebed.care.steps import (
     CloseDeadRuns,
@@ -37,7 +37,7 @@ from lakebed.care.steps import (
     RewriteManifests,
     Step,
 )
-from lakebed.care.tools import CareTools
+from lakebed.care.survey import Seen, look_around
 from lakebed.errors import LakebedError, LeaseHeld
 from lakebed.ports import Along, CareEntry, CareState, Event, RemoveRef
 from lakebed.tables import Held, amend, settle_divided

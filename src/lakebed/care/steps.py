@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lakebed.care.removal import Removal
+from lakebed.care.removal.removal import Removal
 from lakebed.care.spec import Action
 from lakebed.names import TableName
 from lakebed.ports import Dropped

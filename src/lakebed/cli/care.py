@@ -10,9 +10,9 @@ import typer
 
 from lakebed.cli.command import command
 from lakebed.cli.completing import known_tables
-from lakebed.cli.marks import Marked, bold, description, plain
-from lakebed.cli.screen import Screen
-from lakebed.cli.wording import counted, sized, timed
+from lakebed.cli.output.marks import Marked, bold, description, plain
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import counted, sized, timed
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -6,9 +6,9 @@ import typer
 
 from lakebed.cli.command import command
 from lakebed.cli.completing import dropped_tables
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import timed
 from lakebed.cli.tables import NameArgument
-from lakebed.cli.wording import timed
 from lakebed.names import ForeignName
 from lakebed.ports import id_text
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.screen import Screen
 from lakebed.errors import LakebedError
 
 INTERNAL = 2

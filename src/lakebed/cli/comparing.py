@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.answers import cell
 from lakebed.cli.command import command
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.answers import cell
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import counted, timed
 from lakebed.cli.tables import NameArgument
-from lakebed.cli.wording import counted, timed
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def diff(
             for row in rows:
                 screen.say(f"  {kind}: {_example(row)}")
 
-    from lakebed.query.export import plain
+    from lakebed.query.results.export import plain
 
     facts = {"before": id_text(found.before.id), "after": id_text(found.after.id), "keys": found.keys, "columns": found.columns}
     shown = {kind: [plain(asdict(row)) for row in rows] for kind, rows in found.examples.items()}

@@ -7,8 +7,8 @@ import typer
 
 from lakebed.cli.command import command
 from lakebed.cli.completing import kept_pipelines
-from lakebed.cli.screen import Screen
-from lakebed.cli.wording import timed
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import timed
 
 if TYPE_CHECKING:
     from lakebed.app.releases import PipelineState

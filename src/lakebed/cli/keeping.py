@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from lakebed.cli.command import command
-from lakebed.cli.screen import Screen
-from lakebed.cli.wording import counted, sized
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import counted, sized
 
 
 def add_to(app: typer.Typer) -> None:

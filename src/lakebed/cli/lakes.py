@@ -8,9 +8,9 @@ import typer
 
 from lakebed.cli.command import command
 from lakebed.cli.completing import known_names
-from lakebed.cli.marks import Marked
-from lakebed.cli.screen import Screen
-from lakebed.cli.wording import counted, sized, timed
+from lakebed.cli.output.marks import Marked
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import counted, sized, timed
 
 _COLOURS = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
@@ -172,6 +172,6 @@ def demo(
     path: Annotated[str | None, typer.Argument(help="Where to make the lake; a temporary folder unless given.")] = None,
 ) -> None:
     """Make a small shop lake and show what Lakebed can do with it."""
-    from lakebed.cli.demo import show
+    from lakebed.cli.demo.demo import show
 
     show(screen, path)

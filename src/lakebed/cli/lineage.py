@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lakebed.cli.command import command
-from lakebed.cli.marks import bold
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.marks import bold
+from lakebed.cli.output.screen import Screen
 from lakebed.cli.selection import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, requested
 from lakebed.errors import UnknownName, UsageError
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
-    from lakebed.pipelines.lineage import ColumnLineage, Edge, Lineage
+    from lakebed.pipelines.lineage.lineage import ColumnLineage, Edge, Lineage
     from lakebed.sql import ColumnSource
 
 _FORMATS = ("text", "json", "mermaid")
@@ -68,7 +68,7 @@ def _traced_facts(one: "ColumnLineage") -> dict[str, Any]:
 
 
 def _print(screen: Screen, found: "Lineage", *, drawn: bool) -> None:
-    from lakebed.pipelines.lineage import mermaid
+    from lakebed.pipelines.lineage.lineage import mermaid
 
     if drawn:
         screen.say(mermaid(found))

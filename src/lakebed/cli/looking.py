@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.answers import cell
-from lakebed.cli.building import Showing, amount, bad_rows, summary
 from lakebed.cli.command import command
 from lakebed.cli.completing import known_pipelines
-from lakebed.cli.marks import Marked
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.answers import cell
+from lakebed.cli.output.building import Showing, amount, bad_rows, summary
+from lakebed.cli.output.marks import Marked
+from lakebed.cli.output.screen import Screen
 from lakebed.cli.selection import (
     ExcludeOption,
     FullRefreshOption,

@@ -21,7 +21,7 @@ from lakebed.cli import (
     zones,
 )
 from lakebed.cli.command import DebugOption, JsonOption, LakeOption, QuietOption
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.screen import Screen
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.building import Showing, facts, label, pin_facts, summary
 from lakebed.cli.command import command
-from lakebed.cli.marks import bold
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.building import Showing, facts, label, pin_facts, summary
+from lakebed.cli.output.marks import bold
+from lakebed.cli.output.screen import Screen
 from lakebed.cli.selection import (
     ExcludeOption,
     FullRefreshOption,
@@ -131,7 +131,7 @@ def plan(
 
 
 def _show_plans(screen: Screen, plans: "tuple[Plan, ...]") -> None:
-    from lakebed.pipelines.words import in_words, strategy_of
+    from lakebed.pipelines.planning.plan_text import in_words, strategy_of
 
     def text() -> None:
         for plan in plans:
@@ -145,8 +145,8 @@ def _show_plans(screen: Screen, plans: "tuple[Plan, ...]") -> None:
 
 
 def _plan_facts(plan: "Plan") -> dict[str, Any]:
-    from lakebed.pipelines.plan import OpenZone
-    from lakebed.pipelines.words import in_words, inputs_of, strategy_of
+    from lakebed.pipelines.planning.plan import OpenZone
+    from lakebed.pipelines.planning.plan_text import in_words, inputs_of, strategy_of
 
     zones = [step for step in plan.steps if isinstance(step, OpenZone)]
     return {

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from lakebed.cli.answers import as_table
-from lakebed.cli.building import amount
 from lakebed.cli.command import command
-from lakebed.cli.marks import bold
-from lakebed.cli.screen import Screen
-from lakebed.cli.wording import counted, sized
+from lakebed.cli.output.answers import as_table
+from lakebed.cli.output.building import amount
+from lakebed.cli.output.marks import bold
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import counted, sized
 from lakebed.errors import UsageError
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
-    from lakebed.query.explain import Explained
-    from lakebed.query.result import Result
+    from lakebed.query.planning.explain import Explained
+    from lakebed.query.results.result import Result
 
 _SHOWN = 1000  # rows on a screen
 _WIDEST = 10_000  # characters of a value, on a terminal
@@ -59,7 +59,7 @@ def query(
     profile: Annotated[bool, typer.Option("--profile", help="Say afterwards what took how long.")] = False,
 ) -> None:
     """Ask the lake's tables in SQL, all as of one moment. Starts no JVM."""
-    from lakebed.query.export import format_of
+    from lakebed.query.results.export import format_of
 
     text = sys.stdin.read() if sql == "-" else sql
     with screen.lake() as lake:
@@ -74,7 +74,7 @@ def query(
 
 
 def _hand_over(screen: Screen, result: "Result", format: Any, output: str | None, *, limit: int | None) -> None:
-    from lakebed.query.export import BINARY, new_file, write
+    from lakebed.query.results.export import BINARY, new_file, write
 
     if output:
         if format == "table":
@@ -119,7 +119,7 @@ def explain(screen: Screen, sql: SqlArgument, at: AtOption = None, namespace: Na
 
 
 def _explain(screen: Screen, tables: "tuple[Explained, ...]") -> None:
-    from lakebed.query.explain import REASONS
+    from lakebed.query.planning.explain import REASONS
 
     def text() -> None:
         if not tables:

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from lakebed.cli.command import command
-from lakebed.cli.screen import Screen
-from lakebed.cli.wording import shortened
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import shortened
 
 _LONGEST = 80  # characters of a query, on a terminal
 

@@ -8,10 +8,10 @@ import typer
 from lakebed.cli import drafts
 from lakebed.cli.command import command
 from lakebed.cli.drafts import PipelineArgument
-from lakebed.cli.marks import Marked, bold
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.marks import Marked, bold
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import timed
 from lakebed.cli.selection import VarsOption, variables
-from lakebed.cli.wording import timed
 
 if TYPE_CHECKING:
     from lakebed.pipelines.releases import Changes, Made

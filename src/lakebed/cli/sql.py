@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import typer
 
 from lakebed.cli.command import command
-from lakebed.cli.marks import Marked
-from lakebed.cli.screen import Screen
+from lakebed.cli.output.marks import Marked
+from lakebed.cli.output.screen import Screen
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def sql(
     namespace: Annotated[str | None, typer.Option("--namespace", help="Where short names are looked for first.")] = None,
 ) -> None:
     """A shell for DuckDB's SQL over the lake's tables. Statements that are piped in are answered one by one."""
-    from lakebed.cli.shell import Shell, recite, talk
+    from lakebed.cli.shell.shell import Shell, recite, talk
 
     with screen.lake() as lake:
         shell = Shell(screen, lake, mode="json" if screen.as_json else mode, at=at, namespace=namespace)
@@ -38,7 +38,7 @@ def sql(
             shell.timer = False
             recite(shell, sys.stdin)
             return
-        from lakebed.cli.shell_prompt import typed
+        from lakebed.cli.shell.prompt import typed
         from lakebed.settings import cache_folder
 
         screen.say(Marked("DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.", "dim"))

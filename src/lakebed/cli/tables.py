@@ -6,9 +6,9 @@ import typer
 
 from lakebed.cli.command import command
 from lakebed.cli.completing import known_tables
-from lakebed.cli.marks import bold
-from lakebed.cli.screen import Screen
-from lakebed.cli.wording import counted, sized, timed
+from lakebed.cli.output.marks import bold
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import counted, sized, timed
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ NameArgument = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Give the app the noun `table`."""
-    from lakebed.cli import changes, comparing, hand
+    from lakebed.cli import changes, comparing, manual
 
     nouns = typer.Typer(no_args_is_help=True, help="About one table: describe, history, diff, rollback, tag, clone, drop …")
     command(nouns, "describe", examples=_DESCRIBE)(describe)
     command(nouns, "history", examples=_HISTORY)(history)
     comparing.add_to(nouns)
     changes.add_to(nouns)
-    hand.add_to(nouns)
+    manual.add_to(nouns)
     app.add_typer(nouns, name="table")
 
 

@@ -8,9 +8,9 @@ import typer
 
 from lakebed.cli.command import command
 from lakebed.cli.completing import known_zones
-from lakebed.cli.marks import bold
-from lakebed.cli.screen import Screen
-from lakebed.cli.wording import counted, sized, timed
+from lakebed.cli.output.marks import bold
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import counted, sized, timed
 
 if TYPE_CHECKING:
     from lakebed.app.zones import Zone, ZoneFile, Zones

@@ -1,10 +1,12 @@
 """Landing zones: files arrive, are frozen for a run, read with every row accounted for, and archived or set aside."""
 
 from lakebed.landing.archive import archive, processed, samples
-from lakebed.landing.check import Checked
+from lakebed.landing.checking.check import Checked
+from lakebed.landing.checking.parts import frame_of_some
+from lakebed.landing.checking.reader import Reader
+from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, Follows, Remembered
 from lakebed.landing.known import archived_places, digests, locate, recognise
 from lakebed.landing.links import links
-from lakebed.landing.parts import frame_of_some
 from lakebed.landing.plan import (
     Move,
     archivable,
@@ -17,8 +19,6 @@ from lakebed.landing.plan import (
     waiting,
 )
 from lakebed.landing.put import checked_name, put, put_path
-from lakebed.landing.reader import Reader
-from lakebed.landing.remembered import NOTHING_REMEMBERED, Follows, Remembered
 from lakebed.landing.requeue import requeue
 from lakebed.landing.run import Frozen, Landed, first_look, freeze, open_zone, recheck
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec, load_zone

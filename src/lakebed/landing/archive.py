@@ -7,8 +7,8 @@ from itertools import count
 
 from lakebed.errors import FileExists, FileMissing
 from lakebed.landing.digest import content_digest
+from lakebed.landing.formats.sniffed import Bad
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, fits_pattern, is_data, is_folder
-from lakebed.landing.seen import Bad
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files, SetAside, Sighting

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hashlib import md5, sha256
 from math import ceil
 
-from lakebed.landing.streams import opened
+from lakebed.landing.formats.streams import opened
 from lakebed.ports import FileInfo, Files
 
 _PIECE = 4 * 1024 * 1024

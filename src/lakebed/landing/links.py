@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lakebed.errors import BadFiles
-from lakebed.landing.streams import opened
+from lakebed.landing.formats.streams import opened
 from lakebed.ports import FileInfo, Files
 
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]")

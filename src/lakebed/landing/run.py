@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from lakebed.errors import BadFiles, FileMissing, FilesChanged
-from lakebed.landing.alike import Address
 from lakebed.landing.archive import set_aside
-from lakebed.landing.check import Checked, check
-from lakebed.landing.parts import frame_of
+from lakebed.landing.checking.check import Checked, check
+from lakebed.landing.checking.parts import frame_of
+from lakebed.landing.checking.read_groups import Address
+from lakebed.landing.checking.reader import Reader
+from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, Remembered
+from lakebed.landing.formats.sniff import sniff_all
+from lakebed.landing.formats.sniffed import Bad, Sniffed
 from lakebed.landing.plan import fresh, waiting
-from lakebed.landing.reader import Reader
-from lakebed.landing.remembered import NOTHING_REMEMBERED, Remembered
-from lakebed.landing.seen import Bad, Sniffed
-from lakebed.landing.sniff import sniff_all
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type
 from lakebed.names import ZoneName

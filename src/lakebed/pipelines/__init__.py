@@ -1,20 +1,20 @@
 """Pipelines: from files to tables that nobody sees until their gates pass."""
 
-from lakebed.pipelines.ahead import Ahead
-from lakebed.pipelines.build import Build, run_each
-from lakebed.pipelines.config import PipelineConfig
-from lakebed.pipelines.graph import Graph, Node, build_graph
-from lakebed.pipelines.hand import Manner, alter_by_hand, change_by_hand, keys_given, spec_by_hand
-from lakebed.pipelines.heal import read_log
-from lakebed.pipelines.load import load_pipelines, read_pipeline
-from lakebed.pipelines.look import Preview, judged, preview
-from lakebed.pipelines.pin import refuse_unknown_refs
-from lakebed.pipelines.pin_zones import read_zone
-from lakebed.pipelines.plan import Plan, Step
-from lakebed.pipelines.select import select
-from lakebed.pipelines.spec import PipelineSpec
-from lakebed.pipelines.together import run_together
-from lakebed.pipelines.tools import Hand, Order, Tools, When, Workbench
+from lakebed.pipelines.definition.config import PipelineConfig
+from lakebed.pipelines.definition.graph import Graph, Node, build_graph
+from lakebed.pipelines.definition.load import load_pipelines, read_pipeline
+from lakebed.pipelines.definition.select import select
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.pin import refuse_unknown_refs
+from lakebed.pipelines.planning.pin_zones import read_zone
+from lakebed.pipelines.planning.plan import Plan, Step
+from lakebed.pipelines.preview.lookahead import Ahead
+from lakebed.pipelines.preview.preview import Preview, judged, preview
+from lakebed.pipelines.running.build import Build, run_each
+from lakebed.pipelines.running.heal import read_log
+from lakebed.pipelines.running.manual import Manner, alter_by_hand, change_by_hand, keys_given, spec_by_hand
+from lakebed.pipelines.running.together import run_together
+from lakebed.pipelines.services import Hand, Order, Tools, When, Workbench
 
 __all__ = [
     "Ahead",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from lakebed.errors import BadQuery, UnknownName, near, suggestion
 from lakebed.names import TableName
-from lakebed.query.listings import is_engines_own
+from lakebed.query.planning.listings import is_engines_own
 from lakebed.query.stopping import Stop
 
 Engine = Literal["duckdb", "spark"]

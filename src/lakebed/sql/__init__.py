@@ -1,10 +1,10 @@
 """SQL that users wrote, read before it runs. Importing this does not import the parser."""
 
 from lakebed.sql.change import Change, read_change
-from lakebed.sql.check import Query, check_query
-from lakebed.sql.gate import refuse_bare_count
-from lakebed.sql.lineage import ColumnSource, column_lineage
-from lakebed.sql.passing import NOTHING_PASSED, Passed, passed_columns
+from lakebed.sql.checking.check import Query, check_query
+from lakebed.sql.checking.gate import refuse_bare_count
+from lakebed.sql.lineage.lineage import ColumnSource, column_lineage
+from lakebed.sql.lineage.passing import NOTHING_PASSED, Passed, passed_columns
 
 __all__ = [
     "NOTHING_PASSED",

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lakebed.sql.lexer import Reading, Token, read
-from lakebed.sql.source import Source
+from lakebed.sql.parsing.lexer import Reading, Token, read
+from lakebed.sql.parsing.source import Source
 
 ChangeKind = Literal["insert", "update", "delete", "merge", "alter"]
 

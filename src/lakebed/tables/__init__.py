@@ -1,22 +1,6 @@
 """Tables: publishing what a branch holds, and the leases under which it is done."""
 
-from lakebed.tables.as_now import as_of_schema
-from lakebed.tables.astray import Strays, folder_of_metadata, refuse_astray
-from lakebed.tables.comparing import compare
-from lakebed.tables.diff import ColumnChange, ColumnFigures, Example, TableDiff
-from lakebed.tables.fitting import can_follow, may_lose, projected, selection
-from lakebed.tables.fresh import fresh_rows
-from lakebed.tables.keys import (
-    key_check,
-    offences,
-    offending_keys,
-    refuse_batch,
-    refuse_columns,
-    row_counts,
-    statement_counts,
-    tie_check,
-)
-from lakebed.tables.layout import (
+from lakebed.tables.arrangement import (
     Layout,
     LayoutChange,
     PartitionField,
@@ -27,18 +11,36 @@ from lakebed.tables.layout import (
     plan_layout,
     sort_field,
 )
-from lakebed.tables.lease import Held, Waiting, hold
-from lakebed.tables.matches import doubled_keys, match_check, refuse_doubled
-from lakebed.tables.merge import write_statement
-from lakebed.tables.owned import likely_owned, owned_columns, refuse_strategy, stamp_of
-from lakebed.tables.place import USED, Ground
-from lakebed.tables.plan import Ask, Settlement, plan_publication, plan_settlement
-from lakebed.tables.points import find_point, stood_at
-from lakebed.tables.renames import Renames, backwards, renamed, renames_due, strategy_under, tangled
-from lakebed.tables.restoring import former_schema
-from lakebed.tables.rollback import Rollback, plan_rollback
-from lakebed.tables.run import amend, persistently, publish, settle_divided
-from lakebed.tables.schema import Policy, SchemaChange, alterations, kept, plan_schema, refuse_unfit_columns, removals
+from lakebed.tables.columns.fitting import can_follow, may_lose, projected, selection
+from lakebed.tables.columns.past_columns import as_of_schema
+from lakebed.tables.columns.renames import Renames, backwards, renamed, renames_due, strategy_under, tangled
+from lakebed.tables.columns.restoring import former_schema
+from lakebed.tables.columns.schema import Policy, SchemaChange, alterations, kept, plan_schema, refuse_unfit_columns, removals
+from lakebed.tables.columns.types import Array, Map, Plain, Struct, Type, is_known, read_type
+from lakebed.tables.history.compare import compare
+from lakebed.tables.history.diff import ColumnChange, ColumnFigures, Example, TableDiff
+from lakebed.tables.history.points import find_point, stood_at
+from lakebed.tables.history.rollback import Rollback, plan_rollback
+from lakebed.tables.merging.first_batch import fresh_rows
+from lakebed.tables.merging.keys import (
+    key_check,
+    offences,
+    offending_keys,
+    refuse_batch,
+    refuse_columns,
+    row_counts,
+    statement_counts,
+    tie_check,
+)
+from lakebed.tables.merging.matches import doubled_keys, match_check, refuse_doubled
+from lakebed.tables.merging.merge import write_statement
+from lakebed.tables.merging.owned_columns import likely_owned, owned_columns, refuse_strategy, stamp_of
+from lakebed.tables.merging.strategies import ALIASES, STRATEGIES, Scd2, Strategy
+from lakebed.tables.moved_lake import Strays, folder_of_metadata, refuse_astray
+from lakebed.tables.placement import USED, Ground
+from lakebed.tables.publishing.lease import Held, Waiting, hold
+from lakebed.tables.publishing.plan import Ask, Settlement, plan_publication, plan_settlement
+from lakebed.tables.publishing.publish import amend, persistently, publish, settle_divided
 from lakebed.tables.statements import (
     COMMIT_RETRIES,
     create_branch,
@@ -49,8 +51,6 @@ from lakebed.tables.statements import (
     time_literal,
     write_properties,
 )
-from lakebed.tables.strategies import ALIASES, STRATEGIES, Scd2, Strategy
-from lakebed.tables.types import Array, Map, Plain, Struct, Type, is_known, read_type
 
 __all__ = [
     "ALIASES",

@@ -4,7 +4,7 @@ from lakebed.templates.annotations import Annotation, read_annotations
 from lakebed.templates.declare import Call, Declared, declared
 from lakebed.templates.literal import escaped, literal
 from lakebed.templates.render import Rendered, TemplateValues, render
-from lakebed.templates.words import ALLOWED
+from lakebed.templates.template_names import ALLOWED
 
 __all__ = [
     "ALLOWED",

@@ -7,7 +7,7 @@ from jinja2 import StrictUndefined, TemplateRuntimeError, Undefined
 
 from lakebed.errors import near, suggestion
 from lakebed.templates.literal import covered, literal, stray
-from lakebed.templates.words import STRATEGY_TESTS
+from lakebed.templates.template_names import STRATEGY_TESTS
 
 Plain = Mapping[str, Any]  # TemplateValues as JSON has them
 _NONE_GIVEN = object()

@@ -13,7 +13,7 @@ from jinja2 import TemplateRuntimeError, Undefined, nodes
 from lakebed.templates.functions import is_none, literal_filter, shown
 from lakebed.templates.page import Page
 from lakebed.templates.source import Source
-from lakebed.templates.words import FUNCTIONS, VALUES
+from lakebed.templates.template_names import FUNCTIONS, VALUES
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "eq": operator.eq,

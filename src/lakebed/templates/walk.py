@@ -9,7 +9,7 @@ from lakebed.templates.declare import Call, Declared
 from lakebed.templates.parse import grammar
 from lakebed.templates.simple import is_simple
 from lakebed.templates.source import Source
-from lakebed.templates.words import ALLOWED, FUNCTIONS, OURS, QUESTIONS, READS, VALUES
+from lakebed.templates.template_names import ALLOWED, FUNCTIONS, OURS, QUESTIONS, READS, VALUES
 
 
 def examine(tree: nodes.Template, file: Source) -> Declared:

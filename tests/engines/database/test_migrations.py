@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import inspect
 
 from lakebed.engines.database import Database, DatabaseLeases
-from lakebed.engines.database.records import DatabaseRecords
 from lakebed.engines.database.schema import MIGRATIONS, NEWEST, pending, version_of
+from lakebed.engines.database.state.records import DatabaseRecords
 from lakebed.errors import CatalogRefused, CatalogUnreachable, NewerLake
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile

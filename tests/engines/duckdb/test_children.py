@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lakebed.app import Lake
-from lakebed.engines.duckdb.children import Children
-from lakebed.engines.duckdb.confined import ConfinedQuery, Ground
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Ground
+from lakebed.engines.duckdb.untrusted.processes import Children
 from lakebed.errors import BadQuery
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake

@@ -3,10 +3,10 @@
 import duckdb
 import pytest
 
-from lakebed.engines.duckdb.listing import listing_part
+from lakebed.engines.duckdb.sql.listing import listing_part
 from lakebed.names import TableName
 from lakebed.ports import Column
-from lakebed.query.listings import Listed
+from lakebed.query.planning.listings import Listed
 
 ODD = TableName("my-shop", "silver", "select")
 

@@ -10,7 +10,7 @@ import pytest
 from lakebed.app import Lake
 from lakebed.engines.duckdb.extensions import load
 from lakebed.errors import BadQuery
-from lakebed.query.functions import WRITING
+from lakebed.query.parsing.functions import WRITING
 from lakebed.query.spec import Ask
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake

@@ -32,8 +32,8 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-from lakebed.engines.iceberg.avro import rewrite
-from lakebed.engines.iceberg.avro_values import Change, Path, long, packed
+from lakebed.engines.iceberg.avro.rewriting import rewrite
+from lakebed.engines.iceberg.avro.values import Change, Path, long, packed
 from tests.contracts.benches import sqlite_bench
 
 _PATH = ("data_file", "file_path")

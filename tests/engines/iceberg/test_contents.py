@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.engines.iceberg import contents
-from lakebed.engines.iceberg.contents import content_of
+from lakebed.engines.iceberg.upkeep import file_contents
+from lakebed.engines.iceberg.upkeep.file_contents import content_of
 from lakebed.errors import FileMissing
 
 ROWS = pa.table({"id": pa.array(range(2000), pa.int64()), "name": [f"name {number % 7}" for number in range(2000)]})
@@ -19,8 +19,8 @@ ROWS = pa.table({"id": pa.array(range(2000), pa.int64()), "name": [f"name {numbe
 @pytest.fixture(params=["at once", "piece by piece"])
 def files(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderFiles:
     if request.param == "piece by piece":
-        monkeypatch.setattr(contents, "_IN_MEMORY", 0)
-        monkeypatch.setattr(contents, "_PIECE", 1024)
+        monkeypatch.setattr(file_contents, "_IN_MEMORY", 0)
+        monkeypatch.setattr(file_contents, "_PIECE", 1024)
     return FolderFiles(tmp_path)
 
 

@@ -8,9 +8,9 @@ import pytest
 from pyiceberg.io import load_file_io
 from pyiceberg.table.update import update_table_metadata
 
-from lakebed.engines.iceberg.cloning import cloned
-from lakebed.engines.iceberg.documents import as_modelled, changed_document, read_document
-from lakebed.engines.iceberg.staging import amended, moves_forward, stage_amendments
+from lakebed.engines.iceberg.metadata.cloning import cloned
+from lakebed.engines.iceberg.metadata.documents import as_modelled, changed_document, read_document
+from lakebed.engines.iceberg.metadata.staging import amended, moves_forward, stage_amendments
 from lakebed.errors import NewerFormat
 from lakebed.names import TableName
 from lakebed.ports import Amendment, RefMove, RemoveSnapshots, SetProperties, SetRef

@@ -10,8 +10,8 @@ from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrd
 from pyiceberg.transforms import BucketTransform, DayTransform, IdentityTransform
 from pyiceberg.types import DecimalType, ListType, LongType, MapType, NestedField, StringType, StructType, TimestamptzType
 
-from lakebed.engines.iceberg.metadata import read_metadata
-from lakebed.engines.iceberg.reading import MetadataReader
+from lakebed.engines.iceberg.metadata.parsing import read_metadata
+from lakebed.engines.iceberg.metadata.reading import MetadataReader
 from lakebed.errors import DamagedTable
 from lakebed.names import TableName
 from lakebed.ports import Pointer, Shown

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.memory import InMemoryCatalog
 
-from lakebed.engines.iceberg.newest import newest_value
+from lakebed.engines.iceberg.scan.newest_value import newest_value
 
 NAN, INF = float("nan"), float("inf")
 

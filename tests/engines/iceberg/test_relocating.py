@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.engines.files.anywhere import Anywhere
-from lakebed.engines.iceberg.avro import rewrite
-from lakebed.engines.iceberg.avro_values import packed
-from lakebed.engines.iceberg.relocating import Relocation, origin_of
+from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.iceberg.avro.rewriting import rewrite
+from lakebed.engines.iceberg.avro.values import packed
+from lakebed.engines.iceberg.upkeep.relocation import Relocation, origin_of
 from lakebed.errors import UsageError
 from lakebed.settings import FilesSettings, Root
 from tests.engines.iceberg.test_avro import container, text

@@ -15,10 +15,10 @@ from pyiceberg import transforms as t
 from pyiceberg.io.pyarrow import ArrowScan
 from pyiceberg.table import Table
 
-from lakebed.engines.files.anywhere import Anywhere
+from lakebed.engines.files.files_by_url import Anywhere
 from lakebed.engines.iceberg import IcebergScans, Remembered
-from lakebed.engines.iceberg.measures import measure_of
-from lakebed.engines.iceberg.transforms import hashed
+from lakebed.engines.iceberg.pruning.comparable_values import measure_of
+from lakebed.engines.iceberg.pruning.transforms import hashed
 from lakebed.errors import DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Pointer, Predicate, StartsWith

@@ -6,7 +6,7 @@ from pyiceberg.table.metadata import TableMetadata, new_table_metadata
 from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 
-from lakebed.engines.iceberg.snapshot_log import told_in_order
+from lakebed.engines.iceberg.metadata.snapshot_log import told_in_order
 
 
 def metadata(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.engines.spark.archive import (
+from lakebed.engines.spark.start.class_archive import (
     Archive,
     _makers,
     archive_for,
@@ -16,8 +16,8 @@ from lakebed.engines.spark.archive import (
     reading_options,
     writing_options,
 )
-from lakebed.engines.spark.archiving import _alone, _sweep
-from lakebed.engines.spark.java import Java
+from lakebed.engines.spark.start.java import Java
+from lakebed.engines.spark.start.make_class_archive import _alone, _sweep
 
 
 def archive(folder: Path, *, base: str = "") -> Archive:
@@ -108,7 +108,7 @@ def test_only_one_process_makes_it(tmp_path: Path) -> None:
 
 def test_it_is_made_by_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = f"import os; open({str(tmp_path / 'made')!r}, 'w').write(str(os.getsid(0) == os.getpid()))"
-    monkeypatch.setattr("lakebed.engines.spark.archive.maker_command", lambda *_: (sys.executable, "-c", script))
+    monkeypatch.setattr("lakebed.engines.spark.start.class_archive.maker_command", lambda *_: (sys.executable, "-c", script))
     make_in_background(Java(tmp_path, "17", 17, "PATH"), (), environment=os.environ)
     assert _makers[-1].wait(30) == 0
     assert (tmp_path / "made").read_text() == "True"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.engines.spark.java import Java, find_java, major_of, version_in
+from lakebed.engines.spark.start.java import Java, find_java, major_of, version_in
 from lakebed.errors import MissingJava
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.engines.spark.java import Java
-from lakebed.engines.spark.launch import Launch, classpath, java_command, ordinary_conf, properties_text
+from lakebed.engines.spark.start.java import Java
+from lakebed.engines.spark.start.launch import Launch, classpath, java_command, ordinary_conf, properties_text
 
 JAVA = Java(Path("/jdk"), "17.0.15", 17, "PATH")
 JARS = (Path("/cache/iceberg.jar"), Path("/cache/sqlite.jar"))

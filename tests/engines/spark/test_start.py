@@ -31,8 +31,8 @@ import json, os, sys
 from pathlib import Path
 from tests.engines.spark.lakes import jvm_of, make_table, open_lake, run_once
 from lakebed.engines.spark import find_java
-from lakebed.engines.spark.archiving import make_archive
-from lakebed.engines.spark.fetch import local_jars
+from lakebed.engines.spark.start.make_class_archive import make_archive
+from lakebed.engines.spark.start.fetch import local_jars
 from lakebed.settings import Root, Settings
 
 lake = Path(sys.argv[1])
@@ -115,7 +115,7 @@ def test_the_jvm_ends_when_python_is_killed(hidden: dict[str, Any]) -> None:
 FALLING_BACK = """
 import json, os, sys
 from pathlib import Path
-import lakebed.engines.spark.launch as launch
+import lakebed.engines.spark.start.launch as launch
 from lakebed.engines.spark import close_session
 from tests.engines.spark.lakes import jvm_of, make_table, open_lake, run_once
 
@@ -194,7 +194,7 @@ import json, os, sys
 from pathlib import Path
 import lakebed.engines.spark.session as sessions
 from lakebed.engines.spark import find_java, local_jars
-from lakebed.engines.spark.archive import archive_for
+from lakebed.engines.spark.start.class_archive import archive_for
 from lakebed.settings import Root, Settings
 from tests.engines.spark.lakes import open_lake
 

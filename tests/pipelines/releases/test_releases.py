@@ -14,7 +14,7 @@ from lakebed.app.releases import PipelineReleases, this_user
 from lakebed.errors import DamagedRelease, UnknownName, UsageError
 from lakebed.names import ZoneName
 from lakebed.pipelines.releases import OBJECTS, Reaped, fetch, object_path, reap_releases
-from lakebed.pipelines.zones import consumers, readers
+from lakebed.pipelines.running.steps.archiving import consumers, readers
 from tests.conftest import SCALE
 from tests.pipelines.lakes import TestLake
 

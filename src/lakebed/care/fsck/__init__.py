@@ -3,8 +3,8 @@
 from lakebed.care.fsck.newer import Newer, newer
 from lakebed.care.fsck.rebuild import Candidate, Rebuild, plan_rebuild
 from lakebed.care.fsck.run import check, mend
+from lakebed.care.fsck.services import Report, Tools, quiet
 from lakebed.care.fsck.spec import SAMPLE, Checked, Finding, Mended, Pipelined, StoredContent
-from lakebed.care.fsck.tools import Report, Tools, quiet
 
 __all__ = [
     "SAMPLE",

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lakebed.care.fsck.pointing import Replacement, replacement
+from lakebed.care.fsck.services import Tools
 from lakebed.care.fsck.spec import Finding, PointBack
-from lakebed.care.fsck.tools import Tools
 from lakebed.ports import Noted, Pointer, RefMove
 from lakebed.ports.inspection import Damage, Repoint, Row
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from lakebed.care.fsck.lost import with_repair
 from lakebed.care.fsck.plan import State, each_once, judge
+from lakebed.care.fsck.services import Tools
 from lakebed.care.fsck.spec import (
     Checked,
     ClearStage,
@@ -19,7 +20,6 @@ from lakebed.care.fsck.spec import (
     Settle,
     Unpin,
 )
-from lakebed.care.fsck.tools import Tools
 from lakebed.care.fsck.walk import Inventory, judge_folders, read_some, read_stored, take_inventory, walk_table, walk_tables
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.names import TableName

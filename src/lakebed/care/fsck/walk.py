@@ -7,8 +7,8 @@ from hashlib import sha256
 
 from lakebed.care.fsck.files import damage, judge_content, judge_stored, missing, to_read, wrong_size
 from lakebed.care.fsck.plan import folders_without_tables, lost_catalog, unreached
+from lakebed.care.fsck.services import Tools
 from lakebed.care.fsck.spec import Finding
-from lakebed.care.fsck.tools import Tools
 from lakebed.errors import FileMissing
 from lakebed.names import TableName
 from lakebed.ports import FileInfo, Pointer, Reached

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lakebed.engines.duckdb.types import text
+from lakebed.engines.duckdb.sql.types import text
 from lakebed.errors import MissingPart
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lakebed.errors import BadQuery, FileMissing, FilesUnreachable, LakebedError, QueryEnded, near, suggestion
-from lakebed.query.parts import folded
-from lakebed.query.text import Piece, characters, line_at, position_before, replaced
+from lakebed.query.parsing.parse_nodes import folded
+from lakebed.query.parsing.query_text import Piece, characters, line_at, position_before, replaced
 
 _MEMORY = "Ask for less: fewer columns, a narrower WHERE, no ORDER BY of everything."
 _GONE = re.compile(r"No files found|No such file|HTTP 404|404 \(Not Found\)|NoSuchKey", re.IGNORECASE)

@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from lakebed.engines.duckdb.views import Part
+from lakebed.engines.duckdb.sql.views import Part
 
 _SPARE = 2
 _UNUSED = 500  # views that are kept though nobody uses them

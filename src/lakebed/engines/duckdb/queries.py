@@ -11,15 +11,15 @@ import duckdb
 
 from lakebed.engines.duckdb.extensions import load
 from lakebed.engines.duckdb.instances import Instances, Seat
-from lakebed.engines.duckdb.listing import listing_part
 from lakebed.engines.duckdb.rows import DuckRows, failing
 from lakebed.engines.duckdb.spill import spilling
-from lakebed.engines.duckdb.statements import reading
-from lakebed.engines.duckdb.types import text
-from lakebed.engines.duckdb.views import COPIED, Part, parts
-from lakebed.query.parts import Json
-from lakebed.query.plan import Pinned, Plan
-from lakebed.query.tree import shortened_inside
+from lakebed.engines.duckdb.sql.listing import listing_part
+from lakebed.engines.duckdb.sql.parse import reading
+from lakebed.engines.duckdb.sql.types import text
+from lakebed.engines.duckdb.sql.views import COPIED, Part, parts
+from lakebed.query.parsing.parse_nodes import Json
+from lakebed.query.parsing.tree import shortened_inside
+from lakebed.query.planning.plan import Pinned, Plan
 
 OPENING: dict[str, Any] = {
     "allow_community_extensions": "false",

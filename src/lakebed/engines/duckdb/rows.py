@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 
 from lakebed.engines.duckdb.failures import as_failure
-from lakebed.query.plan import Plan
-from lakebed.query.run import Operator
+from lakebed.query.planning.plan import Plan
+from lakebed.query.planning.prepare import Operator
 
 _TELLING = ("Filters", "Function", "Join Type", "Conditions", "Groups", "Aggregates", "Order By")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from uuid import uuid4
 
-from lakebed.engines.duckdb.types import text
+from lakebed.engines.duckdb.sql.types import text
 from lakebed.errors import UsageError
 
 PREFIX = "lakebed-spill-"

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.engines.arrow import arrow_schema, as_schema, gathered, is_narrow
-from lakebed.engines.duckdb.conditions import condition
 from lakebed.engines.duckdb.queries import DuckSession, DuckSessions
-from lakebed.engines.duckdb.views import Part, extension_parts, select
+from lakebed.engines.duckdb.sql.conditions import condition
+from lakebed.engines.duckdb.sql.views import Part, extension_parts, select
 from lakebed.ports import Predicate, Scan
-from lakebed.query.frames import Chosen
-from lakebed.query.plan import Plan, Target, View
+from lakebed.query.planning.plan import Plan, Target, View
+from lakebed.query.results.lazy_scan import Chosen
 
 _FEW = 2_048  # rows that DuckDB works on at a time: with texts and lists nobody knows how large they are
 

@@ -30,7 +30,7 @@ class DuckWorkbench:
         return duckdb_identifier(name)
 
     def _rows(self, table: TableName, snapshot: int | None) -> Any:
-        from lakebed.engines.iceberg.documents import static_table
+        from lakebed.engines.iceberg.metadata.documents import static_table
 
         location = self._catalog.pointers([table])[table].location
         static = static_table(location, self._properties)

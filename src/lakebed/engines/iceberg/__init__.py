@@ -1,12 +1,12 @@
 """Iceberg tables: metadata read as plain JSON, commits staged by PyIceberg, pointers swapped in the database."""
 
-from lakebed.engines.iceberg.catalog import DatabaseCatalog
-from lakebed.engines.iceberg.properties import catalog_properties, file_properties, open_pyiceberg
-from lakebed.engines.iceberg.reach import LazyReach
-from lakebed.engines.iceberg.reading import MetadataReader
-from lakebed.engines.iceberg.remembered import Remembered
-from lakebed.engines.iceberg.rest import RestTables
-from lakebed.engines.iceberg.scanning import IcebergScans
+from lakebed.engines.iceberg.catalog.database_catalog import DatabaseCatalog
+from lakebed.engines.iceberg.catalog.properties import catalog_properties, file_properties, open_pyiceberg
+from lakebed.engines.iceberg.catalog.rest_catalog import RestTables
+from lakebed.engines.iceberg.metadata.reading import MetadataReader
+from lakebed.engines.iceberg.scan.manifest_cache import Remembered
+from lakebed.engines.iceberg.scan.scan import IcebergScans
+from lakebed.engines.iceberg.upkeep.reach import LazyReach
 
 __all__ = [
     "DatabaseCatalog",

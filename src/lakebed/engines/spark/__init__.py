@@ -2,13 +2,13 @@
 
 from lakebed.engines.spark.compute import SparkCompute
 from lakebed.engines.spark.conf import redacted, session_conf
-from lakebed.engines.spark.fetch import local_jars
 from lakebed.engines.spark.frames import Staging
-from lakebed.engines.spark.jars import ALL_JARS, Jar, absent, needed_jars
-from lakebed.engines.spark.java import Java, find_java
 from lakebed.engines.spark.progress import watch
 from lakebed.engines.spark.remote import adopt
 from lakebed.engines.spark.session import another_session, close_session, open_session
+from lakebed.engines.spark.start.fetch import local_jars
+from lakebed.engines.spark.start.jars import ALL_JARS, Jar, absent, needed_jars
+from lakebed.engines.spark.start.java import Java, find_java
 
 __all__ = [
     "ALL_JARS",

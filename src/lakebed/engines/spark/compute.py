@@ -103,31 +103,31 @@ class SparkCompute:
             frame.writeTo(target).overwrite(lit(True))
 
     def infer_files(self, group: FileGroup) -> tuple[Field, ...] | Unreadable:
-        from lakebed.engines.spark.landing_check import infer_files
+        from lakebed.engines.spark.landing.check import infer_files
 
         with self._answering():
             return infer_files(self._spark, group)
 
     def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
-        from lakebed.engines.spark.landing_check import check_files
+        from lakebed.engines.spark.landing.check import check_files
 
         with self._answering():
             return check_files(self._spark, groups)
 
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
-        from lakebed.engines.spark.landing_check import corrupt_records
+        from lakebed.engines.spark.landing.check import corrupt_records
 
         with self._answering():
             return corrupt_records(self._spark, groups)
 
     def read_files(self, group: FileGroup) -> "DataFrame":
-        from lakebed.engines.spark.landing import read_group
+        from lakebed.engines.spark.landing.reader import read_group
 
         with self._answering():
             return read_group(self._spark, group)
 
     def union(self, frames: "Sequence[DataFrame]") -> "DataFrame":
-        from lakebed.engines.spark.landing import union
+        from lakebed.engines.spark.landing.reader import union
 
         with self._answering():
             return union(frames)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakebed.engines.spark.landing import read_group
+from lakebed.engines.spark.landing.reader import read_group
 from lakebed.errors import LakebedError, RunFailed
 from lakebed.ports import Field, FileGroup, Files
 from lakebed.settings import DATA, Root

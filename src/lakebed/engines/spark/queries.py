@@ -6,8 +6,8 @@ from typing import Any
 from lakebed.engines.spark.failures import as_failure
 from lakebed.errors import BadQuery, LakebedError
 from lakebed.ports import Compute
-from lakebed.query.plan import Plan
-from lakebed.query.run import Operator
+from lakebed.query.planning.plan import Plan
+from lakebed.query.planning.prepare import Operator
 
 
 class SparkRows:

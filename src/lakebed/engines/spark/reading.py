@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
-from lakebed.query.frames import Chosen
+from lakebed.query.results.lazy_scan import Chosen
 from lakebed.tables import as_of_schema, pinned
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.conf import EXTENSIONS, runtime_conf
 from lakebed.engines.spark.failures import short
-from lakebed.engines.spark.home import spark_version
-from lakebed.engines.spark.jars import needed_jars
-from lakebed.engines.spark.masters import refuse_unreachable, shown
 from lakebed.engines.spark.progress import is_classic
 from lakebed.engines.spark.secrecy import at_start, comes_to_light, is_known, is_secret, start_lines
+from lakebed.engines.spark.start.home import spark_version
+from lakebed.engines.spark.start.jars import needed_jars
+from lakebed.engines.spark.start.masters import refuse_unreachable, shown
 from lakebed.errors import CatalogUnreachable, MissingExtra, SparkFailed, UsageError
 from lakebed.names import CATALOG
 from lakebed.settings import SETTINGS_FILE, Root, Settings, masked, one_spelling

@@ -9,19 +9,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakebed.engines.spark.archive import archive_for, is_wanted, make_in_background, reading_options
 from lakebed.engines.spark.conf import cores_of, runtime_conf, session_conf
-from lakebed.engines.spark.fetch import local_jars
-from lakebed.engines.spark.gateway import close_catalog
-from lakebed.engines.spark.jars import Jar
-from lakebed.engines.spark.java import Java, find_java
-from lakebed.engines.spark.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
-from lakebed.engines.spark.launch import Launch
 from lakebed.engines.spark.logs import new_log, note, silence_pyspark
-from lakebed.engines.spark.masters import refuse_unreachable
 from lakebed.engines.spark.progress import is_classic
 from lakebed.engines.spark.remote import adopt, close_remote, open_remote
 from lakebed.engines.spark.secrecy import comes_to_light, is_told
+from lakebed.engines.spark.start.class_archive import archive_for, is_wanted, make_in_background, reading_options
+from lakebed.engines.spark.start.fetch import local_jars
+from lakebed.engines.spark.start.gateway import close_catalog
+from lakebed.engines.spark.start.jars import Jar
+from lakebed.engines.spark.start.java import Java, find_java
+from lakebed.engines.spark.start.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
+from lakebed.engines.spark.start.launch import Launch
+from lakebed.engines.spark.start.masters import refuse_unreachable
 from lakebed.errors import UsageError
 from lakebed.names import CATALOG
 from lakebed.settings import Root, Settings, masked

@@ -7,16 +7,16 @@ from typing import Any
 
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.names import CATALOG, TableName
-from lakebed.pipelines.check import added_columns, other_functions
-from lakebed.pipelines.graph import Node, build_graph
-from lakebed.pipelines.lineage import Schemas, logical_names, unpinned
-from lakebed.pipelines.load import digest_of, list_folders, read_folder
-from lakebed.pipelines.pin_zones import read_zone
+from lakebed.pipelines.definition.graph import Node, build_graph
+from lakebed.pipelines.definition.load import digest_of, list_folders, read_folder
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.lineage.lineage import Schemas, logical_names, unpinned
+from lakebed.pipelines.planning.pin_zones import read_zone
+from lakebed.pipelines.planning.sql_check import added_columns, other_functions
+from lakebed.pipelines.planning.unknown_zones import refuse_unknown_zones
+from lakebed.pipelines.planning.watermark import STAND_IN
 from lakebed.pipelines.releases.load import draft_tables, load_released
-from lakebed.pipelines.spec import PipelineSpec
-from lakebed.pipelines.tools import Tools
-from lakebed.pipelines.unknown_zones import refuse_unknown_zones
-from lakebed.pipelines.watermark import STAND_IN
+from lakebed.pipelines.services import Tools
 from lakebed.settings import Document
 from lakebed.sql import Query, check_query, column_lineage, refuse_bare_count
 from lakebed.templates import TemplateValues, read_annotations, render

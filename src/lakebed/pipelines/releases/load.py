@@ -6,11 +6,11 @@ from datetime import datetime
 
 from lakebed.errors import LakebedError, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.load import is_source, list_folders, load_pipelines, read_pipeline, texts
-from lakebed.pipelines.naming import tables_of
-from lakebed.pipelines.pin import Specs
+from lakebed.pipelines.definition.load import is_source, list_folders, load_pipelines, read_pipeline, texts
+from lakebed.pipelines.definition.naming import tables_of
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.pin import Specs
 from lakebed.pipelines.releases.content import fetch
-from lakebed.pipelines.spec import PipelineSpec
 from lakebed.ports import Files, Release, Releases
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from lakebed.errors import FileMissing
 from lakebed.names import TableName
-from lakebed.pipelines.load import is_source
+from lakebed.pipelines.definition.load import is_source
 from lakebed.pipelines.releases.content import OBJECTS
 from lakebed.pipelines.releases.plan import Kept, plan_release_reaping, referenced, unreferenced
 from lakebed.ports import FileInfo, Files, Releases

@@ -7,14 +7,14 @@ from datetime import timedelta
 
 from lakebed.errors import DamagedRelease, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.load import digest_of, read_folder
+from lakebed.pipelines.definition.load import digest_of, read_folder
+from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.releases.check import refuse_circle
 from lakebed.pipelines.releases.content import Contents, Listed, assure, fetch, keep
 from lakebed.pipelines.releases.diff import Changes, compare
 from lakebed.pipelines.releases.load import read_release
 from lakebed.pipelines.releases.plan import versions_to_drop
-from lakebed.pipelines.spec import PipelineSpec
-from lakebed.pipelines.tools import Tools
+from lakebed.pipelines.services import Tools
 from lakebed.ports import Draft, Release
 
 _RECENT = timedelta(hours=1)

@@ -1,0 +1,1 @@
+"""Removing files: only what no table reaches."""

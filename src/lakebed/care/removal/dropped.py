@@ -1,0 +1,80 @@
+"""Tables that go as a whole, dropped ones and those that ended runs left: with every file that nobody else needs."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from lakebed.care.all_tables import Member, Stock
+from lakebed.care.outcome import Done
+from lakebed.care.removal.expiry import refuse_unresolved, removal_of, remove, with_counts
+from lakebed.care.removal.removal import OnProgress, Removal, below, discard_removal, folder_of, write_removal
+from lakebed.care.services import CareTools
+from lakebed.care.steps import DropLeftovers, PurgeDropped
+from lakebed.errors import PointerMoved
+from lakebed.ports import Event, FileInfo
+from lakebed.settings import SAFE_DAYS
+from lakebed.tables import USED
+
+
+def purge(step: PurgeDropped, tools: CareTools, *, now: datetime, on_progress: OnProgress) -> Done:
+    """The table can no longer be restored; then its files go."""
+    look = refuse_unresolved(tools.look())
+    member = next((one for one in look.stock.members if one.dropped == step.dropped), None)
+    if member is None:
+        return Done({}, message="it was restored, or purged by somebody else")
+    if why := look.refused or _needed(member, look.stock, tools):
+        return Done({}, message=f"kept for now: {why}")
+    removal = _purging(member, look.stock, tools, now=now)
+    write_removal(tools.files, removal)
+    try:
+        tools.catalog.forget_dropped(step.dropped)
+    except PointerMoved:
+        discard_removal(tools.files, removal)
+        return Done({}, message="it was restored, or purged by somebody else")
+    tools.events.note(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
+    return with_counts(remove(removal, tools, on_progress=on_progress), {"tables": 1})
+
+
+def _needed(member: Member, stock: Stock, tools: CareTools) -> str:
+    """Why a dropped table stays as it is. A catalog that removes files itself would take along what others need."""
+    if member.metadata and not tools.kept().isdisjoint(member.metadata.snapshots):
+        return "somebody holds a snapshot"
+    if member.metadata and member.metadata.keeps_files:
+        return "its property gc.enabled says that its files are not its own"
+    other = tools.reachable.sharer(member, stock) if tools.catalog.owns_files else ""
+    return f"{other} needs files of it" if other else ""
+
+
+def _purging(member: Member, stock: Stock, tools: CareTools, *, now: datetime) -> Removal:
+    """All that the table reaches, and what else lies in its folder for some time."""
+    found: dict[str, int | None] = {}
+    for file in tools.reach.files(member.pointer):
+        found[tools.files.path_of(file.location) or ""] = file.size
+    for info in _left_behind(member, stock, tools):
+        if info.modified < now - timedelta(days=SAFE_DAYS):
+            found[info.path] = info.size
+    return removal_of("dropped", member.pointer.table, member.uuid, found, tools)
+
+
+def _left_behind(member: Member, stock: Stock, tools: CareTools) -> Iterator[FileInfo]:
+    """What lies in a table's folder and in no other table's: there somebody may be writing whose lease we do not have."""
+    folder = member.folder
+    others = {one.folder for one in stock.members if one.folder and one.uuid != member.uuid} | stock.foreign_folders
+    if not folder or below(f"{folder}/", others):
+        return
+    for info in tools.files.list(folder):
+        inside = folder_of(info.path)
+        if info.path != f"{folder}/{USED}" and not below(info.path, others) and not inside.startswith(f"{folder}/"):
+            yield info
+
+
+def drop_leftovers(step: DropLeftovers, tools: CareTools) -> Done:
+    """A hidden table and its whole folder, if nobody else has files there."""
+    look = refuse_unresolved(tools.look())
+    if (member := look.stock.tables.get(step.hidden)) is None:
+        return Done({}, message="it is gone")
+    if look.refused:
+        return Done({}, message=f"kept for now: {look.refused}")
+    if other := tools.reachable.sharer(member, look.stock):
+        return Done({}, message=f"{other} needs files of it")
+    tools.catalog.purge(step.hidden)
+    return Done({"hidden tables": 1})

@@ -1,0 +1,159 @@
+"""Expiring snapshots: first they are known no more, then the files go that nobody else reaches."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Literal
+from uuid import uuid4
+
+from lakebed.care.ages import LETTING_GO, expirable, let_go
+from lakebed.care.all_tables import Member, Stock
+from lakebed.care.outcome import Done
+from lakebed.care.removal.reachable import Look
+from lakebed.care.removal.removal import (
+    OnProgress,
+    Removal,
+    checksum_of,
+    delete_files,
+    discard_removal,
+    removable,
+    sized,
+    write_removal,
+)
+from lakebed.care.services import CareTools
+from lakebed.care.steps import ExpireSnapshots, FinishRemoval
+from lakebed.errors import PointerMoved
+from lakebed.names import TableName
+from lakebed.ports import Along, Event, Pointer, RemoveSnapshots, TableMetadata
+from lakebed.settings import SAFE_DAYS, TableCare
+from lakebed.tables import USED, Held
+
+ATTEMPTS = 5
+
+
+def released(tools: CareTools, *, now: datetime, days: float) -> dict[int, datetime]:
+    """When refs let go of snapshots, as far back as it matters."""
+    return let_go(tools.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
+
+
+def expire(
+    step: ExpireSnapshots, rules: TableCare, tools: CareTools, held: Held, *, now: datetime, on_progress: OnProgress
+) -> Done:
+    """Looks again under the lease: what was pinned, tagged or held since the plan stays."""
+    refuse_unresolved(tools.first_look)
+    for attempt in range(ATTEMPTS):
+        pointer = tools.catalog.pointers([step.table]).get(step.table)
+        if pointer is None:
+            return Done({}, message="the table is gone")
+        metadata = tools.catalog.metadata([pointer])[step.table]
+        freed = released(tools, now=now, days=rules.snapshot_max_age_days)
+        ids = expirable(metadata, rules, kept=tools.kept(), released=freed, now=now)
+        if not ids:
+            return Done({}, message="nothing may expire any more")
+        removal = _expiry(pointer, metadata, ids, tools, now=now)
+        write_removal(tools.files, removal)
+        try:
+            _forget_snapshots(pointer, metadata, ids, tools, held)
+        except PointerMoved:
+            discard_removal(tools.files, removal)
+            if attempt == ATTEMPTS - 1:
+                raise
+            continue
+        return with_counts(remove(removal, tools, on_progress=on_progress), {"snapshots": len(ids)})
+    raise AssertionError("unreachable")
+
+
+def refuse_unresolved(look: Look) -> Look:
+    """Refuse to let go of anything while a table points out of the lake, or nobody knows where to.
+
+    One that is damaged stops nothing here: files wait until it can be read.
+    """
+    if look.in_the_way:
+        raise look.in_the_way
+    return look
+
+
+def with_counts(done: Done, counts: Mapping[str, int]) -> Done:
+    """What was done, with more to tell of it."""
+    return Done({**counts, **done.counts}, done.bytes, done.message)
+
+
+def _forget_snapshots(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], tools: CareTools, held: Held) -> None:
+    head = metadata.head()
+    event = Event("expired", pointer.table, head.id if head else None, {"snapshots": ",".join(map(str, ids))})
+    tools.catalog.amend(pointer.table, [RemoveSnapshots(ids)], seen=pointer, leases=[held.still()], along=Along(events=(event,)))
+
+
+def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], tools: CareTools, *, now: datetime) -> Removal:
+    """All that these snapshots reach, and older metadata files; which of it the table still needs is asked at the end."""
+    found: dict[str, int | None] = {}
+    for file in tools.reach.files(pointer, snapshots=ids):
+        found[tools.files.path_of(file.location) or ""] = file.size
+    for location in metadata.statistics:
+        found[tools.files.path_of(location) or ""] = None
+    found |= dict(_metadata_files(tools.files.path_of(metadata.location), tools, now=now))
+    return removal_of("expired", pointer.table, metadata.uuid, found, tools, snapshots=ids)
+
+
+def _metadata_files(folder: str | None, tools: CareTools, *, now: datetime) -> Iterator[tuple[str, int]]:
+    """Metadata files that lie there for so long that no commit is still about to use them."""
+    for file in tools.files.list(f"{folder}/metadata") if folder else ():
+        if ".metadata.json" in file.path and file.modified < now - timedelta(days=SAFE_DAYS):
+            yield file.path, file.size
+
+
+def removal_of(
+    kind: Literal["expired", "dropped"],
+    table: TableName,
+    uuid: str,
+    found: Mapping[str, int | None],
+    tools: CareTools,
+    *,
+    snapshots: tuple[int, ...] = (),
+) -> Removal:
+    ours = {path: size for path, size in found.items() if removable(path)}
+    sizes = sized(tools.files, ours)
+    return Removal(uuid4().hex, kind, str(table), uuid, snapshots, sizes)
+
+
+def remove(removal: Removal, tools: CareTools, *, on_progress: OnProgress) -> Done:
+    """Delete what no table of the catalog reaches now, whoever made it: files are shared in more ways than we know of.
+
+    While one cannot be read, or somebody holds a snapshot that went, the files wait for the next care: whoever clones a
+    snapshot holds it first, looks whether it is there, and gives it back when the clone is.
+    """
+    if not tools.kept().isdisjoint(removal.snapshots):
+        return Done({"files": 0}, message="its files are kept for now: somebody holds a snapshot")
+    look = tools.look()
+    if look.refused:
+        return Done({"files": 0}, message=f"its files are kept for now: {look.refused}")
+    doomed = look.unneeded(removal.files)
+    _mark(removal, doomed, look.stock, tools)
+    count = delete_files(tools.files, list(doomed), on_progress=on_progress)
+    if not tools.root.is_bucket:
+        delete_files(tools.files, [checksum_of(path) for path in doomed], on_progress=on_progress)
+    discard_removal(tools.files, removal)
+    return Done({"files": count}, sum(doomed.values()))
+
+
+def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, tools: CareTools) -> None:
+    """A dropped table's folder keeps a mark that it was used, or another table might come to lie in it."""
+    if removal.kind != "dropped" or removal.name.hidden:
+        return
+    for folder in {path.rpartition("/metadata/")[0] for path in doomed if ".metadata.json" in path}:
+        if folder not in stock.folders:
+            tools.files.write(f"{folder}/{USED}", b"")
+
+
+def finish(step: FinishRemoval, tools: CareTools, *, on_progress: OnProgress) -> Done:
+    """Do the rest of a removal whose process died; one that had not come to pass is forgotten."""
+    removal = step.removal
+    same = [member for member in tools.take_stock().members if member.uuid == removal.uuid]
+    happened = not same if removal.kind == "dropped" else not any(_knows(member, removal) for member in same)
+    if not happened:
+        discard_removal(tools.files, removal)
+        return Done({}, message="it had not come to pass")
+    return remove(removal, tools, on_progress=on_progress)
+
+
+def _knows(member: Member, removal: Removal) -> bool:
+    return member.metadata is None or not member.metadata.snapshots.keys().isdisjoint(removal.snapshots)

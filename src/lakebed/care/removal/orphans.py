@@ -1,0 +1,101 @@
+"""Orphans: files in warehouse folders that no table of the lake reaches, whichever ref, clone or dropped table it be."""
+
+import re
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+
+from lakebed.care.all_tables import Stock
+from lakebed.care.outcome import Done
+from lakebed.care.removal.purges import PurgeProcessed, RemoveOrphans
+from lakebed.care.removal.removal import WAREHOUSE, OnProgress, belongs_to, below, delete_files, folder_of
+from lakebed.care.services import CareTools
+from lakebed.errors import BadName
+from lakebed.names import TableName, run_of_hidden
+from lakebed.ports import FileInfo, Files
+from lakebed.settings import DATA, SAFE_DAYS
+from lakebed.tables import USED
+
+_FRESH = re.compile(r"(.+)-[0-9a-f]{8}")
+_LEAD = re.compile(r"^~([0-9a-f]{2})")
+RunTable = Callable[[str], TableName | None]
+
+
+def list_warehouses(files: Files) -> tuple[FileInfo, ...]:
+    """Every file of every table folder. To be read before the catalog is, so that a new table's files are not mistaken."""
+    namespaces = (name for name in files.folders() if name != DATA and not name.startswith((".", "_")))
+    found = (file for namespace in namespaces for file in files.list(f"{namespace}/{WAREHOUSE}"))
+    return tuple(file for file in found if folder_of(file.path) and not file.path.endswith("/"))
+
+
+def find_orphans(
+    listed: Iterable[FileInfo], reached: Container[str], protected: AbstractSet[str], *, days: float, now: datetime
+) -> dict[str, tuple[FileInfo, ...]]:
+    """Old files that nobody reaches, by their folder. `protected` are folders of which nothing goes."""
+    limit = now - timedelta(days=max(days, SAFE_DAYS))
+    found: dict[str, list[FileInfo]] = {}
+    for file in listed:
+        folder = folder_of(file.path)
+        used_mark = file.path == f"{folder}/{USED}"
+        if file.modified < limit and belongs_to(file.path) not in reached and not used_mark and not below(file.path, protected):
+            found.setdefault(folder, []).append(file)
+    return {folder: tuple(files) for folder, files in found.items()}
+
+
+def lease_names(folder: str, stock: Stock, run_table: RunTable) -> tuple[str, ...]:
+    """The leases under which somebody may be writing there: of tables that lie there, and of those the folder stands for.
+
+    A first run writes at its table's place before the catalog knows the table, a run stages its result under its own name.
+    """
+    there = {str(table) for table, member in stock.tables.items() if member.folder == folder}
+    return tuple(sorted(there | {str(table) for table in _stands_for(folder, run_table)}))
+
+
+def _stands_for(folder: str, run_table: RunTable) -> Iterator[TableName]:
+    namespace, _, layer, name = folder.split("/")
+    fresh = _FRESH.fullmatch(name)
+    for one in (name, *(fresh.groups() if fresh else ())):
+        try:
+            table = TableName(namespace, _plain(layer), _plain(one))
+        except BadName:
+            continue
+        yield table
+        if run := run_of_hidden(table.name):
+            owner = run_table(run)
+            yield from (owner,) if owner else ()
+
+
+def _plain(folder: str) -> str:
+    """The name that a folder was made from, as far as it can be told."""
+    return _LEAD.sub(lambda lead: chr(int(lead[1], 16)), folder)
+
+
+def remove_orphans(step: RemoveOrphans, tools: CareTools, *, on_progress: OnProgress) -> Done:
+    """Under the leases of whoever might write there, asks once more what is reached."""
+    with ExitStack() as leases:
+        for name in step.leases:
+            leases.enter_context(tools.holding(name))
+        look = tools.look()
+        if look.refused:
+            return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
+        doomed = look.unneeded({file.path: file.size for file in step.files})
+        _mark(step.folder, doomed, look.stock, tools)
+        return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
+
+
+def purge_processed(step: PurgeProcessed, tools: CareTools, *, on_progress: OnProgress) -> Done:
+    """Delete landing files that had their time, save those that somebody made part of a table (`add_files`)."""
+    look = tools.look()
+    if look.refused:
+        return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
+    doomed = look.unneeded({file.path: file.size for file in step.files})
+    return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
+
+
+def _mark(folder: str, doomed: Collection[str], stock: Stock, tools: CareTools) -> None:
+    """A folder that becomes empty keeps a mark; one that only a single run could ever use needs none."""
+    occupied = folder in stock.folders
+    of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))
+    if not occupied and not of_run and all(file.path in doomed for file in tools.files.list(folder)):
+        tools.files.write(f"{folder}/{USED}", b"")

@@ -1,0 +1,98 @@
+"""What had its time and is simply removed: archived files, staged payloads, logs, records, events. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from lakebed.care.removal.purges import PurgeEvents, PurgeFolders, PurgeLogs, PurgeProcessed, PurgeRuns
+from lakebed.care.services import ZoneRules
+from lakebed.care.survey import Seen
+from lakebed.landing.plan import PROCESSED
+from lakebed.names import TableName
+from lakebed.ports import FileInfo, RunBrief
+from lakebed.settings import CareSettings, TableCare
+
+_UNKNOWN = 7  # times as long: what no record tells of may belong to another lake, or to a run whose record is gone
+
+
+def run_time(run_id: str) -> datetime | None:
+    """When a run began, by its id; None for what is no such id."""
+    try:
+        return datetime.fromtimestamp(int(run_id[:12], 16) / 1000, UTC) if len(run_id) == 32 else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def purge_processed(zone: ZoneRules, files: Iterable[FileInfo], *, now: datetime) -> Iterator[PurgeProcessed]:
+    """Age counts from the run that archived a file, for its own time may be any."""
+    limit = now - timedelta(days=zone.spec.processed_max_age_days)
+    old = tuple(file for file in files if max(file.modified, _archived(file, zone)) < limit)
+    if zone.spec.auto_purge and old:
+        why = f"processed more than {zone.spec.processed_max_age_days} days ago"
+        yield PurgeProcessed(zone=zone.zone, files=old, readers=zone.readers, why=why)
+
+
+def _archived(file: FileInfo, zone: ZoneRules) -> datetime:
+    below = file.path.removeprefix(f"{zone.zone.folder}/{PROCESSED}/")
+    return run_time(below.split("/", 1)[0]) or file.modified
+
+
+def purge_staging(
+    place: str, files: Iterable[FileInfo], runs: Mapping[str, RunBrief], settings: CareSettings, *, now: datetime
+) -> Iterator[PurgeFolders]:
+    """Folders of runs that ended; a run's own time counts too, for its files may be links to older ones."""
+    folders: dict[str, list[FileInfo]] = {}
+    for file in files:
+        if "/" in file.path:
+            folders.setdefault(file.path.split("/", 1)[0], []).append(file)
+    old = [name for name, inside in folders.items() if _is_over(name, inside, runs, settings, now)]
+    if old:
+        size = sum(file.size for name in old for file in folders[name])
+        yield PurgeFolders(place=place, folders=tuple(sorted(old)), bytes=size, why="nobody works with them any more")
+
+
+def _is_over(name: str, inside: list[FileInfo], runs: Mapping[str, RunBrief], settings: CareSettings, now: datetime) -> bool:
+    newest = max(*(file.modified for file in inside), run_time(name) or datetime.min.replace(tzinfo=UTC))
+    known = runs.get(name)
+    if known and known.state == "running":
+        return False
+    return newest < now - timedelta(days=settings.staging_max_age_days * (1 if known else _UNKNOWN))
+
+
+def purge_logs(
+    place: str, files: Iterable[FileInfo], runs: Mapping[str, RunBrief], settings: CareSettings, *, now: datetime
+) -> Iterator[PurgeLogs]:
+    """Logs that nothing was added to for long; never one of a run that goes on."""
+    limit = now - timedelta(days=settings.logs_max_age_days)
+    going_on = {run_id for run_id, run in runs.items() if run.state == "running"}
+    old = tuple(file for file in files if file.modified < limit and _stem(file.path) not in going_on)
+    if old:
+        yield PurgeLogs(place=place, files=old, why=f"older than {settings.logs_max_age_days:g} days")
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].split(".", 1)[0]
+
+
+def purge_runs(
+    table: TableName, runs: Iterable[RunBrief], judged: tuple[str, ...], rules: TableCare, *, now: datetime
+) -> Iterator[PurgeRuns]:
+    """Records beyond their number or age, given newest first; the last success stays, for it says what the table is made of."""
+    limit = now - timedelta(days=rules.runs_max_age_days)
+    ended = [run for run in runs if run.state != "running"]
+    last = next((run.run_id for run in ended if run.state == "success"), None)
+    gone = tuple(
+        run.run_id
+        for number, run in enumerate(ended)
+        if (number >= rules.runs_max_per_pipeline or run.started_at < limit) and run.run_id != last
+    )
+    trim = tuple(run_id for run_id in judged if run_id not in gone)
+    if gone or trim:
+        why = f"more than {rules.runs_max_per_pipeline}, or older than {rules.runs_max_age_days:g} days"
+        yield PurgeRuns(table=table, runs=gone, trim=trim, why=why)
+
+
+def purge_events(seen: Seen, settings: CareSettings, *, now: datetime) -> Iterator[PurgeEvents]:
+    """Only if there is something so old."""
+    before = now - timedelta(days=settings.events_max_age_days)
+    if seen.oldest_event and seen.oldest_event < before:
+        yield PurgeEvents(before=before, why=f"older than {settings.events_max_age_days:g} days")

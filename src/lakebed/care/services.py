@@ -1,0 +1,103 @@
+"""What care works with."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from lakebed.care.all_tables import Stock, Stocktaking
+from lakebed.care.removal.reachable import Look, Reachable
+from lakebed.care.removal.removal import OnProgress
+from lakebed.errors import LakebedError
+from lakebed.landing import ZoneSpec
+from lakebed.names import TableName, ZoneName
+from lakebed.ports import CareLog, Catalog, Compute, Events, Files, Lease, Leases, Reach, Records
+from lakebed.settings import Root, Settings, TableCare
+from lakebed.tables import Held, hold
+
+_LOOKS = 5  # runs make and remove hidden tables all the time
+
+
+@dataclass(frozen=True)
+class ZoneRules:
+    """A zone, what its `zone.yaml` says, and the tables that read it."""
+
+    zone: ZoneName
+    spec: ZoneSpec
+    readers: tuple[TableName, ...]
+
+
+@dataclass(frozen=True)
+class Reaping:
+    """What went, or would go, of releases."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    bytes: int = 0
+
+
+def _nothing_to_reap(_: datetime, dry_run: bool) -> Reaping:
+    del dry_run
+    return Reaping()
+
+
+@dataclass(frozen=True)
+class CareTools:
+    """The stores of a lake, and what other rooms do for care."""
+
+    root: Root
+    settings: Settings
+    files: Files
+    catalog: Catalog
+    leases: Leases
+    records: Records
+    events: Events
+    reach: Reach
+    log: CareLog
+    holder: str
+    compute: Callable[[str], Compute]  # a session of its own
+    heal: Callable[[TableName, Lease], int]  # closes a table's dead runs; how many
+    own_care: Callable[[], Mapping[TableName, TableCare | LakebedError]] = dict  # what pipelines say, or why it cannot be read
+    zones: Callable[[], tuple[ZoneRules, ...]] = tuple
+    reap: Callable[[datetime, bool], Reaping] = _nothing_to_reap  # now, and whether only to look
+    logs: Mapping[str, Files] = field(default_factory=dict)  # places of logs
+    staging: Mapping[str, Files] = field(default_factory=dict)  # places of payloads and scratch files
+    watch: Callable[[OnProgress], AbstractContextManager[None]] = lambda _: nullcontext()  # how far Spark is
+
+    @cached_property
+    def reachable(self) -> Reachable:
+        return Reachable(self.files, self.reach)
+
+    @cached_property
+    def _stocktaking(self) -> Stocktaking:
+        return Stocktaking(self.catalog, self.files, self.root)
+
+    def take_stock(self) -> Stock:
+        """All tables, as of now."""
+        return self._stocktaking.take()
+
+    @cached_property
+    def first_look(self) -> Look:
+        """How it was when it was first asked in this care: enough to refuse by, not to remove by."""
+        return self.look()
+
+    def look(self) -> Look:
+        """All tables and what they reach, as of now. What went or moved on while it was followed is looked at again."""
+        found = self.reachable.look(self.take_stock())
+        for _ in range(_LOOKS):
+            again = self.take_stock() if found.refused else found.stock
+            if again.rows == found.stock.rows:
+                break
+            found = self.reachable.look(again)
+        return found
+
+    @contextmanager
+    def holding(self, name: str) -> Iterator[Held]:
+        """The lease of this name, for the length of a block; `LeaseHeld` if somebody else has it."""
+        with hold(self.leases, name, holder=f"{self.holder} (care)", limit=self.settings.lease.limit_seconds) as held:
+            yield held
+
+    def kept(self) -> frozenset[int]:
+        """Snapshots that runs read or that somebody holds, of whichever table: one may have been renamed since."""
+        pinned = (snapshot for snapshots in self.records.pinned().values() for snapshot in snapshots)
+        return frozenset((*pinned, *(hold.snapshot for hold in self.events.holds())))

@@ -1,0 +1,188 @@
+"""Reading what care decides by. No JVM starts; what only some tables need is asked of those only."""
+
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from lakebed.care.ages import LETTING_GO, let_go
+from lakebed.care.all_tables import Stock
+from lakebed.care.compaction import HeadFiles, judged, promising
+from lakebed.care.removal.orphans import find_orphans, lease_names, list_warehouses
+from lakebed.care.removal.reachable import Look
+from lakebed.care.removal.removal import Removal, read_removals
+from lakebed.care.services import CareTools, Reaping, ZoneRules
+from lakebed.care.spec import CareRequest
+from lakebed.errors import DamagedTable, LakebedError
+from lakebed.landing.plan import PROCESSED
+from lakebed.names import TableName
+from lakebed.ports import FileInfo, Files, RunBrief
+from lakebed.settings import SAFE_DAYS, TableCare
+
+_STAGED = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LOG_FOLDERS = ("runs", "spark", "query_log", "ingestion_log")
+_LOG = re.compile(
+    r"runs/[0-9a-f]{32}\.log|spark/\d{8}-\d{6}-\d+\.log|spark/crash-\d+\.txt|(query|ingestion)_log/\d{4}-\d\d-\d\d\.jsonl"
+)
+
+
+@dataclass(frozen=True)
+class OrphanLook:
+    """Orphans by folder, with the leases that go with each; `refused` says why none are known."""
+
+    found: Mapping[str, tuple[FileInfo, ...]] = field(default_factory=dict)
+    leases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All that was read about a lake, as of one look."""
+
+    stock: Stock
+    rules: Mapping[TableName, TableCare]  # of every table, dropped ones too
+    unread: Mapping[TableName, str] = field(default_factory=dict)  # pipelines whose own word cannot be read, and why
+    runs: tuple[RunBrief, ...] = ()
+    busy: frozenset[TableName] = frozenset()  # tables whose lease somebody has
+    kept: frozenset[int] = frozenset()
+    released: Mapping[int, datetime] = field(default_factory=dict)
+    removals: tuple[Removal, ...] = ()
+    heads: Mapping[TableName, HeadFiles] = field(default_factory=dict)
+    targets: Mapping[TableName, int] = field(default_factory=dict)  # size to aim at for a data file
+    orphans: OrphanLook = OrphanLook()
+    zones: tuple[tuple[ZoneRules, tuple[FileInfo, ...]], ...] = ()
+    staging: Mapping[str, tuple[FileInfo, ...]] = field(default_factory=dict)
+    logs: Mapping[str, tuple[FileInfo, ...]] = field(default_factory=dict)
+    judged_runs: Mapping[TableName, tuple[str, ...]] = field(default_factory=dict)  # with verdicts, beyond their number
+    oldest_event: datetime | None = None
+    reaping: Reaping = field(default_factory=Reaping)
+
+    @property
+    def runs_by_table(self) -> dict[TableName, list[RunBrief]]:
+        return by_table(self.runs)
+
+
+def look_around(tools: CareTools, request: CareRequest, *, now: datetime) -> Seen:
+    """Everything that the asked actions are decided by."""
+    lake_wide = request.tables is None
+    listed = list_warehouses(tools.files) if request.wants("remove_orphans") else ()
+    look = tools.look() if request.wants("remove_orphans") else Look(tools.take_stock())
+    stock = look.stock
+    runs = tools.records.briefs()
+    rules, unread = _rules(tools, stock, runs)
+    zones = tools.zones() if lake_wide and request.wants("purge_processed") else ()
+    return Seen(
+        stock,
+        rules,
+        unread,
+        runs,
+        busy=_busy(tools, runs),
+        kept=tools.kept(),
+        released=_released(tools, rules, now=now),
+        removals=read_removals(tools.files),
+        heads=_heads(tools, stock, rules, request),
+        targets={table: _target(tools, table, stock) for table in stock.tables},
+        orphans=_orphans(tools, listed, look, runs, now=now) if request.wants("remove_orphans") else OrphanLook(),
+        zones=tuple((zone, tuple(tools.files.list(f"{zone.zone.folder}/{PROCESSED}"))) for zone in zones if zone.spec.auto_purge),
+        staging={place: staged_files(files) for place, files in tools.staging.items()} if lake_wide else {},
+        logs={place: log_files(files) for place, files in tools.logs.items()} if lake_wide else {},
+        judged_runs=_judged_runs(tools, rules, runs) if request.wants("purge_runs") else {},
+        oldest_event=_oldest(tools),
+        reaping=tools.reap(now, True) if lake_wide and request.wants("reap_releases") else Reaping(),
+    )
+
+
+def _rules(tools: CareTools, stock: Stock, runs: tuple[RunBrief, ...]) -> tuple[dict[TableName, TableCare], dict[TableName, str]]:
+    """How each table is cared for; a pipeline that cannot be read may have had a longer retention, so its table is left."""
+    told = tools.own_care()
+    own = {table: said for table, said in told.items() if isinstance(said, TableCare)}
+    unread = {table: str(said) for table, said in told.items() if isinstance(said, LakebedError)}
+    names = {member.pointer.table for member in stock.members} | own.keys() | {run.table for run in runs}
+    return {table: tools.settings.care_for(table, own=own.get(table)) for table in names}, unread
+
+
+def _busy(tools: CareTools, runs: tuple[RunBrief, ...]) -> frozenset[TableName]:
+    running = {run.table for run in runs if run.state == "running"}
+    return frozenset(table for table in running if tools.leases.holder(str(table)))
+
+
+def _released(tools: CareTools, rules: Mapping[TableName, TableCare], *, now: datetime) -> dict[int, datetime]:
+    days = max((rule.snapshot_max_age_days for rule in rules.values()), default=SAFE_DAYS)
+    return let_go(tools.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
+
+
+def _target(tools: CareTools, table: TableName, stock: Stock) -> int:
+    metadata = stock.tables[table].metadata
+    written = metadata.properties.get("write.target-file-size-bytes", "") if metadata else ""
+    if written.isdigit():
+        return int(written)
+    return int(tools.settings.write_for(table).target_file_size or 0)
+
+
+def _heads(
+    tools: CareTools, stock: Stock, rules: Mapping[TableName, TableCare], request: CareRequest
+) -> dict[TableName, HeadFiles]:
+    found: dict[TableName, HeadFiles] = {}
+    if not (request.wants("compact_files") or request.wants("rewrite_manifests")):
+        return found
+    for table, member in stock.tables.items():
+        if member.metadata and not table.hidden and request.means(table) and promising(member.metadata, rules[table]):
+            head = member.metadata.refs["main"].snapshot
+            with suppress(DamagedTable):  # fsck tells more of it; here it is only not worth a rewrite
+                files = tools.reach.files(member.pointer, snapshots=[head])
+                found[table] = judged(files, target=_target(tools, table, stock))
+    return found
+
+
+def _orphans(
+    tools: CareTools,
+    listed: tuple[FileInfo, ...],
+    look: Look,
+    runs: tuple[RunBrief, ...],
+    *,
+    now: datetime,
+) -> OrphanLook:
+    if look.refused:
+        return OrphanLook(refused=look.refused)
+    stock = look.stock
+    found = find_orphans(listed, look.reached, stock.views, days=tools.settings.care.orphan_file_max_age_days, now=now)
+    owners = {run.run_id: run.table for run in runs}
+    return OrphanLook(found, {folder: lease_names(folder, stock, owners.get) for folder in found})
+
+
+def _judged_runs(
+    tools: CareTools, rules: Mapping[TableName, TableCare], runs: tuple[RunBrief, ...]
+) -> dict[TableName, tuple[str, ...]]:
+    """Only tables with more records than verdicts are kept of need their records read."""
+    found = {}
+    for table, own in by_table(runs).items():
+        rule, ended = rules[table], [run.run_id for run in own if run.state != "running"]
+        if len(ended) > rule.verdicts_max_per_gate:
+            beyond = set(ended[rule.verdicts_max_per_gate :])
+            records = tools.records.runs(table=table, limit=len(ended) + 1000)
+            found[table] = tuple(record.run_id for record in records if record.run_id in beyond and record.verdicts)
+    return found
+
+
+def staged_files(files: Files) -> tuple[FileInfo, ...]:
+    """Files in folders that are named as ours are: the place may be one that others use, too."""
+    return tuple(file for folder in files.folders() if _STAGED.fullmatch(folder) for file in files.list(folder))
+
+
+def log_files(files: Files) -> tuple[FileInfo, ...]:
+    """Files that are named as our logs are, for the same reason."""
+    return tuple(file for folder in _LOG_FOLDERS for file in files.list(folder) if _LOG.fullmatch(file.path))
+
+
+def by_table(runs: Iterable[RunBrief]) -> dict[TableName, list[RunBrief]]:
+    """Runs of each table, in the order in which they were given."""
+    found: dict[TableName, list[RunBrief]] = {}
+    for run in runs:
+        found.setdefault(run.table, []).append(run)
+    return found
+
+
+def _oldest(tools: CareTools) -> datetime | None:
+    oldest = tools.events.since(limit=1)
+    return oldest[0].at if oldest else None

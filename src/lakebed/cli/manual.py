@@ -1,0 +1,83 @@
+"""Commands that change rows by hand: execute, write."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lakebed.cli.command import command
+from lakebed.cli.completing import known_tables
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import counted
+from lakebed.ports import id_text
+
+if TYPE_CHECKING:
+    from lakebed.ports import RunRecord
+
+GatesOption = Annotated[bool, typer.Option("--no-gates", help="Do not ask the gates of the table's pipeline.")]
+
+
+def add_to(nouns: typer.Typer) -> None:
+    """Give the noun `table` these commands."""
+    command(nouns, "execute", examples=_EXECUTE)(execute)
+    command(nouns, "write", examples=_WRITE)(write)
+
+
+_EXECUTE = """
+lakebed table execute "DELETE FROM orders WHERE order_id = 7"
+lakebed table execute "UPDATE silver.orders SET country = 'DE' WHERE country = 'GER'"
+lakebed table execute "ALTER TABLE orders ADD COLUMN note STRING"
+"""
+
+
+def execute(
+    screen: Screen,
+    statement: Annotated[str, typer.Argument(help="One INSERT, UPDATE, DELETE, MERGE or ALTER TABLE, in Spark SQL.")],
+    no_gates: GatesOption = False,
+) -> None:
+    """Change a table by hand: under its lease, on a branch, published in one step once its pipeline's gates have passed."""
+    with screen.lake() as lake, screen.waiting("changing the table"):
+        record = lake.execute(statement, gates=not no_gates)
+    _told(screen, record)
+
+
+_WRITE = """
+lakebed table write shop.gold.targets targets.csv
+lakebed table write orders corrections.parquet --mode merge --key order_id
+"""
+
+
+def write(
+    screen: Screen,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE", help="namespace.layer.name, or the end of one that is there.", autocompletion=known_tables
+        ),
+    ],
+    file: Annotated[Path, typer.Argument(help="A Parquet, CSV or JSON-lines file on this machine.")],
+    mode: Annotated[str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")] = "append",
+    key: Annotated[list[str] | None, typer.Option("--key", help="Column that names a row; repeatable.")] = None,
+    order: Annotated[str | None, typer.Option("--order", help="Column that says which of two rows is the newer.")] = None,
+    on_schema_change: Annotated[str, typer.Option("--on-schema-change", help="fail, append or sync.")] = "fail",
+    no_gates: GatesOption = False,
+) -> None:
+    """Bring the rows of a file into a table by hand; a table that is not there is made."""
+    from lakebed.app.hand import rows_of
+
+    rows = rows_of(file)
+    with screen.lake() as lake, screen.waiting("writing"):
+        record = lake.write(
+            name, rows, mode=mode, key=key or (), order=order, on_schema_change=on_schema_change, gates=not no_gates
+        )
+    _told(screen, record)
+
+
+def _told(screen: Screen, record: "RunRecord") -> None:
+    facts = {"table": str(record.table), "run": record.run_id, "snapshot": id_text(record.snapshot), "rows": dict(record.rows)}
+
+    def text() -> None:
+        counts = " · ".join(f"{name} {counted(count)}" for name, count in record.rows.items())
+        screen.say(f"{record.table}: {counts or record.message} (run {record.run_id[:16]})")
+
+    screen.show(facts, text)

@@ -1,0 +1,1 @@
+"""How commands print: tables, bars, words."""

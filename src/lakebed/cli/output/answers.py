@@ -1,0 +1,61 @@
+"""How answers to queries are shown."""
+
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from lakebed.cli.output.building import amount
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import shortened
+
+if TYPE_CHECKING:
+    from lakebed.query.results.result import Result
+
+SHOWN = 200  # rows that the shell shows
+_WIDEST = 60  # characters of a value, on a terminal
+
+
+def show(screen: Screen, answer: "Result", mode: str) -> str:
+    """Print an answer; returns how much that was, in words, where it was for the eye."""
+    from lakebed.query.results.export import write
+
+    if mode == "table":
+        count, more = as_table(screen, answer, most=SHOWN, widest=screen.longest(_WIDEST))
+        return f"the first {amount(count, 'row')} (.mode csv shows all)" if more else amount(count, "row")
+    write(answer, "csv" if mode == "csv" else "json", sys.stdout.buffer)
+    return ""
+
+
+def as_table(screen: Screen, answer: "Result", *, most: int, widest: int | None) -> tuple[int, bool]:
+    """Rows under headings: how many were shown, and whether there are more."""
+    rows = answer.rows()
+    shown = [[cell(value, widest) for value in row] for row in islice(rows, most)]
+    more = next(rows, None) is not None
+    headings = _told_apart(answer.columns)
+    right = [heading for heading, type_ in zip(headings, answer.types, strict=True) if _is_number(type_)]
+    if not screen.quiet:
+        screen.table(headings, shown, right=right)
+    return len(shown), more
+
+
+def _is_number(type_: str) -> bool:
+    plain = type_.split("(")[0].upper()
+    return plain in ("FLOAT", "DOUBLE", "DECIMAL") or plain.endswith(("INT", "INTEGER"))
+
+
+def _told_apart(names: tuple[str, ...]) -> list[str]:
+    """Headings; a name that comes twice is numbered."""
+    seen: dict[str, int] = {}
+    told = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        told.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return told
+
+
+def cell(value: Any, widest: int | None = None) -> str:
+    """A value for the eye; of one that is too long, the beginning."""
+    from lakebed.query.results.export import cell as spelled
+
+    shown = "NULL" if value is None else spelled(value)
+    return shortened(shown, widest)

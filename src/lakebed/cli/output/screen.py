@@ -1,0 +1,131 @@
+"""What commands print on: people's text or JSON, colours and bars on a terminal only."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakebed.cli.output.marks import Marked, description, plain, shown
+from lakebed.errors import LakebedError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from lakebed.app import Lake
+
+
+@dataclass(frozen=True)
+class Screen:
+    """One command's surroundings, as the common options say."""
+
+    lake_path: str | None = None
+    as_json: bool = False
+    quiet: bool = False
+    debug: bool = False
+
+    @cached_property
+    def console(self) -> "Console":
+        return _console(sys.stdout)
+
+    @cached_property
+    def errors(self) -> "Console":
+        return _console(sys.stderr)
+
+    def lake(self) -> "Lake":
+        """The lake that was asked for."""
+        from lakebed.app import open_lake
+
+        return open_lake(self.lake_path, report=self.progress)
+
+    def progress(self, line: str) -> None:
+        """Say what takes long, beside the result."""
+        if not self.quiet and not self.as_json:
+            _print(self.errors, Marked(line, "dim"))
+
+    @contextmanager
+    def waiting(self, doing: str) -> Iterator[None]:
+        """A spinner while something takes its time; on a terminal only."""
+        if self.errors.is_terminal and not self.quiet and not self.as_json:
+            with self.errors.status(shown(doing)):
+                yield
+        else:
+            yield
+
+    @contextmanager
+    def bar(self, doing: str) -> Iterator[Callable[[int, int], None]]:
+        """A bar to be told how many of how many tasks are done; on a terminal only."""
+        from rich.progress import BarColumn, Progress, TimeRemainingColumn
+
+        hidden = not self.errors.is_terminal or self.quiet or self.as_json
+        columns = (description(), BarColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self.errors, transient=True, disable=hidden) as progress:
+            task = progress.add_task(plain(doing), total=None)
+            yield lambda done, total: progress.update(task, completed=done, total=total)
+
+    def show(self, data: Any, text: Callable[[], None]) -> None:
+        """The result: as JSON if asked, else as `text` prints it; with --quiet only JSON is printed."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(data, default=_as_json, ensure_ascii=False) + "\n")
+        elif not self.quiet:
+            text()
+
+    def say(self, *parts: str | Marked) -> None:
+        """A line: its parts one after the other, letter for letter; only what is `Marked` has a colour."""
+        _print(self.console, *parts)
+
+    def longest(self, limit: int) -> int | None:
+        """How much of a long text is printed: all of it into a pipe, a part of it on a terminal."""
+        return limit if self.console.is_terminal else None
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str | Marked]], *, right: Sequence[str] = ()) -> None:
+        """Rows under headings; columns in `right` are numbers. Into a pipe every cell goes whole."""
+        from lakebed.cli.output import grid
+
+        aligned = frozenset(number for number, heading in enumerate(headings) if heading in right)
+        grid.show(self.console, headings, rows, right=aligned)
+
+    def refuse(self, error: LakebedError) -> None:
+        """The one place that turns an error into output."""
+        if self.as_json:
+            facts = {
+                "kind": type(error).__name__,
+                "what": error.what,
+                "where": error.where,
+                "safe": error.safe,
+                "next": error.next,
+            }
+            sys.stderr.write(json.dumps({"error": facts | {"retryable": error.retryable}}, ensure_ascii=False) + "\n")
+            return
+        where = f"{error.where}: " if error.where else ""
+        _print(self.errors, Marked("error:", "bold red"), f" {where}{error.what}")
+        for line in (error.safe, error.next):
+            if line:
+                _print(self.errors, f"  {line}")
+
+
+def _console(stream: Any) -> "Console":
+    """The one place that makes a console: it obeys nothing that a text says, be it markup, emoji names or links."""
+    from rich.console import Console
+
+    return Console(file=stream, markup=False, emoji=False, highlight=False)
+
+
+def _print(console: "Console", *parts: str | Marked) -> None:
+    if console.is_terminal:
+        console.print(shown(*parts), soft_wrap=True)
+    else:
+        console.file.write("".join(map(plain, parts)) + "\n")  # as it is: a console would turn tabs to spaces
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return str(value)

@@ -1,0 +1,153 @@
+"""The SQL shell: one session of statements and dot commands, wherever they come from."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lakebed.cli.output.answers import show
+from lakebed.cli.output.marks import Marked
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.shell.words import DOTS, MODES, cut
+from lakebed.errors import LakebedError, UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from lakebed.app import Lake
+
+
+class Leave(Exception):
+    """Somebody wants to go."""
+
+
+@dataclass
+class Shell:
+    """What lasts from one statement to the next."""
+
+    screen: Screen
+    lake: "Lake"
+    mode: str = "table"
+    at: str | None = None
+    namespace: str | None = None
+    timer: bool = True
+    _columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def take(self, line: str) -> None:
+        """Do what a dot command or a statement says; errors are the caller's to show."""
+        if line.startswith("."):
+            self._dot(line)
+        else:
+            self._ask(line)
+
+    def _ask(self, sql: str) -> None:
+        began = time.perf_counter()
+        with self.lake.query(sql, at=self.at, namespace=self.namespace, route="shell") as answer:
+            shown = show(self.screen, answer, self.mode)
+        if shown:
+            self.screen.say(Marked(f"{shown}{f' in {time.perf_counter() - began:.3f} s' if self.timer else ''}", "dim"))
+
+    # -- dot commands
+
+    def _dot(self, line: str) -> None:
+        name, _, rest = line.strip().rstrip(";").partition(" ")
+        known: dict[str, Callable[[str], None]] = {
+            ".help": self._help,
+            ".tables": self._tables,
+            ".schema": self._schema,
+            ".at": self._at,
+            ".mode": self._mode,
+            ".timer": self._timer,
+            ".quit": self._quit,
+            ".exit": self._quit,
+        }
+        if name not in known:
+            raise UnknownName("command", name, DOTS)
+        known[name](rest.strip())
+
+    def _help(self, _: str) -> None:
+        self.screen.say(
+            "Statements are DuckDB's SQL, end with ; and may have many lines. Tables: namespace.layer.name, or the end of it."
+        )
+        self.screen.table(["command", "what it does"], [[name, about] for name, about in DOTS.items()])
+
+    def _tables(self, pattern: str) -> None:
+        from lakebed.app.find import matching
+
+        found = matching(pattern or None, self.lake.readable())
+        self.screen.table(["table"], [[str(table)] for table in found])
+
+    def _schema(self, name: str) -> None:
+        if not name:
+            raise UsageError(".schema needs the name of a table.", next="For example: .schema orders")
+        columns = self.lake.columns_of(name)
+        self.screen.table(["column", "type", "needed"], [[one.name, one.type, "yes" if one.required else ""] for one in columns])
+
+    def _at(self, point: str) -> None:
+        self.at = None if point in ("", "now") else point
+        self.screen.say(f"Tables are read as of {self.at}." if self.at else "Tables are read as they are now.")
+
+    def _mode(self, mode: str) -> None:
+        if mode not in MODES:
+            raise UnknownName("mode", mode, MODES)
+        self.mode = mode
+
+    def _timer(self, word: str) -> None:
+        self.timer = word != "off" if word else not self.timer
+
+    def _quit(self, _: str) -> None:
+        raise Leave
+
+    # -- for completion
+
+    def names(self) -> list[str]:
+        """The tables that can be asked for."""
+        try:
+            return [str(table) for table in self.lake.readable()]
+        except LakebedError:
+            return []
+
+    def columns_of(self, table: str) -> tuple[str, ...]:
+        """A table's columns; none for what is no table."""
+        if table not in self._columns:
+            try:
+                self._columns[table] = tuple(column.name for column in self.lake.columns_of(table))
+            except LakebedError:
+                return ()
+        return self._columns[table]
+
+
+def talk(shell: Shell, lines: Iterable[str]) -> None:
+    """Take what is typed, statement after statement. An error is shown, and the next may be typed."""
+    for statement in lines:
+        try:
+            shell.take(statement)
+        except Leave:
+            return
+        except LakebedError as error:
+            shell.screen.refuse(error)
+        except KeyboardInterrupt:
+            shell.screen.say(Marked("cancelled", "dim"))
+
+
+def recite(shell: Shell, lines: Iterable[str]) -> None:
+    """Take what is piped in. The first error ends it: what follows may count on what failed."""
+    for statement in statements(lines):
+        try:
+            shell.take(statement)
+        except Leave:
+            return
+        sys.stdout.flush()
+
+
+def statements(lines: Iterable[str]) -> Iterator[str]:
+    """Whole statements and dot commands out of lines; the last needs no semicolon."""
+    begun = ""
+    for line in lines:
+        if not begun and line.lstrip().startswith("."):
+            yield line.strip()
+            continue
+        done, begun = cut(begun + line.rstrip("\n") + "\n" if begun else line)
+        yield from done
+        begun = begun + "\n" if begun else ""
+    if begun.strip():
+        yield begun.strip()

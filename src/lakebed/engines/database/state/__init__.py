@@ -1,0 +1,1 @@
+"""Lakebed's own state, as rows."""

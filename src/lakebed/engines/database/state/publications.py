@@ -1,0 +1,106 @@
+"""Publications as rows: what a run published, or means to publish."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from lakebed.engines.database.connect import Database
+from lakebed.engines.database.schema import publications
+from lakebed.engines.database.state.events import put_events
+from lakebed.engines.database.state.leases import DatabaseLeases
+from lakebed.engines.database.state.records import PUBLISHED, confirm_along, forget_along, put_along
+from lakebed.names import TableName
+from lakebed.ports import NOTHING_ALONG, Along, Event, Lease, Publication, RefMove
+
+INTENDED = "intended"
+
+
+def record(
+    connection: Connection,
+    database: Database,
+    publication: Publication,
+    *,
+    state: str,
+    leases: Sequence[Lease] = (),
+    along: Along = NOTHING_ALONG,
+) -> None:
+    """Write the publication and what goes along with it down, as part of the caller's transaction."""
+    held = json.dumps([asdict(lease) for lease in leases])
+    values = {"run_id": publication.run_id, "state": state, "moves": _as_text(publication), "leases": held}
+    connection.execute(insert(publications).values(**values, at=database.now()))
+    put_along(connection, along, publication=publication.run_id, done=state == PUBLISHED)
+    if state == PUBLISHED:
+        put_events(connection, database, _events(publication))
+
+
+def mark_published(connection: Connection, database: Database, publication: Publication) -> None:
+    """An intended publication has happened."""
+    put_events(connection, database, _events(publication))
+    connection.execute(update(publications).where(publications.c.run_id == publication.run_id).values(state=PUBLISHED))
+    confirm_along(connection, publication=publication.run_id)
+
+
+def _events(publication: Publication) -> list[Event]:
+    """What followers learn of it; a ref that stays where it is, is no news."""
+    return [
+        Event("published", move.published, move.to, {"ref": move.ref, "run": publication.run_id})
+        for move in publication.moves
+        if move.to != move.base
+    ]
+
+
+def forget(connection: Connection, database: Database, publication: Publication) -> None:  # noqa: ARG001 - as mark_published
+    """An intended publication will not happen."""
+    connection.execute(delete(publications).where(publications.c.run_id == publication.run_id, publications.c.state == INTENDED))
+    forget_along(connection, publication=publication.run_id)
+
+
+def published(database: Database, run_id: str) -> Publication | None:
+    """What a run has published, if it has."""
+    query = select(publications).where(publications.c.run_id == run_id, publications.c.state == PUBLISHED)
+    with database.reading() as connection:
+        row = connection.execute(query).first()
+    return Publication(row.run_id, _moves(row.moves)) if row else None
+
+
+def abandoned(database: Database, *, own: str | None) -> tuple[Publication, ...]:
+    """What was begun and not finished, oldest first, by runs that no longer hold their leases, and by the `own` run."""
+    query = select(publications).where(publications.c.state == INTENDED).order_by(publications.c.at)
+    with database.reading() as connection:
+        rows = connection.execute(query).all()
+    store = DatabaseLeases(database)
+    return tuple(
+        Publication(row.run_id, _moves(row.moves)) for row in rows if row.run_id == own or not _is_alive(row.leases, store)
+    )
+
+
+def _is_alive(leases: str, store: DatabaseLeases) -> bool:
+    return any(store.holder(held["name"]) == Lease(**held) for held in json.loads(leases))
+
+
+def _as_text(publication: Publication) -> str:
+    return json.dumps([asdict(move) | _names(move) for move in publication.moves])
+
+
+def _names(move: RefMove) -> dict[str, str | None]:
+    return {"table": str(move.table), "becomes": str(move.becomes) if move.becomes else None}
+
+
+def _moves(text: str) -> tuple[RefMove, ...]:
+    return tuple(_move(move) for move in json.loads(text))
+
+
+def _move(move: dict[str, Any]) -> RefMove:
+    becomes, columns = move.get("becomes"), move.get("columns")
+    return RefMove(
+        **move
+        | {
+            "table": TableName.parse(move["table"]),
+            "becomes": TableName.parse(becomes) if becomes else None,
+            "columns": tuple(columns) if columns is not None else None,
+            "renames": tuple((old, new) for old, new in move.get("renames", ())),
+        }
+    )

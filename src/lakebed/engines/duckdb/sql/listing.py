@@ -1,0 +1,78 @@
+"""The lake's tables without their rows, for statements that list what there is. Pure text; nothing is read here."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lakebed.engines.duckdb.sql.types import duckdb_type, text
+from lakebed.engines.duckdb.sql.views import Part
+from lakebed.names import duckdb_identifier
+from lakebed.ports import Column
+from lakebed.query.planning.listings import Listed
+from lakebed.query.planning.plan import database_of
+from lakebed.tables.columns.types import split_type, struct_field
+
+_NESTED = re.compile(r"(list|map|struct)<(.*)>", re.DOTALL)
+_NO_TYPE = '"NULL"'  # of a column whose type DuckDB does not have, and of a table whose columns nobody asked for
+
+
+def listing_part(tables: Sequence[Listed]) -> Part:
+    """A DuckDB that holds these tables and nothing else: its own database is there only where the lake has none."""
+    return Part(("listing",), ";\n".join(_statements(tables)) or "SELECT 1")
+
+
+def _statements(tables: Sequence[Listed]) -> Iterator[str]:
+    databases = dict.fromkeys(_database(table) for table in tables)
+    schemas = dict.fromkeys(_schema(table) for table in tables)
+    yield from (f"ATTACH IF NOT EXISTS ':memory:' AS {database}" for database in databases)
+    yield from (f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas)
+    for table in tables:
+        yield from _table(table)
+    if schemas:
+        yield f"SET search_path = {text(','.join(schemas))}"  # SHOW TABLES shows what can be named without a schema
+        yield "DETACH memory"
+
+
+def _table(table: Listed) -> Iterator[str]:
+    name = f"{_schema(table)}.{duckdb_identifier(table.name.name)}"
+    kind = "VIEW" if table.is_view else "TABLE"
+    if table.is_view:
+        columns = ", ".join(map(_shown, table.columns)) or f"NULL AS {duckdb_identifier('?')}"
+        yield f"CREATE VIEW IF NOT EXISTS {name} AS SELECT {columns}"
+    else:
+        columns = ", ".join(map(_column, table.columns)) or f"{duckdb_identifier('?')} {_NO_TYPE}"
+        yield f"CREATE TABLE IF NOT EXISTS {name} ({columns})"
+    if table.comment:
+        yield f"COMMENT ON {kind} {name} IS {text(table.comment)}"
+    for column in table.columns:
+        if column.doc and not table.is_view:
+            yield f"COMMENT ON COLUMN {name}.{duckdb_identifier(column.name)} IS {text(column.doc)}"
+
+
+def _shown(column: Column) -> str:
+    return f"CAST(NULL AS {_type(column.type) or _NO_TYPE}) AS {duckdb_identifier(column.name)}"
+
+
+def _column(column: Column) -> str:
+    return f"{duckdb_identifier(column.name)} {_type(column.type) or _NO_TYPE}{' NOT NULL' if column.required else ''}"
+
+
+def _type(type_: str) -> str | None:
+    nested = _NESTED.fullmatch(type_.strip())
+    if nested is None:
+        return duckdb_type(type_.strip())
+    parts = tuple(split_type(nested[2]))
+    if nested[1] == "struct":
+        fields = [(duckdb_identifier(name), _type(of)) for name, of in map(struct_field, parts)]
+        return f"STRUCT({', '.join(f'{name} {of}' for name, of in fields)})" if all(of for _, of in fields) else None
+    inner = [_type(part) for part in parts]
+    if not all(inner):
+        return None
+    return f"{inner[0]}[]" if nested[1] == "list" else f"MAP({', '.join(map(str, inner))})"
+
+
+def _database(table: Listed) -> str:
+    return duckdb_identifier(database_of(table.name.namespace))
+
+
+def _schema(table: Listed) -> str:
+    return f"{_database(table)}.{duckdb_identifier(table.name.layer or 'main')}"  # of a foreign name of two parts

@@ -1,0 +1,121 @@
+"""The rows of a table's files as DuckDB reads them: by the names in them, by field id, or by its Iceberg reader. Pure text."""
+
+import re
+from collections.abc import Iterable
+
+from lakebed.engines.duckdb.sql.types import as_text, duckdb_type, text
+from lakebed.errors import BadQuery
+from lakebed.names import duckdb_identifier
+from lakebed.ports import Column, Scan, ScanColumn, ScanFile, Stored
+from lakebed.query.planning.plan import Pinned
+from lakebed.settings import one_spelling
+
+_SPECIAL = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})  # DuckDB would look for files that fit
+_MARKED = re.compile(r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns")  # types that writers mark in Parquet in several ways
+
+
+def rows_of(scan: Scan, what: Pinned) -> str:
+    """The rows of a table's files, under the names and types that readers see."""
+    if not scan.files:
+        columns = ", ".join(f"CAST(NULL AS {_type(column, scan)}) AS {duckdb_identifier(column.name)}" for column in scan.columns)
+        return f"SELECT {columns or 'NULL'} WHERE false"
+    if not scan.plain:
+        return f"SELECT {_shown(scan)} FROM {_through_iceberg(scan, what)}"
+    if not scan.columns:
+        return f"SELECT NULL FROM read_parquet([{_listed(scan.files)}], hive_partitioning = false)"
+    if scan.stored and not any(_MARKED.search(column.type) for column in scan.columns):
+        # Without a schema of ours DuckDB knows bounds and counts of the columns, and joins in a better order.
+        return " UNION ALL ".join(_by_name(stored, scan) for stored in scan.stored)
+    schema = ", ".join(_mapped(column, scan) for column in scan.columns)
+    source = f"read_parquet([{_listed(scan.files)}], schema = MAP {{{schema}}}, hive_partitioning = false)"
+    return f"SELECT *{_unbounded(scan)} FROM {source}"
+
+
+def listed(locations: Iterable[str]) -> str:
+    """Files as an argument, each by its own name."""
+    return ", ".join(text(location.translate(_SPECIAL)) for location in locations)
+
+
+def _listed(files: Iterable[ScanFile]) -> str:
+    return listed(file.location for file in files)
+
+
+def _by_name(stored: Stored, scan: Scan) -> str:
+    """Files that hold the columns under these names. A cast to the type that a column has there costs nothing."""
+    shown = ", ".join(_found(name, column, scan) for name, column in zip(stored.names, scan.columns, strict=True))
+    return f"SELECT {shown} FROM read_parquet([{_listed(stored.files)}], hive_partitioning = false)"
+
+
+def _found(name: str | None, column: ScanColumn, scan: Scan) -> str:
+    default = "NULL" if column.default is None else text(as_text(column.default))
+    value = f"CAST({default if name is None else duckdb_identifier(name)} AS {_type(column, scan)})"
+    return f"{f'TRY({value})' if _may_hold_nan(column) else value} AS {duckdb_identifier(column.name)}"
+
+
+def _shown(scan: Scan) -> str:
+    """The columns; something where none is wanted, for rows can be counted without."""
+    return ", ".join(f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns) or "NULL"
+
+
+def _unbounded(scan: Scan) -> str:
+    """Columns with NaN as expressions: DuckDB would judge them by bounds that NaN is not in (its issue 25521)."""
+    shown = ", ".join(
+        f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns if _may_hold_nan(column)
+    )
+    return f" REPLACE ({shown})" if shown else ""
+
+
+def _unbound(column: ScanColumn) -> str:
+    """TRY is the value itself, and nothing is known of its bounds; that holds inside of structs and lists too."""
+    name = duckdb_identifier(column.name)
+    return f"TRY({name})" if _may_hold_nan(column) else name
+
+
+def _may_hold_nan(column: ScanColumn) -> bool:
+    """Of values inside of others no file says whether they are numbers."""
+    return column.nans or (column.type.startswith("{") and ('"float"' in column.type or '"double"' in column.type))
+
+
+def _mapped(column: ScanColumn, scan: Scan) -> str:
+    default = "NULL::VARCHAR" if column.default is None else text(as_text(column.default))
+    return f"{column.id}: {{name: {text(column.name)}, type: {text(_type(column, scan))}, default_value: {default}}}"
+
+
+def _through_iceberg(scan: Scan, what: Pinned) -> str:
+    """DuckDB's own reader, which applies deletes and knows nested fields by their ids.
+
+    To it a snapshot that is named has the columns it was written with, and the table as it is the present ones.
+    """
+    place, metadata = text(one_spelling(scan.metadata_location)), what.metadata
+    if what.snapshot is None or (what.snapshot == metadata.head() and what.schema == metadata.schema):
+        return f"iceberg_scan({place})"
+    source = f"iceberg_scan({place}, snapshot_from_id = {scan.snapshot})"
+    if what.schema == metadata.schema_at(what.snapshot):
+        return source
+    former = {column.id: column for column in metadata.columns_at(what.snapshot)}
+    types = {column.id: column.type for column in what.columns}
+    shown = (_of_former(column, former.get(column.id), types[column.id], scan) for column in scan.columns)
+    return f"(SELECT {', '.join(shown) or 'NULL'} FROM {source})"
+
+
+def _of_former(column: ScanColumn, former: Column | None, type_: str, scan: Scan) -> str:
+    """A column of a branch that was written with other columns: under its present name and type."""
+    name = duckdb_identifier(column.name)
+    if former is None:
+        default = "NULL" if column.default is None else text(as_text(column.default))
+        return f"CAST({default} AS {_type(column, scan)}) AS {name}"
+    if former.type == type_:
+        return f"{duckdb_identifier(former.name)} AS {name}"
+    if column.type.startswith("{"):
+        what = f"fields inside of {column.name} of {scan.table} have changed since this state was written."
+        raise BadQuery(what, next="Ask for it by the id of its snapshot, or with --engine spark.")
+    return f"CAST({duckdb_identifier(former.name)} AS {_type(column, scan)}) AS {name}"
+
+
+def _type(column: ScanColumn, scan: Scan) -> str:
+    found = duckdb_type(column.type)
+    if found is None:
+        raise BadQuery(
+            f"DuckDB has no type for {column.type}, which {column.name} of {scan.table} is.", next="Ask with --engine spark."
+        )
+    return found

@@ -1,0 +1,1 @@
+"""Untrusted SQL, run in a process of its own."""

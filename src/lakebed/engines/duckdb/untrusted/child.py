@@ -1,0 +1,135 @@
+"""The process in which SQL of strangers runs: a job of JSON in, Arrow's stream out, a last word of JSON on standard error.
+
+DuckDB ends a query between two pieces of work only, and counts not all of its memory: `levenshtein` of two long texts ran on for
+a minute after it was told to stop, `repeat` took 4 GB of a limit of 200 MB. A process can be ended at any time and is refused
+memory, and its end is nobody else's.
+"""
+
+import json
+import os
+import resource
+import sys
+from bisect import bisect_right
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from lakebed.engines.duckdb.sql.types import text
+from lakebed.errors import LakebedError
+from lakebed.query.guard.duckdb_guard import look_again
+
+if TYPE_CHECKING:
+    import duckdb
+
+READY = b"ready\n"
+OVERHEAD = 768 * 1_048_576  # Python, Arrow and DuckDB themselves, before any data
+BATCH = 8192
+LONGEST_MESSAGE = 2000
+# What DuckDB is told when it opens; nothing of it can be changed later.
+OPENING: dict[str, Any] = {
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "allow_unsigned_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "python_scan_all_frames": "false",
+}
+
+
+def main() -> None:
+    """Answer the one job on standard input."""
+    import pyarrow as pa  # noqa: F401 - before there is a job: it may be a while until there is one
+
+    word: dict[str, Any] = {}
+    try:
+        word = _answer(json.load(sys.stdin.buffer))
+    except LakebedError as error:
+        word = {"kind": type(error).__name__, "what": error.what, "next": error.next}
+    except MemoryError:
+        word = {"kind": "memory", "what": "", "next": ""}
+    except Exception as error:
+        word = {"kind": type(error).__name__, "what": str(error)[:LONGEST_MESSAGE], "next": ""}
+    with suppress(OSError):
+        sys.stdout.buffer.flush()
+        sys.stderr.write("\n" + json.dumps(word) + "\n")
+        sys.stderr.flush()
+    os._exit(0)  # what was opened is nobody else's, and closing it takes longer than most queries
+
+
+def _answer(job: dict[str, Any]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    connection = locked(job)
+    _limit(job)
+    sys.stdout.buffer.write(READY)  # from here on its time counts
+    sys.stdout.buffer.flush()
+    # The text is no parameter: binding one loads pandas, which takes longer than all else.
+    reading = connection.execute(f"SELECT json_serialize_sql({text(job['sql'])})").fetchone()
+    look_again(json.loads(reading[0] if reading else "{}"), [tuple(parts) for parts in job["tables"]])
+    batches = connection.execute(job["sql"]).to_arrow_reader(BATCH)
+    with pa.ipc.new_stream(sys.stdout.buffer, batches.schema) as out:
+        return {"truncated": _sent(batches, out, rows=job["rows"], size=job["bytes"])}
+
+
+def _sent(batches: Any, out: Any, *, rows: int, size: int) -> bool:
+    """Send what may be sent; whether something was left out. A batch is measured first: it may be larger than all that may go."""
+    for batch in batches:
+        count = fitting(batch, rows=rows, size=size)
+        part = batch.slice(0, count)
+        if count:
+            out.write_batch(part)
+            sys.stdout.buffer.flush()
+        if count < batch.num_rows:
+            return True
+        rows, size = rows - count, size - part.nbytes
+    return False
+
+
+def fitting(batch: Any, *, rows: int, size: int) -> int:
+    """How many of a batch's first rows are within so many rows and bytes."""
+    most: int = min(rows, batch.num_rows)
+    if batch.slice(0, most).nbytes <= size:
+        return most
+    return bisect_right(range(most), size, key=lambda count: batch.slice(0, count + 1).nbytes)
+
+
+def locked(job: dict[str, Any]) -> "duckdb.DuckDBPyConnection":
+    """A connection that has the job's tables and can open their files; nothing else, and nothing of this can be undone."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:", config=OPENING)
+    for statement in job["setup"]:
+        connection.execute(statement)
+    for statement in locking(job):
+        connection.execute(statement)
+    return connection
+
+
+def locking(job: dict[str, Any]) -> tuple[str, ...]:
+    """What closes a connection that was set up."""
+    return (
+        f"SET allowed_paths = {_texts(job['files'])}",
+        f"SET allowed_directories = {_texts(job['folders'])}",
+        f"SET memory_limit = '{int(job['memory'])}B'",
+        f"SET threads = {int(job['threads'])}",
+        "SET temp_directory = ''",
+        "SET max_temp_directory_size = '0B'",
+        "SET max_expression_depth = 250",
+        "SET enable_external_access = false",
+        "SET lock_configuration = true",
+    )
+
+
+def _texts(values: list[str]) -> str:
+    return "[" + ", ".join(map(text, values)) + "]"
+
+
+def _limit(job: dict[str, Any]) -> None:
+    for kind, most in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),  # no file can grow: nothing is written
+        (resource.RLIMIT_CPU, int(job["seconds"] * job["threads"]) + 5),
+        (resource.RLIMIT_DATA, int(job["memory"]) + OVERHEAD),
+    ):
+        with suppress(ValueError, OSError):  # macOS has no limit of memory; DuckDB's own is left there
+            resource.setrlimit(kind, (most, most))

@@ -1,0 +1,168 @@
+"""SQL of strangers, run in a process of its own that sees the planned files and nothing else."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from threading import Timer
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from lakebed.engines.duckdb.untrusted.child import READY
+from lakebed.engines.duckdb.untrusted.processes import Children
+from lakebed.errors import BadQuery, LakebedError, QueryEnded, RunFailed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Starting Python and opening the files is not the query's time; a busy machine may need a while for it.
+_PATIENCE = 60.0
+_SMALLER = "Ask for less: fewer rows, fewer columns, a narrower WHERE."
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one query of a stranger may take."""
+
+    rows: int = 100_000
+    bytes: int = 256 * 1_048_576
+    seconds: float = 30.0
+    memory: int = 1_073_741_824
+    threads: int = 2
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the query may stand on: statements that make its tables, and the files and folders these read."""
+
+    setup: tuple[str, ...]
+    tables: tuple[tuple[str, ...], ...]
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+class ConfinedQuery:
+    """A query that runs. Its batches come as they are computed; leaving the `with` block ends whatever still runs."""
+
+    def __init__(self, sql: str, ground: Ground, limits: Limits | None = None, *, children: Children | None = None) -> None:
+        self.truncated = False  # known when the last batch was read
+        self._limits = limits or Limits()
+        self._why, self._closed = "", False
+        self._children = children or Children(ready=0)
+        self._child = self._children.take()
+        self._timer = self._ending_after(_PATIENCE, "its process did not start.")
+        self._give(json.dumps(asdict(ground) | asdict(self._limits) | {"sql": sql}).encode())
+
+    def _ending_after(self, seconds: float, why: str) -> Timer:
+        timer = Timer(seconds, self._end, (why,))
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def cancel(self) -> None:
+        """End it now, from any thread."""
+        self._end("it was cancelled.")
+
+    def batches(self) -> "Iterator[pa.RecordBatch]":
+        """The answer. Raises `BadQuery` for what DuckDB refuses, `QueryEnded` where a limit was reached."""
+        yield from self.reader()
+
+    def reader(self) -> "pa.RecordBatchReader":
+        """The answer as a reader; its schema is known when the first rows are."""
+        import pyarrow as pa
+
+        self._await()
+        try:
+            stream = pa.ipc.open_stream(self._child.stdout)
+        except (pa.ArrowInvalid, OSError):  # it ended before it had an answer
+            self._finish()
+            raise QueryEnded(f"the query was ended: {self._why or 'its process died.'}", next=_SMALLER) from None
+        return pa.RecordBatchReader.from_batches(stream.schema, self._checked(stream))
+
+    def _await(self) -> None:
+        """Wait until the query begins; its time is measured from then."""
+        word = self._child.stdout.readline() if self._child.stdout else b""
+        self._timer.cancel()
+        if word == READY:
+            self._timer = self._ending_after(self._limits.seconds, f"it took longer than {self._limits.seconds:g} s.")
+
+    def _checked(self, stream: Any) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+
+        try:
+            yield from stream
+        except (pa.ArrowInvalid, OSError):
+            self._finish()
+            raise QueryEnded(f"the query was ended: {self._why or 'its process died.'}", next=_SMALLER) from None
+        self._finish()
+
+    def _give(self, job: bytes) -> None:
+        stdin = self._child.stdin
+        if stdin is None:
+            return
+        try:
+            with stdin:
+                stdin.write(job)
+        except BrokenPipeError:  # it died; its last word tells why
+            return
+
+    def _end(self, why: str) -> None:
+        if self._child.poll() is None:
+            self._why = self._why or why
+            self._child.kill()
+
+    def _finish(self) -> None:
+        """Hear the last word, and raise what it tells."""
+        said = self._child.stderr.read().decode(errors="replace") if self._child.stderr else ""
+        status = self._child.wait()
+        self._timer.cancel()
+        if self._why:
+            raise QueryEnded(f"the query was ended: {self._why}", next=_SMALLER)
+        word = _last_word(said)
+        if "truncated" in word:
+            self.truncated = bool(word["truncated"])
+            return
+        raise _error(word, status, said, self._limits)
+
+    def close(self) -> None:
+        """End what still runs."""
+        if not self._closed:
+            self._closed = True
+            self._timer.cancel()
+            self._children.end(self._child)
+
+    def __enter__(self) -> "ConfinedQuery":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _last_word(said: str) -> dict[str, Any]:
+    for line in reversed(said.splitlines()):
+        try:
+            word = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(word, dict):
+            return word
+    return {}
+
+
+def _error(word: dict[str, Any], status: int, said: str, limits: Limits) -> LakebedError:
+    """The error for an end that was no answer; the word is trusted no more than the query is."""
+    kind, what, next = str(word.get("kind", "")), str(word.get("what", "")), str(word.get("next", ""))
+    if kind == "BadQuery":
+        return BadQuery(what, next=next)
+    if kind in ("memory", "OutOfMemoryException", "MemoryError") or "bad_alloc" in said or "Out of Memory" in what:
+        return QueryEnded(f"the query was ended: it took more than {limits.memory >> 20} MiB of memory.", next=_SMALLER)
+    if kind:
+        return BadQuery(f"the query failed: {_plain(what)}", next="Mend it.")
+    if status < 0:
+        return QueryEnded(f"the query was ended: its process died (signal {-status}).", next=_SMALLER)
+    return RunFailed(f"the process for queries could not start: {said.strip()[-500:]}", where=sys.executable, safe="")
+
+
+def _plain(what: str) -> str:
+    """DuckDB's message up to the excerpt of the statement."""
+    return what.split("\n\nLINE ")[0].strip()

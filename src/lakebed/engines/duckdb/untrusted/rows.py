@@ -1,0 +1,80 @@
+"""A planned query of a stranger, run in its own process, as rows like any other."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from lakebed.engines.duckdb.extensions import loading
+from lakebed.engines.duckdb.queries import needed_by
+from lakebed.engines.duckdb.sql.types import text
+from lakebed.engines.duckdb.sql.views import files_of, parts
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Ground, Limits
+from lakebed.engines.duckdb.untrusted.processes import Children
+from lakebed.query.planning.plan import Plan
+from lakebed.query.planning.prepare import Operator
+from lakebed.query.stopping import Stop
+
+
+def confined(
+    plan: Plan,
+    *,
+    timezone: str,
+    folders: Collection[str] = (),
+    reaching: Sequence[str] = (),
+    limits: Limits | None = None,
+    stop: Stop | None = None,
+    children: Children | None = None,
+) -> "ConfinedRows":
+    """Begin it: the child sees the views of the plan and can open their files, and all that lie in `folders`."""
+    setup = (
+        f"SET GLOBAL TimeZone = {text(timezone)}",
+        *needed_by(plan),
+        *([loading("httpfs")] if reaching else []),
+        *reaching,
+        *(part.statement for part in parts(plan.views)),
+    )
+    ground = Ground(setup, tuple(view.name for view in plan.views), files_of(plan.views), tuple(f"{one}/" for one in folders))
+    query = ConfinedQuery(plan.text, ground, limits, children=children)
+    if stop:
+        stop.by(query.cancel)
+    return ConfinedRows(query)
+
+
+class ConfinedRows:
+    """The rows as they come out of the child."""
+
+    def __init__(self, query: ConfinedQuery) -> None:
+        self._query = query
+        try:
+            self._reader = query.reader()
+        except BaseException:
+            query.close()
+            raise
+        self._pending: list[tuple[Any, ...]] = []
+        self.columns = tuple((field.name, str(field.type)) for field in self._reader.schema)
+
+    def fetch(self, count: int) -> list[tuple[Any, ...]]:
+        while not self._pending:
+            batch = next(self._reader, None)
+            if batch is None:
+                return []
+            self._pending = list(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        found, self._pending = self._pending[:count], self._pending[count:]
+        return found
+
+    def reader(self, rows: int) -> Any:
+        return self._reader
+
+    def operators(self) -> tuple[Operator, ...]:
+        return ()
+
+    @property
+    def truncated(self) -> bool:
+        """Whether rows were left out, because the answer reached its bound; known at its end."""
+        return self._query.truncated
+
+    def cancel(self) -> None:
+        """End it now, from any thread."""
+        self._query.cancel()
+
+    def close(self) -> None:
+        self._query.close()

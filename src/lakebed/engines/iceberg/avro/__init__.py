@@ -1,0 +1,1 @@
+"""Avro files, read and rewritten."""

@@ -1,0 +1,1 @@
+"""Catalogs: in the lake's database, or behind a REST server."""

@@ -1,0 +1,71 @@
+"""Every row that holds the address of a metadata file: tables and views of the catalog, and dropped tables."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection, select, update
+
+from lakebed.engines.database import Database, fence
+from lakebed.engines.database.schema import dropped, iceberg_tables
+from lakebed.engines.database.state.records import put_books
+from lakebed.engines.iceberg.catalog.jdbc_rows import name_of
+from lakebed.errors import PointerMoved
+from lakebed.names import CATALOG, TableName
+from lakebed.ports import NOTHING_ALONG, Along, Lease, RefMove
+from lakebed.ports.inspection import Repoint, Row
+
+_T = iceberg_tables.c
+_VIEW = "VIEW"
+
+
+class DatabasePointing:
+    """Pointers of a catalog that is kept in the lake's own database."""
+
+    def __init__(self, database: Database, *, file_properties: Mapping[str, str]) -> None:
+        self._database, self._file_properties = database, file_properties
+
+    def rows(self) -> tuple[Row, ...]:
+        query = select(iceberg_tables).where(_T.catalog_name == CATALOG, _T.metadata_location.is_not(None))
+        with self._database.reading() as connection:
+            present = connection.execute(query.order_by(_T.table_namespace, _T.table_name)).all()
+            gone = connection.execute(select(dropped).order_by(dropped.c.table_name, dropped.c.uuid)).all()
+        return (
+            *(
+                Row(
+                    "view" if row.iceberg_type == _VIEW else "table",
+                    f"{row.table_namespace}.{row.table_name}",
+                    name_of(row.table_namespace, row.table_name),
+                    row.metadata_location,
+                    f"{row.table_namespace}\n{row.table_name}",
+                    row.previous_metadata_location,
+                )
+                for row in present
+            ),
+            *(Row("dropped", row.table_name, TableName.parse(row.table_name), row.metadata_location, row.uuid) for row in gone),
+        )
+
+    def staged(self, location: str, move: RefMove) -> str:
+        from lakebed.engines.iceberg.metadata.staging import stage_move
+
+        return stage_move(location, move, properties=self._file_properties)
+
+    def repoint(self, moves: Sequence[Repoint], *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+        with self._database.writing() as connection:
+            for lease in sorted(leases, key=lambda lease: lease.name):
+                fence(connection, lease)
+            for move in sorted(moves, key=lambda move: (move.row.kind, move.row.key)):
+                _repoint(connection, move)
+            put_books(connection, self._database, along)
+
+
+def _repoint(connection: Connection, move: Repoint) -> None:
+    row = move.row
+    if row.kind == "dropped":
+        there = (dropped.c.uuid == row.key, dropped.c.metadata_location == row.location)
+        done = connection.execute(update(dropped).where(*there).values(metadata_location=move.to))
+    else:
+        namespace, _, name = row.key.partition("\n")
+        same = (_T.catalog_name == CATALOG, _T.table_namespace == namespace, _T.table_name == name)
+        values = {"metadata_location": move.to, "previous_metadata_location": row.location}
+        done = connection.execute(update(iceberg_tables).where(*same, _T.metadata_location == row.location).values(**values))
+    if done.rowcount != 1:
+        raise PointerMoved(row.name)

@@ -1,0 +1,113 @@
+"""What a REST catalog holds besides our own tables: whoever removes files asks about all of it."""
+
+from collections.abc import Collection, Iterator
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import BadRequestError, NoSuchNamespaceError, NoSuchTableError, NoSuchViewError, RESTError
+from pyiceberg.typedef import Identifier
+
+from lakebed.engines.iceberg.metadata.parsing import read_view
+from lakebed.errors import BadName
+from lakebed.names import ForeignName, TableName
+from lakebed.ports import Foreign, ViewMetadata
+
+
+def our_name(parts: Identifier) -> TableName | None:
+    """The name of a table or view; None for one that somebody made outside our three parts."""
+    try:
+        return TableName(*parts) if len(parts) == 3 else None
+    except BadName:
+        return None
+
+
+def namespaces(catalog: Catalog) -> set[Identifier]:
+    """All of them, at any depth. Some servers answer with all of them again when asked what is below one."""
+    known: set[Identifier] = set()
+    unasked: list[Identifier] = [()]
+    while unasked:
+        fresh = set(catalog.list_namespaces(unasked.pop())) - known
+        known |= fresh
+        unasked += fresh
+    return known
+
+
+def foreign_tables(catalog: Catalog, named: Collection[str] | None = None) -> Iterator[Foreign]:
+    """Tables and views that no name of ours fits, or those of them whose last name is one of these.
+
+    One that goes meanwhile is none.
+    """
+    for namespace in sorted(namespaces(catalog)):
+        for parts in _tables_in(catalog, namespace):
+            if _is_foreign(parts, named) and (location := _location(catalog, parts)):
+                yield Foreign("table", ".".join(parts), location, ForeignName.of(parts))
+        for parts, location in views_in(catalog, namespace):
+            if _is_foreign(parts, named):
+                yield Foreign("view", ".".join(parts), location, ForeignName.of(parts))
+
+
+def _is_foreign(parts: Identifier, named: Collection[str] | None) -> bool:
+    return our_name(parts) is None and (named is None or parts[-1].casefold() in {name.casefold() for name in named})
+
+
+def _tables_in(catalog: Catalog, namespace: Identifier) -> list[Identifier]:
+    try:
+        return catalog.list_tables(namespace)
+    except NoSuchNamespaceError:
+        return []
+
+
+def _location(catalog: Catalog, parts: Identifier) -> str | None:
+    try:
+        return catalog.load_table(parts).metadata_location
+    except NoSuchTableError:
+        return None
+
+
+def views_in(catalog: Catalog, namespace: Identifier) -> list[tuple[Identifier, str]]:
+    """The views of a namespace, and where their metadata lies; none where the server knows no views."""
+    try:
+        names = catalog.list_views(namespace)
+    except (NotImplementedError, NoSuchNamespaceError):
+        return []
+    except RESTError as error:
+        _refuse_failures(error)
+        return []
+    placed = ((parts, _view_place(catalog, parts)) for parts in names)
+    return [(parts, place) for parts, place in placed if place]
+
+
+def _view_place(catalog: Catalog, parts: Identifier) -> str | None:
+    try:
+        return f"{catalog.load_view(parts).metadata.location}/metadata"
+    except NoSuchViewError:
+        return None
+
+
+def view_of(catalog: Catalog, view: TableName) -> ViewMetadata | None:
+    """What a view is; None where there is none, or the server knows no views."""
+    try:
+        found = catalog.load_view(view.levels)
+    except (NoSuchViewError, NotImplementedError):
+        return None
+    except RESTError as error:
+        _refuse_failures(error)
+        return None
+    return read_view(found.metadata.model_dump(by_alias=True))
+
+
+def drop_view(catalog: Catalog, view: TableName) -> bool:
+    """Whether there was one, and the server knows views."""
+    try:
+        catalog.drop_view(view.levels)
+    except (NoSuchViewError, NotImplementedError):
+        return False
+    except RESTError as error:
+        _refuse_failures(error)
+        return False
+    return True
+
+
+def _refuse_failures(error: RESTError) -> None:
+    """A server that knows no views says that it does not understand; any other that fails, or does not let us look, is raised."""
+    if type(error) not in (RESTError, BadRequestError):
+        raise error

@@ -1,0 +1,1 @@
+"""Metadata files: read, changed and written."""

@@ -1,0 +1,55 @@
+"""A table's metadata under another identity: the same files, a life of its own."""
+
+from collections.abc import Mapping
+from uuid import uuid4
+
+from pyiceberg.io import load_file_io
+from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
+from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
+from pyiceberg.table.snapshots import SnapshotLogEntry
+
+from lakebed.engines.iceberg.metadata.documents import changed_document, read_document, write_document
+from lakebed.errors import UnknownName
+from lakebed.ports import NAME
+
+
+def write_clone(location: str, *, snapshot: int, to: str, properties: Mapping[str, str]) -> str:
+    """Write the first metadata file of a table at `to` that stands at the snapshot; returns where it lies."""
+    io = load_file_io(dict(properties), location)
+    document, present = read_document(io, location)
+    return write_document(io, changed_document(document, present, cloned(present, snapshot=snapshot, to=to)), number=0)
+
+
+def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetadata:
+    """The snapshot alone, in a table with a new identity."""
+    found = present.snapshot_by_id(snapshot)
+    if found is None:
+        raise UnknownName("snapshot", str(snapshot), [str(one.snapshot_id) for one in present.snapshots])
+    schema = found.schema_id
+    if schema is None or snapshot == present.current_snapshot_id:  # columns may have changed since, without a commit
+        schema = present.current_schema_id
+    return present.model_copy(
+        update={
+            "table_uuid": uuid4(),
+            "location": to,
+            "current_schema_id": schema,
+            "snapshots": [found.model_copy(update={"parent_snapshot_id": None})],
+            "current_snapshot_id": snapshot,
+            "refs": {MAIN_BRANCH: _branch_at(snapshot)},
+            "snapshot_log": [SnapshotLogEntry(snapshot_id=snapshot, timestamp_ms=present.last_updated_ms)],
+            "metadata_log": [],
+            "statistics": [],
+            "partition_statistics": [],
+            "properties": _own_properties(present),
+        }
+    )
+
+
+def _own_properties(present: IcebergMetadata) -> dict[str, str]:
+    """Those of the table it comes from, save what that one is called."""
+    return {key: value for key, value in present.properties.items() if key != NAME}
+
+
+def _branch_at(snapshot: int) -> SnapshotRef:
+    kept = {"min_snapshots_to_keep": None, "max_snapshot_age_ms": None, "max_ref_age_ms": None}
+    return SnapshotRef(snapshot_id=snapshot, snapshot_ref_type=SnapshotRefType.BRANCH, **kept)

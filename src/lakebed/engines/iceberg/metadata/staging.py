@@ -1,0 +1,197 @@
+"""The next metadata file of a table, written beside the present one and not yet pointed at. PyIceberg says what becomes of it."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Literal
+
+from pyiceberg.io import load_file_io
+from pyiceberg.schema import Schema
+from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
+from pyiceberg.table.update import (
+    AddSchemaUpdate,
+    AssertCurrentSchemaId,
+    AssertRefSnapshotId,
+    RemovePropertiesUpdate,
+    RemoveSnapshotRefUpdate,
+    RemoveSnapshotsUpdate,
+    SetCurrentSchemaUpdate,
+    SetDefaultSortOrderUpdate,
+    SetDefaultSpecUpdate,
+    SetPropertiesUpdate,
+    SetSnapshotRefUpdate,
+    TableRequirement,
+    TableUpdate,
+    update_table_metadata,
+)
+from pyiceberg.types import NestedField
+
+from lakebed.engines.iceberg.metadata.documents import changed_document, read_document, write_document
+from lakebed.engines.iceberg.metadata.snapshot_log import told_in_order
+from lakebed.ports import (
+    NAME,
+    UNPUBLISHED,
+    Amendment,
+    RefMove,
+    RemoveRef,
+    RemoveSnapshots,
+    SetProperties,
+    SetRef,
+    SetSchema,
+)
+
+
+def moves_forward(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
+    """The ref goes to the branch's head, the branch goes away, and the columns become what they are to be."""
+    refs: tuple[TableUpdate, ...] = ()
+    if move.branch != move.ref:
+        placed = (_placed(move.ref, move.to, present),) if move.to != move.base else ()
+        refs = (*placed, RemoveSnapshotRefUpdate(ref_name=move.branch))
+    named: dict[str, str | None] = {NAME: str(move.becomes), UNPUBLISHED: None} if move.becomes else {}
+    return (*refs, *_reshaped(move, present), *_with_properties(named, present))
+
+
+def moves_back(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
+    """The branch comes back, and the ref goes to where it was."""
+    if move.branch == move.ref:
+        return ()
+    branch = _placed(move.branch, move.to, present)
+    if move.base is None:
+        return (branch, RemoveSnapshotRefUpdate(ref_name=move.ref))
+    return (branch, _placed(move.ref, move.base, present))
+
+
+def _placed(
+    ref: str, snapshot: int, present: IcebergMetadata, *, kind: Literal["branch", "tag"] = "branch"
+) -> SetSnapshotRefUpdate:
+    """The ref at a snapshot; how long it and its snapshots are kept stays as it was."""
+    kept = present.refs.get(ref)
+    return SetSnapshotRefUpdate(
+        ref_name=ref,
+        type=kind,
+        snapshot_id=snapshot,
+        max_ref_age_ms=kept.max_ref_age_ms if kept else None,
+        max_snapshot_age_ms=kept.max_snapshot_age_ms if kept else None,
+        min_snapshots_to_keep=kept.min_snapshots_to_keep if kept else None,
+    )
+
+
+def _reshaped(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
+    """The present schema with the move's columns only, in their order and under their new names; ids stay, and so do values."""
+    schema, names = present.schema(), dict(move.renames)
+    kept = tuple(field.name for field in schema.fields) if move.columns is None else move.columns
+    fresh = max(known.schema_id for known in present.schemas) + 1
+    wanted = Schema(*(_called(schema, column, names.get(column, column)) for column in kept), schema_id=fresh)
+    if wanted.fields == schema.fields:
+        return ()
+    return (AddSchemaUpdate(schema_=wanted), SetCurrentSchemaUpdate(schema_id=-1))
+
+
+def _called(schema: Schema, column: str, name: str) -> NestedField:
+    """A column under its name from now on, which it may have already."""
+    there = {field.name: field for field in schema.fields}
+    return (there.get(column) or there[name]).model_copy(update={"name": name})
+
+
+def amended(amendments: Iterable[Amendment], present: IcebergMetadata) -> tuple[TableUpdate, ...]:
+    """Amendments as PyIceberg's updates; what is so already needs none."""
+    return tuple(update for amendment in amendments for update in _amended(amendment, present))
+
+
+def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUpdate]:
+    match amendment:
+        case SetRef(name, snapshot, kind) if name not in present.refs or present.refs[name].snapshot_id != snapshot:
+            yield _placed(name, snapshot, present, kind=kind)
+        case RemoveRef(name) if name in present.refs:
+            yield RemoveSnapshotRefUpdate(ref_name=name)
+        case SetSchema(schema) if schema != present.current_schema_id:
+            yield SetCurrentSchemaUpdate(schema_id=schema)
+            yield from _fitting_layout(schema, present)
+        case RemoveSnapshots(snapshots):
+            if gone := {snapshot.snapshot_id for snapshot in present.snapshots} & set(snapshots):
+                yield RemoveSnapshotsUpdate(snapshot_ids=sorted(gone))
+        case SetProperties(properties):
+            yield from _with_properties(properties, present)
+
+
+def as_seen(amendments: Collection[Amendment], present: IcebergMetadata) -> tuple[TableRequirement, ...]:
+    """What must still be so when the change arrives: a commit in between would be undone by it, and nobody would know."""
+    refs = {one.name for one in amendments if isinstance(one, SetRef | RemoveRef)}
+    if any(isinstance(one, RemoveSnapshots) for one in amendments):
+        refs |= present.refs.keys()
+    stood = {name: present.refs[name].snapshot_id if name in present.refs else None for name in sorted(refs)}
+    schema = any(isinstance(one, SetSchema) for one in amendments)
+    return (
+        *(AssertRefSnapshotId(ref=name, snapshot_id=snapshot) for name, snapshot in stood.items()),
+        *((AssertCurrentSchemaId(current_schema_id=present.current_schema_id),) if schema else ()),
+    )
+
+
+def _fitting_layout(schema_id: int, present: IcebergMetadata) -> Iterator[TableUpdate]:
+    """A table is not partitioned or sorted by a column that it does not have: then by what it last was without it."""
+    schema = next(one for one in present.schemas if one.schema_id == schema_id)
+    known = set(schema.field_ids)
+    specs = [spec for spec in present.partition_specs if {field.source_id for field in spec.fields} <= known]
+    if specs and present.default_spec_id not in {spec.spec_id for spec in specs}:
+        yield SetDefaultSpecUpdate(spec_id=max(spec.spec_id for spec in specs))
+    orders = [order for order in present.sort_orders if {field.source_id for field in order.fields} <= known]
+    if orders and present.default_sort_order_id not in {order.order_id for order in orders}:
+        yield SetDefaultSortOrderUpdate(sort_order_id=max(order.order_id for order in orders))
+
+
+def _with_properties(properties: Mapping[str, str | None], present: IcebergMetadata) -> Iterator[TableUpdate]:
+    if changed := {key: value for key, value in properties.items() if value is not None and present.properties.get(key) != value}:
+        yield SetPropertiesUpdate(updates=changed)
+    if gone := [key for key, value in properties.items() if value is None and key in present.properties]:
+        yield RemovePropertiesUpdate(removals=gone)
+
+
+def stage_move(location: str, move: RefMove, *, properties: Mapping[str, str]) -> str:
+    """Write the metadata as it will be after the move; returns where it lies, or the present place if nothing changes."""
+    updates = partial(moves_forward, move)
+    return _stage(location, updates, properties=properties, after=partial(_with_its_schema, move))
+
+
+def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadata:
+    """Whoever reads the published snapshot by its id is to see the columns it was published with.
+
+    It was written before they got their names. A snapshot cannot be told so through a REST catalog: there it keeps the
+    schema of its writing, and `TableMetadata.shown_at` knows the difference.
+    """
+    if move.columns is None and not move.renames:
+        return metadata
+    current = metadata.current_schema_id
+    told = [one.model_copy(update={"schema_id": current}) if one.snapshot_id == move.to else one for one in metadata.snapshots]
+    return metadata.model_copy(update={"snapshots": told})
+
+
+def stage_amendments(location: str, amendments: Iterable[Amendment], *, properties: Mapping[str, str]) -> str:
+    """The same for amendments."""
+    return _stage(location, lambda present: amended(amendments, present), properties=properties)
+
+
+def _stage(
+    location: str,
+    updates: Callable[[IcebergMetadata], tuple[TableUpdate, ...]],
+    *,
+    properties: Mapping[str, str],
+    after: Callable[[IcebergMetadata], IcebergMetadata] = lambda metadata: metadata,
+) -> str:
+    io = load_file_io(dict(properties), location)
+    document, present = read_document(io, location)
+    wanted = updates(present)
+    if not wanted:
+        return location
+    changed = told_in_order(present, update_table_metadata(present, wanted, metadata_location=location))
+    return write_document(io, changed_document(document, present, after(changed)), number=_number(location) + 1)
+
+
+def _number(location: str) -> int:
+    digits = location.rsplit("/", 1)[-1].split("-", 1)[0]
+    return int(digits) if digits.isdigit() else -1
+
+
+def discard(location: str, *, properties: Mapping[str, str]) -> None:
+    """Remove a staged file that nothing came to point at; a failure only leaves an orphan."""
+    with suppress(OSError):
+        load_file_io(dict(properties), location).delete(location)

@@ -1,0 +1,1 @@
+"""Which data files may hold a row that is asked for."""

@@ -1,0 +1,1 @@
+"""From a snapshot to its data files."""

@@ -1,0 +1,74 @@
+"""Under which names data files hold the columns of a table: read of their footers once, and remembered."""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.files.ranged import RangedFile
+from lakebed.engines.iceberg.scan.manifest_cache import Remembered
+from lakebed.engines.iceberg.scan.manifests import Entry
+from lakebed.ports import ScanColumn, ScanFile, Stored
+from lakebed.settings import one_spelling
+
+_FILES = 128  # for more it takes too long to look into all before the first is read
+_WAYS = 4  # kinds of files that are read side by side
+_AT_ONCE = 8
+
+Held = tuple[int, str, str]  # a column of a file: its field id, its name there, its type
+
+
+class Footers:
+    """Footers never change; what is kept of each are its top-level columns."""
+
+    def __init__(self, places: Anywhere, remembered: Remembered) -> None:
+        self._places, self._remembered = places, remembered
+
+    def stored(self, columns: Sequence[ScanColumn], files: Sequence[tuple[Entry, ScanFile]]) -> tuple[Stored, ...]:
+        """The files by how they hold these columns; nothing where that is not known, or there are too many kinds."""
+        if not 0 < len(files) <= _FILES:
+            return ()
+        return grouped(columns, zip(self._held([entry for entry, _ in files]), (file for _, file in files), strict=True))
+
+    def _held(self, entries: Sequence[Entry]) -> list[tuple[Held, ...]]:
+        """Several at a time where each costs a request."""
+        if len(entries) > 1 and entries[0].location.startswith("s3://"):
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                return list(pool.map(self._look, entries))
+        return [self._look(entry) for entry in entries]
+
+    def _look(self, entry: Entry) -> tuple[Held, ...]:
+        try:
+            held: tuple[Held, ...] = self._remembered.get("footer", entry.location, lambda: self._read(entry))
+        except Exception:  # a file that is lost or damaged is for the engine to report, which reads it by field id
+            return ()
+        return held
+
+    def _read(self, entry: Entry) -> tuple[Held, ...]:
+        import pyarrow.parquet as pq
+
+        files, path = self._places.at(one_spelling(entry.location))
+        with pq.ParquetFile(RangedFile(files, path, size=entry.size)) as parquet:
+            return held_columns(parquet.schema_arrow)
+
+
+def held_columns(schema: Any) -> tuple[Held, ...]:
+    """The columns of a file by its Arrow schema; none if one has no field id, or if names differ in nothing but case."""
+    ids = [int((field.metadata or {}).get(b"PARQUET:field_id", -1)) for field in schema]
+    if -1 in ids or len({name.casefold() for name in schema.names}) < len(schema.names):
+        return ()
+    # Arrow's own note in a file tells texts of 32 and of 64 bits apart, which Parquet does not.
+    return tuple((id_, field.name, str(field.type).replace("large_", "")) for id_, field in zip(ids, schema, strict=True))
+
+
+def grouped(columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[Held, ...], ScanFile]]) -> tuple[Stored, ...]:
+    """Files that hold the columns under the same names and with the same types, together."""
+    groups: dict[tuple[tuple[str, str] | None, ...], list[ScanFile]] = {}
+    for held, file in files:
+        if not held:
+            return ()
+        by_id = {id_: (name, type_) for id_, name, type_ in held}
+        groups.setdefault(tuple(by_id.get(column.id) for column in columns), []).append(file)
+    if len(groups) > _WAYS:
+        return ()
+    return tuple(Stored(tuple(one and one[0] for one in way), tuple(files)) for way, files in groups.items())

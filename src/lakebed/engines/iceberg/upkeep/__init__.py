@@ -1,0 +1,1 @@
+"""Which files tables reach, whether they are whole, and tables of a lake that was moved."""

@@ -1,0 +1,121 @@
+"""Looking tables over: every file they keep, read with everything it can be checked by."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.manifest import DataFileContent, ManifestFile, read_manifest_list
+
+from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.iceberg.metadata.reading import parse_metadata
+from lakebed.engines.iceberg.upkeep.file_contents import content_of
+from lakebed.errors import BadName, FileMissing, Unavailable
+from lakebed.ports import Files, Pointer, Reached, ReachedKind, TableMetadata
+from lakebed.ports.inspection import Content, Damage, MetadataFile
+from lakebed.settings import FilesSettings, Root, one_spelling
+
+_AT_ONCE = 8
+T = TypeVar("T")
+
+
+class IcebergInspection:
+    """Reads through PyIceberg and pyarrow; damage is a value here, not an error."""
+
+    def __init__(self, root: Root, files: Files, settings: FilesSettings, *, properties: Mapping[str, str]) -> None:
+        self._root, self._files, self._properties = root, files, dict(properties)
+        self._places = Anywhere(root, files, settings)
+
+    def walk(self, pointer: Pointer) -> Iterator[Reached | Damage]:
+        read = self._metadata(pointer.location)
+        if isinstance(read, Damage):
+            yield read
+            return
+        metadata, manifest_lists = read
+        yield from _own(pointer, metadata)
+        yield from self._below(manifest_lists, load_file_io(self._properties, pointer.location))
+
+    def _below(self, lists: Collection[str], io: FileIO) -> Iterator[Reached | Damage]:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            manifests: dict[str, ManifestFile] = {}
+            for place, read in zip(lists, pool.map(lambda place: _list(io, place), lists), strict=True):
+                yield read if isinstance(read, Damage) else Reached(one_spelling(place), "manifest list")
+                manifests |= {} if isinstance(read, Damage) else {manifest.manifest_path: manifest for manifest in read}
+            seen: set[str] = set()
+            for manifest, entries in zip(
+                manifests.values(), pool.map(lambda manifest: _entries(io, manifest), manifests.values()), strict=True
+            ):
+                if isinstance(entries, Damage):
+                    yield entries
+                    continue
+                yield Reached(one_spelling(manifest.manifest_path), "manifest", manifest.manifest_length)
+                fresh = {entry.location: entry for entry in entries if entry.location not in seen}
+                seen |= fresh.keys()
+                yield from fresh.values()
+
+    def size(self, location: str) -> int | None:
+        try:
+            return self._places.info(location).size
+        except (FileMissing, BadName):
+            return None
+
+    def content(self, reached: Reached) -> Content:
+        return content_of(*self._places.at(reached.location), rows=reached.rows)
+
+    def metadata_files(self, folder: str) -> Iterator[MetadataFile | Damage]:
+        for info in self._files.list(folder):
+            if info.path.endswith((".metadata.json", ".metadata.json.gz", ".gz.metadata.json")):
+                location = self._root.at(info.path)
+                read = self._metadata(location)
+                yield read if isinstance(read, Damage) else MetadataFile(location, number_of(location), read[0])
+
+    def _metadata(self, location: str) -> tuple[TableMetadata, tuple[str, ...]] | Damage:
+        def read() -> tuple[TableMetadata, tuple[str, ...]]:
+            metadata, document = parse_metadata(self._places.read(location))
+            lists = (snapshot.get("manifest-list") for snapshot in document.get("snapshots") or ())
+            return metadata, tuple(dict.fromkeys(place for place in lists if place))
+
+        return _reading(location, "metadata", read)
+
+
+def number_of(location: str) -> int:
+    """The number at the beginning of a metadata file's name; -1 for one without."""
+    digits = location.rsplit("/", 1)[-1].split("-", 1)[0].removeprefix("v").split(".", 1)[0]
+    return int(digits) if digits.isdigit() else -1
+
+
+def _own(pointer: Pointer, metadata: TableMetadata) -> Iterator[Reached]:
+    for place in dict.fromkeys((*metadata.earlier, pointer.location)):
+        yield Reached(one_spelling(place), "metadata")
+    for place in metadata.statistics:
+        yield Reached(one_spelling(place), "statistics")
+
+
+def _list(io: FileIO, place: str) -> list[ManifestFile] | Damage:
+    return _reading(place, "manifest list", lambda: list(read_manifest_list(io.new_input(place))))
+
+
+def _entries(io: FileIO, manifest: ManifestFile) -> tuple[Reached, ...] | Damage:
+    def read() -> tuple[Reached, ...]:
+        return tuple(
+            Reached(
+                one_spelling(entry.data_file.file_path),
+                "data" if entry.data_file.content == DataFileContent.DATA else "deletes",
+                entry.data_file.file_size_in_bytes,
+                entry.data_file.record_count,
+            )
+            for entry in manifest.fetch_manifest_entry(io, discard_deleted=True)
+        )
+
+    return _reading(manifest.manifest_path, "manifest", read)
+
+
+def _reading(place: str, kind: ReachedKind, read: Callable[[], T]) -> T | Damage:
+    try:
+        return read()
+    except (FileNotFoundError, FileMissing):
+        return Damage(one_spelling(place), kind, "there is no such file")
+    except Unavailable:
+        raise  # a store that does not answer says nothing of the file
+    except Exception as error:  # whatever Avro and JSON readers say of bytes that are none
+        return Damage(one_spelling(place), kind, f"{type(error).__name__}: {error}")

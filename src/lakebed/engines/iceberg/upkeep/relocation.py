@@ -1,0 +1,175 @@
+"""Metadata of a table that was moved: the same tree of files, written anew beside the old one with the addresses of today.
+
+Data files stay as they are. New files are named after the old ones and the new root, so that work which was broken off
+is done again onto the same names.
+"""
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.iceberg.avro.rewriting import rewrite
+from lakebed.engines.iceberg.upkeep.inspection import number_of
+from lakebed.errors import DamagedTable, FileMissing, UsageError
+from lakebed.settings import Root, one_spelling
+
+_AT_ONCE = 8
+_GZIP = b"\x1f\x8b"
+_ADDED_BEFORE = re.compile(r"-at[0-9a-f]{8}$")
+_POSITION_DELETES, _DELETED = 1, 2
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written for one table: its new metadata file, and how many files there were to write."""
+
+    location: str
+    files: int
+
+
+class Relocation:
+    """From one root to another. `only_look` reads everything and writes nothing."""
+
+    def __init__(self, places: Anywhere, *, origin: str, root: Root, only_look: bool = False) -> None:
+        self._places, self._root, self._only_look = places, root, only_look
+        self._origin = one_spelling(origin).rstrip("/")
+        self._mark = sha256(root.url.encode()).hexdigest()[:8]
+        self._written: dict[str, tuple[str, int]] = {}  # old address of an Avro file → new one and its size
+
+    def moved(self, location: str) -> str:
+        """Where it is now; what never lay below the old root is where it was."""
+        spelt = one_spelling(location)
+        if spelt != self._origin and not spelt.startswith(f"{self._origin}/"):
+            return location
+        return self._root.url + spelt.removeprefix(self._origin)
+
+    def table(self, name: str, location: str) -> Written:
+        """Write the tree of a table, or the one file of a view, that the catalog finds at `location`."""
+        document = self._document(name, location)
+        snapshots = document.get("snapshots") or []
+        lists = {place for snapshot in snapshots if (place := snapshot.get("manifest-list")) and self._is_ours(place)}
+        before = len(self._written)
+        renamed = {place: self._reading(name, place, partial(self._list, name, place)) for place in sorted(lists)}
+        fresh = _replaced(document, lambda text: renamed.get(text) or self.moved(text))
+        if "table-uuid" in document:
+            entry = {"timestamp-ms": document["last-updated-ms"], "metadata-file": self.moved(location)}
+            fresh["metadata-log"] = [*(fresh.get("metadata-log") or []), entry]
+        target = self._next(location)
+        self._write(target, json.dumps(fresh).encode())
+        return Written(target, len(self._written) - before + 1)
+
+    def _document(self, name: str, location: str) -> dict[str, Any]:
+        data = self._reading(name, location, lambda: self._places.read(self.moved(location)))
+        plain = gzip.decompress(data) if data.startswith(_GZIP) else data
+        document: dict[str, Any] = self._reading(name, location, lambda: json.loads(plain))
+        return document
+
+    def _next(self, location: str) -> str:
+        """The next metadata file's address: always the same for the same move."""
+        folder = self.moved(location).rpartition("/")[0]
+        return f"{folder}/{number_of(location) + 1:05d}-{uuid5(NAMESPACE_URL, self._root.url + location)}.metadata.json"
+
+    def _list(self, name: str, place: str) -> str:
+        if place in self._written:
+            return self._written[place][0]
+        data = self._places.read(self.moved(place))
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            todo = [path for path in _manifests(data) if path not in self._written and self._is_ours(path)]
+            made = pool.map(lambda path: self._reading(name, path, lambda: self._manifest(name, path)), todo)
+            self._written |= dict(zip(todo, made, strict=True))
+        return self._put(place, rewrite(data, self._of_list()))[0]
+
+    def _of_list(self) -> dict[tuple[str, ...], Callable[[Any], Any]]:
+        """A manifest's address comes before its length."""
+        last: list[tuple[str, int] | None] = [None]
+
+        def path(value: str) -> str:
+            last[0] = self._written.get(value)
+            return last[0][0] if last[0] else value
+
+        return {("manifest_path",): path, ("manifest_length",): lambda value: last[0][1] if last[0] else value}
+
+    def _manifest(self, name: str, place: str) -> tuple[str, int]:
+        status = [0]
+
+        def seen(value: int) -> int:
+            status[0] = value
+            return value
+
+        def content(value: int) -> int:
+            if value == _POSITION_DELETES and status[0] != _DELETED:
+                what = f"{name} has position delete files, which name data files by their old addresses."
+                raise UsageError(what, where=place, next="Move the lake back, rewrite the table's files, then move it again.")
+            return value
+
+        data = rewrite(
+            self._places.read(self.moved(place)),
+            {
+                ("status",): seen,
+                ("data_file", "content"): content,
+                ("data_file", "file_path"): self.moved,
+                ("data_file", "referenced_data_file"): self.moved,
+            },
+        )
+        return self._put(place, data)
+
+    def _put(self, place: str, data: bytes) -> tuple[str, int]:
+        """Write an Avro file beside the one it comes from."""
+        stem = self.moved(place).removesuffix(".avro")
+        target = f"{_ADDED_BEFORE.sub('', stem)}-at{self._mark}.avro"
+        self._write(target, data)
+        self._written[place] = (target, len(data))
+        return self._written[place]
+
+    def _write(self, location: str, data: bytes) -> None:
+        if not self._only_look:
+            self._places.write(location, data)
+
+    def _is_ours(self, location: str) -> bool:
+        return self.moved(location) != location
+
+    def _reading(self, name: str, place: str, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except FileMissing:
+            where = self.moved(place)
+            raise DamagedTable(name, where, f"there is no such file; it lay at {place}.") from None
+        except (ValueError, KeyError, IndexError, OSError) as error:
+            raise DamagedTable(name, self.moved(place), f"{type(error).__name__}: {error}.") from error
+
+
+def origin_of(locations: Iterable[str]) -> set[str]:
+    """The roots that these metadata files of tables lay below: `{root}/{namespace}/warehouse/…`."""
+    found = (re.fullmatch(r"(.+)/[^/]+/warehouse/[^/]+/[^/]+/metadata/[^/]+", one_spelling(location)) for location in locations)
+    return {match[1] for match in found if match}
+
+
+def _manifests(data: bytes) -> list[str]:
+    """The addresses that a manifest list holds, each once."""
+    found: dict[str, None] = {}
+
+    def seen(path: str) -> str:
+        found[path] = None
+        return path
+
+    rewrite(data, {("manifest_path",): seen})
+    return list(found)
+
+
+def _replaced(value: Any, change: Callable[[str], str]) -> Any:
+    """All texts of a document but those of columns."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_replaced(item, change) for item in value]
+    if isinstance(value, dict):
+        return {key: inner if key in {"schema", "schemas"} else _replaced(inner, change) for key, inner in value.items()}
+    return value

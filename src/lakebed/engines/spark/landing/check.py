@@ -1,0 +1,167 @@
+"""Spark's side of checking landing files: one job that counts, in each file, its rows and what is wrong with them."""
+
+import re
+from collections.abc import Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from lakebed.engines.spark.landing.faults import blaming
+from lakebed.engines.spark.landing.infer import infer_columns
+from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
+from lakebed.engines.spark.landing.reader import CORRUPT, as_stored, columns_text, load, reader_of, union
+from lakebed.names import spark_identifier
+from lakebed.ports import Field, FileGroup, FileRows, Unreadable
+from lakebed.settings import one_spelling
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+_LONGEST_RECORD = 400
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+# How many values a line holds; where the quick count gives up (it knows no NaN) the reader's own rules decide.
+_VALUES = "coalesce(json_array_length(concat('[', value, ']')), size(from_json(concat('[', value, ']'), 'array<string>')), -1)"
+
+
+def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] | Unreadable:
+    """The columns that the files show; `Unreadable` where a file is at fault that there are none."""
+    return blaming([group], lambda: infer_columns(session, group), for_columns=True)
+
+
+def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
+    """All files read once; what was found in each that has a record."""
+    answer = blaming(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
+    addresses = {one_spelling(path): path for group in groups for path in group.paths}
+    if isinstance(answer, Unreadable):
+        return answer
+    found: dict[str, FileRows] = {}
+    for row in answer:
+        path = addresses[one_spelling(unquote(row.path))]
+        before = found.get(path) or FileRows(path, 0)
+        counts = {name: getattr(before, name) + getattr(row, name) for name in ("rows", "corrupt", "stray", "rounded", "suspect")}
+        found[path] = FileRows(path, **counts, filled=tuple(row.filled or ()) or before.filled)
+    return tuple(found.values())
+
+
+def corrupt_records(session: "SparkSession", groups: Sequence[FileGroup]) -> dict[str, str]:
+    """One record that does not fit, for each file that has some."""
+    from pyspark.sql import functions as f
+
+    found: dict[str, str] = {}
+    for group in groups:
+        addresses = {one_spelling(path): path for path in group.paths}
+        frame = _permissive(session, group, group.columns)
+        # Every column is asked for: Spark finds faults only in those that it parses.
+        parsed = f.xxhash64(*(f.col(spark_identifier(column.name)).isNull() for column in group.columns)).alias("parsed")
+        record = f.substring(f.make_valid_utf8(CORRUPT), 1, _LONGEST_RECORD).alias("record")
+        broken = frame.select(_file_path(frame), record, parsed).filter("record IS NOT NULL")
+        samples = broken.groupBy("path").agg(f.max("record").alias("record"), f.max("parsed"))
+        found |= {addresses[one_spelling(unquote(row.path))]: row.record for row in samples.collect()}
+    return found
+
+
+def _tallies(session: "SparkSession", group: FileGroup) -> "list[DataFrame]":
+    frames = [_records(session, group)]
+    lines = _spanning(group) if group.format == "csv" else group.paths if group.format == "json" else ()
+    return [*frames, _lines(session, group, lines)] if lines else frames
+
+
+def _spanning(group: FileGroup) -> tuple[str, ...]:
+    """The CSV files whose ends could not be looked at without reading the whole."""
+    whole = group.options.get("multiLine") == "true"
+    return tuple(path for path in group.paths if whole or path.casefold().endswith(".gz"))
+
+
+def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
+    """Rows as the reader sees them. Every column is counted, so that none is left unparsed."""
+    from pyspark.sql import functions as f
+
+    text = group.format != "parquet"
+    columns = [_widened(column) for column in group.columns] if text else list(group.columns)
+    frame = _permissive(session, group, columns) if text else _parquet(session, group)
+    texts = [column for column in group.columns if group.format == "csv" and column.type == "string"]
+    return _summed(
+        frame,
+        corrupt=f.count(CORRUPT) if text else f.lit(0),
+        rounded=_count_any([_loses_digits(column, wide) for column, wide in zip(group.columns, columns, strict=True)]),
+        suspect=_count_any([_has_odd_sign(column) for column in texts]),
+        filled=f.array(*(f.count(spark_identifier(column.name)) for column in group.columns)),
+    )
+
+
+def _lines(session: "SparkSession", group: FileGroup, paths: tuple[str, ...]) -> "DataFrame":
+    """Files as plain lines: for what the reader overlooks."""
+    from pyspark.sql import functions as f
+
+    whole = group.format == "json" and group.options.get("multiLine") == "true"
+    plain = FileGroup("text", paths, {"wholetext": str(whole).lower()})
+    frame = load(reader_of(session, plain), plain)
+    if group.format == "json":
+        stray = f.count_if((f.trim("value") != "") & (f.expr(_VALUES) != 1))
+        return _summed(frame, rows=f.lit(0), stray=stray)
+    quotes = f.size(f.split("value", re.escape(group.options["quote"]))) - 1
+    spans = group.options.get("multiLine") == "true"
+    odd = (f.sum(quotes) % 2) if spans else f.count_if(quotes % 2 == 1)
+    return _summed(frame, rows=f.lit(0), suspect=odd)
+
+
+def _summed(frame: "DataFrame", **found: "Column") -> "DataFrame":
+    """What was found, a row a file."""
+    from pyspark.sql import functions as f
+
+    counts = {"rows": f.count("*"), "corrupt": f.lit(0), "stray": f.lit(0), "rounded": f.lit(0), "suspect": f.lit(0)} | found
+    filled = counts.pop("filled", f.lit(None).cast("array<bigint>"))
+    columns = [count.cast("bigint").alias(name) for name, count in counts.items()]
+    return frame.groupBy(_file_path(frame)).agg(*columns, filled.alias("filled"))
+
+
+def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Field]) -> "DataFrame":
+    # With pruning on, Spark counts rows of a CSV file without noticing the broken ones.
+    session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
+    corrupt = Field(CORRUPT, "string")
+    reader = reader_of(session, group).option("mode", "PERMISSIVE")
+    if group.nulls:
+        return with_nulls(load(reader.schema(as_texts([*columns, corrupt])), group), group, columns, corrupt=CORRUPT)
+    schema = columns_text([*columns, corrupt])
+    return load(reader.schema(schema), group)
+
+
+def _parquet(session: "SparkSession", group: FileGroup) -> "DataFrame":
+    return load(reader_of(session, group).schema(columns_text(as_stored(group.columns))), group)
+
+
+def _file_path(frame: "DataFrame") -> "Column":
+    return frame.metadataColumn("_metadata")["file_path"].alias("path")
+
+
+def _widened(column: Field) -> Field:
+    """A decimal with room for digits that the column would round away."""
+    found = _DECIMAL.fullmatch(column.type)
+    if not found:
+        return column
+    whole, scale = int(found[1]) - int(found[2]), int(found[2])
+    return Field(column.name, f"decimal(38,{min(38 - whole, scale + 18)})")
+
+
+def _loses_digits(column: Field, wide: Field) -> "Column | None":
+    from pyspark.sql import functions as f
+
+    if column == wide:
+        return None
+    name = spark_identifier(column.name)
+    return f.expr(f"{name} IS NOT NULL AND NOT ({name} <=> CAST(try_cast({name} AS {column.type}) AS {wide.type}))")
+
+
+def _has_odd_sign(column: Field) -> "Column":
+    """A sign that stands for bytes which are none in the encoding, or a NUL."""
+    from pyspark.sql import functions as f
+
+    name = f.col(spark_identifier(column.name))
+    return f.contains(name, f.lit("\ufffd")) | f.contains(name, f.lit("\0"))
+
+
+def _count_any(conditions: "Sequence[Column | None]") -> "Column":
+    from pyspark.sql import functions as f
+
+    told = [f.coalesce(condition, f.lit(False)) for condition in conditions if condition is not None]
+    return f.count_if(reduce(lambda one, other: one | other, told)) if told else f.lit(0)

@@ -1,0 +1,102 @@
+"""Which columns landing files show, by their values."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from lakebed.engines.spark.landing.nulls import with_nulls
+from lakebed.engines.spark.landing.reader import CORRUPT, columns_text, load, reader_of
+from lakebed.engines.spark.types import ddl
+from lakebed.landing.type_text import parse_type
+from lakebed.landing.types import STRING, Type
+from lakebed.names import spark_identifier
+from lakebed.ports import Field, FileGroup
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_PATTERN = re.compile(r"[*?\[\]{}\\^:]")
+_AS_IT_IS = {"spark.sql.caseSensitive": "true", "spark.sql.legacy.parquet.nanosAsLong": "true"}
+_RECORDS = "explode(if(startswith(value, '['), try_cast(try_parse_json(value) AS array<variant>), array(try_parse_json(value))))"
+
+
+def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
+    """The columns that the files themselves show. Spelt as there: `id` and `ID` are two, and nanoseconds are a number."""
+    if group.nulls:
+        return _by_query(session, group)
+    if group.options.get("multiLine") == "true" and any(_PATTERN.search(path.partition("://")[2]) for path in group.paths):
+        return _by_query(session, group)
+    reader = reader_of(session, group).option("inferSchema", "true")
+    with _set(session, _AS_IT_IS):
+        fields = load(reader, group).schema.fields
+    return tuple(Field(field.name, ddl(field.dataType)) for field in fields if field.name != CORRUPT)
+
+
+def _by_query(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
+    """The same by queries: Spark's inference knows one text for NULL, and takes names of files that span lines for patterns."""
+    if group.format == "json":
+        return _of_values(session, group)
+    texts = load(reader_of(session, group).schema(columns_text(group.columns)), group)
+    return _of_texts(with_nulls(texts, group, group.columns) if group.nulls else texts, group.options)
+
+
+def _of_values(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
+    whole = FileGroup("text", group.paths, {"wholetext": "true"})
+    texts = load(reader_of(session, whole), whole).selectExpr("ltrim('\ufeff \n\r\t', value) AS value")
+    (row,) = texts.selectExpr(f"{_RECORDS} AS record").selectExpr("schema_of_variant_agg(record) AS shape").collect()
+    found = parse_type(row.shape)
+    return tuple(Field(name, str(_plain(part))) for name, part in found.inside) if found.name == "struct" else ()
+
+
+def _plain(type_: Type) -> Type:
+    """A variant's type as Spark's JSON reader would call it."""
+    if type_.name in {"void", "variant"} or (type_.name == "struct" and not type_.inside):
+        return STRING
+    if type_.name == "decimal" and type_.numbers[1]:
+        return Type("double")
+    return Type(type_.name, type_.numbers, tuple((name, _plain(part)) for name, part in type_.inside))
+
+
+def _of_texts(frame: "DataFrame", options: Mapping[str, str]) -> tuple[Field, ...]:
+    """The first type, of ever wider ones, that every text of a column can be read as."""
+    plain = {name: f"try_cast({{0}} AS {name})" for name in ("int", "bigint", "double", "boolean")}
+    times = {"date": _time(options["dateFormat"]), "timestamp": _time(options.get("timestampFormat"))}
+    attempts = plain | times
+    counted = ["{0}", "nullif({0} = trim({0}), false)", *attempts.values()]  # a blank around it is no part of a number
+    names = [spark_identifier(name) for name in frame.columns]
+    row = frame.selectExpr(
+        *(
+            f"array({', '.join(f'count({text.format(name)})' for text in counted)}) AS c{place}"
+            for place, name in enumerate(names)
+        )
+    ).collect()[0]
+    return tuple(Field(name, _first(attempts, *counts)) for name, counts in zip(frame.columns, row, strict=True))
+
+
+def _first(types: Iterable[str], filled: int, trimmed: int, *fitting: int) -> str:
+    fits = (type_ for type_, count in zip(types, fitting, strict=True) if 0 < filled == trimmed == count)
+    return next(fits, "string")
+
+
+def _time(pattern: str | None) -> str:
+    if pattern is None:
+        return "try_cast({0} AS timestamp)"
+    quoted = pattern.replace("\\", "\\\\").replace("'", "\\'").replace("{", "{{").replace("}", "}}")
+    return f"try_to_timestamp({{0}}, '{quoted}')"
+
+
+@contextmanager
+def _set(session: "SparkSession", conf: dict[str, str]) -> Iterator[None]:
+    """With these settings, and then with the former ones."""
+    former = {key: session.conf.get(key, None) for key in conf}
+    for key, value in conf.items():
+        session.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, before in former.items():
+            if before is None:
+                session.conf.unset(key)
+            else:
+                session.conf.set(key, before)

@@ -1,0 +1,74 @@
+"""Spark's side of landing zones: files in, frames out. Only what Spark Connect offers is used."""
+
+import re
+from collections.abc import Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
+from lakebed.names import spark_identifier
+from lakebed.ports import Field, FileGroup
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+CORRUPT = "_lakebed_corrupt_record"
+_PATTERN = re.compile(r"[\\*?\[\]{},^]")
+_NANOS = re.compile(r"(timestamp(?:_ntz)?)\(9\)")
+# Hadoop keeps a checksum beside a local file, under a name that it cannot write down if the file's holds a colon.
+_WITHOUT_CHECKSUMS = {"fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem", "fs.file.impl.disable.cache": "true"}
+
+
+def read_group(session: "SparkSession", group: FileGroup) -> "DataFrame":
+    """The rows of files that are read alike, in the types that `group.columns` give; a record that does not fit is an error."""
+    reader = reader_of(session, group)
+    if not group.columns:
+        return load(reader, group)
+    if group.nulls:
+        return with_nulls(load(reader.option("mode", "FAILFAST").schema(as_texts(group.columns)), group), group, group.columns)
+    frame = load(reader.option("mode", "FAILFAST").schema(columns_text(as_stored(group.columns))), group)
+    return frame.selectExpr(*map(_kept, group.columns))
+
+
+def union(frames: "Sequence[DataFrame]") -> "DataFrame":
+    """Rows of all frames, columns matched by name; absent ones are NULL."""
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
+
+
+def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":
+    """A reader with the group's options."""
+    options = dict(group.options)
+    if options.get("encoding") == "windows-1252":
+        session.conf.set("spark.sql.legacy.javaCharsets", "true")
+    if any(":" in path.rpartition("/")[2] for path in group.paths if path.startswith("file:")):
+        options |= _WITHOUT_CHECKSUMS
+    return session.read.format(group.format).options(**options).option("columnNameOfCorruptRecord", CORRUPT)
+
+
+def load(reader: "DataFrameReader", group: FileGroup) -> "DataFrame":
+    """Exactly these files: a name is not taken for a pattern."""
+    return reader.load([_PATTERN.sub(r"\\\g<0>", path) for path in group.paths])
+
+
+def unaddressable(path: str) -> bool:
+    """Whether Spark has no way to name a file: where signs must be escaped, Hadoop takes a colon for the end of a scheme."""
+    return path.startswith("file:") and ":" in path.rpartition("/")[2] and _PATTERN.search(path) is not None
+
+
+def as_stored(columns: Sequence[Field]) -> list[Field]:
+    """The columns as they are in the files: a time in nanoseconds is a number there."""
+    return [Field(column.name, _NANOS.sub("bigint", column.type)) for column in columns]
+
+
+def columns_text(columns: Sequence[Field]) -> str:
+    """Columns as Spark's schemas are written."""
+    return ", ".join(f"{spark_identifier(column.name)} {column.type}" for column in columns)
+
+
+def _kept(column: Field) -> str:
+    """A column as it is read; nanoseconds as microseconds, which is what a table can keep."""
+    name, nanos = spark_identifier(column.name), _NANOS.fullmatch(column.type)
+    if not nanos:
+        return name
+    micros = f"timestamp_micros({name} div 1000 - if({name} % 1000 < 0, 1, 0))"
+    return f"CAST({micros} AS {nanos[1]}) AS {name}"

@@ -1,0 +1,1 @@
+"""Starting Spark: Java, jars, the JVM, the archive of its classes."""

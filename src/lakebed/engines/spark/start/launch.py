@@ -1,0 +1,87 @@
+"""What a start of Spark's JVM looks like: its command line and its settings file. Decides only; `jvm` starts it."""
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lakebed.engines.spark.start.home import spark_home
+from lakebed.engines.spark.start.java import Java
+
+MAIN = "org.apache.spark.deploy.SparkSubmit"
+# What Spark's own launcher opens; without its incubator module, which not every Java has.
+_OPENED = (
+    *("java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util"),
+    *("java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch", "sun.nio.cs"),
+    *("sun.security.action", "sun.util.calendar"),
+)
+_SPARK_OPTIONS = (
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
+    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    "--enable-native-access=ALL-UNNAMED",
+    "-Djdk.reflect.useDirectMethodHandle=false",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dio.netty.allocator.type=pooled",
+    "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
+)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is to be started."""
+
+    java: Java
+    jars: tuple[Path, ...]
+    conf: Mapping[str, str]
+    quick: bool = False
+    archive: tuple[str, ...] = ()  # options that read or write a class-data archive
+
+    @property
+    def brings_jars(self) -> bool:
+        """Whether our jars go by the class path; a cluster gets them by `spark.jars`."""
+        return self.conf.get("spark.master", "local").startswith("local")
+
+    @property
+    def own_options(self) -> tuple[str, ...]:
+        return tuple(shlex.split(self.conf.get("spark.driver.extraJavaOptions", "")))
+
+
+def classpath(launch: Launch) -> str:
+    """Our jars, Spark's, then what the user adds: an archive serves every class path that begins like its own."""
+    ours = map(str, launch.jars) if launch.brings_jars else ()
+    added = launch.conf.get("spark.driver.extraClassPath")
+    return os.pathsep.join([*ours, str(spark_home() / "jars" / "*"), *([added] if added else [])])
+
+
+def java_command(launch: Launch, *, properties: Path, options: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The command of a direct launch. All settings are in the file: anybody on the machine can read a command line."""
+    collector = () if any("GC" in option for option in launch.own_options) else ("-XX:+UseSerialGC",)
+    compiler = ("-XX:TieredStopAtLevel=1",) if launch.quick else ()
+    return (
+        *(str(launch.java.executable), f"-Xmx{launch.conf.get('spark.driver.memory', '1g')}", "-XX:-UsePerfData"),
+        *(*collector, *compiler, *launch.archive, *_SPARK_OPTIONS, *options, *launch.own_options),
+        *("-cp", classpath(launch), MAIN, "--properties-file", str(properties), "pyspark-shell"),
+    )
+
+
+def ordinary_conf(launch: Launch, *, options: tuple[str, ...] = ()) -> dict[str, str]:
+    """The settings for spark-submit, which builds the command line itself."""
+    conf = {**launch.conf, "spark.driver.extraJavaOptions": shlex.join((*options, *launch.own_options))}
+    if launch.brings_jars:
+        added = launch.conf.get("spark.driver.extraClassPath")
+        conf["spark.driver.extraClassPath"] = os.pathsep.join([*map(str, launch.jars), *([added] if added else [])])
+    return conf
+
+
+def properties_text(conf: Mapping[str, str]) -> str:
+    """The settings as Java reads them from a properties file."""
+    return "".join(f"{_escaped(key, ' :=#!')}={_escaped(value, '')}\n" for key, value in conf.items())
+
+
+def _escaped(text: str, signs: str) -> str:
+    text = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    for sign in signs:
+        text = text.replace(sign, "\\" + sign)
+    return text

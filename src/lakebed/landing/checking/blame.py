@@ -1,0 +1,63 @@
+"""Which file is at fault where reading several failed."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from lakebed.landing.checking.read_groups import Address, Alike
+from lakebed.landing.formats.sniffed import Bad
+from lakebed.ports import FileInfo, Unreadable
+
+_FEW = 3  # so many culprits are taken out one by one; if there are more, dividing finds them sooner
+
+Look = Callable[[FileInfo, bool], str]  # a close look at a file, which may span lines: its damage, or nothing
+
+
+@dataclass
+class Blame:
+    """The files found bad so far, and how to find more."""
+
+    address: Address
+    look: Look
+    bad: dict[str, Bad] = field(default_factory=dict)
+    _failures: int = 0
+
+    def refuse(self, files: Iterable[FileInfo], reason: str, *, rows: int | None = None, wanted_by: str = "") -> None:
+        for file in files:
+            self.bad[file.path] = Bad(file, reason, rows, wanted_by)
+
+    def damage(self, file: FileInfo, member: Alike) -> str:
+        """What is wrong with the bytes of a file, by our own eyes."""
+        return self.look(file, member.multiline)
+
+    def narrow(self, groups: Sequence[Alike], answer: Unreadable) -> tuple[tuple[Alike, ...], ...]:
+        """Reading these groups failed: refuse the file that is surely at fault, and say in which parts to read the rest.
+
+        It is surely at fault if it was the only one, or if the engine named it and we see its damage too.
+        """
+        self._failures += 1
+        everyone = files_of(groups)
+        named = next((file for file in everyone if len(everyone) == 1 or self.address(file.path) == answer.path), None)
+        seen = self.damage(named, next(member for member in groups if named in member.files)) if named else ""
+        if named is None or not (seen or len(everyone) == 1):
+            return _parts(groups, [named] if named else everyone[: len(everyone) // 2])
+        self.refuse([named], seen or answer.reason)
+        rest = [file for file in everyone if file != named]
+        return _parts(among(groups, rest), rest if self._failures <= _FEW else rest[: len(rest) // 2])
+
+
+def _parts(groups: Sequence[Alike], first: Collection[FileInfo]) -> tuple[tuple[Alike, ...], ...]:
+    """The groups with these files, and with the others."""
+    chosen = set(first)
+    others = [file for file in files_of(groups) if file not in chosen]
+    return tuple(part for part in (among(groups, chosen), among(groups, others)) if part)
+
+
+def files_of(groups: Iterable[Alike]) -> list[FileInfo]:
+    return [file for member in groups for file in member.files]
+
+
+def among(groups: Iterable[Alike], files: Collection[FileInfo]) -> tuple[Alike, ...]:
+    """The groups, with these files only."""
+    wanted = set(files)
+    smaller = (member.of(file for file in member.files if file in wanted) for member in groups)
+    return tuple(member for member in smaller if member.files)

@@ -1,0 +1,202 @@
+"""Every file read once before its rows may enter a table: which are good, how many rows each has, what is wrong with others."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lakebed.landing.checking.blame import Blame, among, files_of
+from lakebed.landing.checking.faults import fault_of
+from lakebed.landing.checking.infer import Inference
+from lakebed.landing.checking.read_groups import Address, Alike, group, reading_columns, target_types
+from lakebed.landing.checking.reader import Reader
+from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, Remembered, Taken
+from lakebed.landing.formats.sniffed import Bad, Sniffed
+from lakebed.landing.formats.verify import damage, line_of
+from lakebed.landing.spec import ZoneSpec
+from lakebed.landing.types import Type, kept_as
+from lakebed.ports import FileInfo, FileRows, Files, Unreadable
+
+_Rows = Mapping[str, FileRows]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a look at all rows of the files came to."""
+
+    groups: tuple[Alike, ...]  # good files only
+    target: Mapping[str, Type]  # the columns that all rows get
+    rows: Mapping[str, int]  # of each good file
+    bad: tuple[Bad, ...]
+    learned: Mapping[str, Type] = field(default_factory=dict)  # of the target, what values or earlier runs have shown
+    widened: frozenset[str] = frozenset()  # columns, casefolded, that are taken for more than before
+    also: frozenset[str] = frozenset()  # columns, casefolded, that all JSON records have, if only as NULL
+
+
+def check(
+    reader: Reader,
+    files: Files,
+    sniffed: Sequence[Sniffed],
+    spec: ZoneSpec,
+    *,
+    address: Address,
+    remembered: Remembered = NOTHING_REMEMBERED,
+) -> Checked:
+    """Infer types and read every row; then again without the files that proved bad, whose values must not shape the types."""
+    blame = Blame(address, lambda file, multiline: damage(files, file, spec, multiline=multiline))
+    taken = Taken(remembered, spec)
+    inference = Inference(reader, spec, address, blame, taken)
+    checking = _Checking(reader, files, spec, address, blame, inference)
+    empty: frozenset[tuple[str, str]] = frozenset()
+    while True:
+        before, types = len(blame.bad), taken.types
+        groups = inference.typed(group(one for one in sniffed if one.file.path not in blame.bad))
+        target = target_types(groups, spec, empty=empty, taken=taken)
+        rows = checking.run(groups, target)
+        good = among(groups, [file for file in files_of(groups) if file.path not in blame.bad])
+        empty = _without_values(groups, target, rows)
+        if len(blame.bad) > before and taken.widened:
+            taken.begin_again()
+            inference.forget()
+        settled = good == groups and taken.types == types
+        settled = settled and target_types(groups, spec, empty=empty, taken=taken) == target
+        if settled or spec.expected:
+            counted = {file.path: rows[file.path].rows for file in files_of(good)}
+            learned = {} if spec.expected else _learned(good, target, empty, taken)
+            also = frozenset(name.casefold() for name in taken.also)
+            return Checked(good, target, counted, tuple(blame.bad.values()), learned, taken.widened, also)
+
+
+@dataclass(frozen=True)
+class _Unfit:
+    """A file with values that its columns are not taken for."""
+
+    file: FileInfo
+    member: Alike
+    reason: str
+    rows: int
+
+
+@dataclass
+class _Checking:
+    reader: Reader
+    files: Files
+    spec: ZoneSpec
+    address: Address
+    blame: Blame
+    inference: Inference
+
+    def run(self, groups: Sequence[Alike], target: Mapping[str, Type]) -> _Rows:
+        """What was found in each file that could be read to its end; whatever is wrong with a file is noted.
+
+        Where values do not fit and columns may be taken for more, they are, and nothing is noted yet.
+        """
+        rows = self._rows(groups, target)
+        broken = among(groups, [file for file in files_of(groups) if file.path in rows and rows[file.path].corrupt])
+        asked = [member.to_read(reading_columns(member, target), self.address) for member in broken]
+        records = self.reader.corrupt_records(asked) if asked else {}
+        read = [(member, file) for member in groups for file in member.files if file.path in rows]
+        found = [
+            self._judged(file, member, target, rows[file.path], records.get(self.address(file.path), "")) for member, file in read
+        ]
+        unfit = [one for one in found if one]
+        if unfit and not self._widened(among(groups, [one.file for one in unfit])):
+            for one in unfit:
+                wanted = self._wanted_by(one.member.of([one.file]))
+                self.blame.refuse([one.file], one.reason, rows=one.rows, wanted_by=wanted)
+        return rows
+
+    def _widened(self, members: Sequence[Alike]) -> bool:
+        """Whether columns of these files can be taken for more, some of them at least; then they are from now on."""
+        if self.inference.taken.remembered.follows is None:
+            return False
+        found = [self._widen(member) for member in members]
+        if any(found):
+            self.inference.forget()
+        return any(found)
+
+    def _widen(self, member: Alike) -> bool:
+        """One that cannot follow must not hide others that can: they are looked at by halves."""
+        if self.inference.taken.widen(self._shown(member)):
+            return True
+        if len(member.files) == 1 or member.format == "parquet":
+            return False
+        middle = len(member.files) // 2
+        halves = [self._widen(member.of(files)) for files in (member.files[:middle], member.files[middle:])]
+        return any(halves)
+
+    def _rows(self, groups: Sequence[Alike], target: Mapping[str, Type]) -> dict[str, FileRows]:
+        """One job for all; should it fail, the culprits are looked for by dividing the rest."""
+        if not groups:
+            return {}
+        answer = self.reader.check_files([member.to_read(reading_columns(member, target), self.address) for member in groups])
+        if isinstance(answer, Unreadable):
+            parts = self.blame.narrow(groups, answer)
+            return {path: row for part in parts for path, row in self._rows(part, target).items()}
+        found = {row.path: row for row in answer}
+        addresses = {file.path: self.address(file.path) for file in files_of(groups)}
+        return {path: found.get(address) or FileRows(address, 0) for path, address in addresses.items()}
+
+    def _judged(self, file: FileInfo, member: Alike, target: Mapping[str, Type], found: FileRows, record: str) -> _Unfit | None:
+        """Notes a file that is bad in any case; one whose values do not fit is returned."""
+        doubtful = found.suspect or "\ufffd" in record
+        reason = self.blame.damage(file, member) if doubtful else ""
+        columns = reading_columns(member, target)
+        if not reason and (found.corrupt or found.rounded):
+            line = line_of(self.files, file, record, self.spec) if found.corrupt and not self.spec.multiline else None
+            return _Unfit(file, member, fault_of(member, columns, found, record, line=line, spec=self.spec), found.rows)
+        if not reason and member.format == "parquet" and (said := self._other_type(member)):
+            return _Unfit(file, member, said, found.rows)
+        reason = reason or fault_of(member, columns, found, record, spec=self.spec) or self._lacking(file, member, found)
+        if reason:
+            self.blame.refuse([file], reason, rows=found.rows)
+        return None
+
+    def _other_type(self, member: Alike) -> str:
+        """How the columns of a Parquet file do not fit what they are taken for."""
+        unfit = self.inference.taken.unfit(_plain(member.types))
+        said = [f"its column {name} is {member.types[name]}, and the zone's is {known}" for name, (known, _) in unfit.items()]
+        return f"{said[0]}; to have it read otherwise, set types: {{{next(iter(unfit))}: …}} in zone.yaml" if said else ""
+
+    def _shown(self, member: Alike) -> dict[str, Type]:
+        answer = _plain(member.types) if member.format == "parquet" else self.inference.shown(member)
+        return {} if isinstance(answer, Unreadable) else answer
+
+    def _wanted_by(self, member: Alike) -> str:
+        taken = self.inference.taken
+        return taken.wanted_by(self._shown(member)) if taken.remembered.wanted else ""
+
+    def _lacking(self, file: FileInfo, member: Alike, found: FileRows) -> str:
+        """A JSON file in which an expected column never occurs lacks it; one where it is always null does not."""
+        expected = tuple(self.spec.expected or ())
+        if member.format != "json" or not found.rows or all(found.filled[: len(expected)]):
+            return ""
+        answer = self.inference.types(member.of([file]))
+        there = {name.casefold() for name in answer} if isinstance(answer, dict) else set()
+        lacking = [name for name in expected if name.casefold() not in there]
+        return f"it lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}" if lacking else ""
+
+
+def _without_values(groups: Iterable[Alike], target: Mapping[str, Type], rows: _Rows) -> frozenset[tuple[str, str]]:
+    """Columns that hold no value in a whole group: Spark calls them text, for want of a better word."""
+    return frozenset(
+        (member.files[0].path, column.name)
+        for member in groups
+        if member.format != "parquet"
+        for place, column in enumerate(reading_columns(member, target))
+        if not any(rows[file.path].filled[place : place + 1] not in {(), (0,)} for file in member.files if file.path in rows)
+    )
+
+
+def _plain(types: Mapping[str, Type]) -> dict[str, Type]:
+    return {name: kept_as(type_) for name, type_ in types.items() if not type_.nested}
+
+
+def _learned(
+    groups: Iterable[Alike], target: Mapping[str, Type], empty: Collection[tuple[str, str]], taken: Taken
+) -> dict[str, Type]:
+    """The columns that have shown what they are; what zone.yaml says is not learned."""
+    shown = {name.casefold() for member in groups for name in member.types if (member.files[0].path, name) not in empty}
+    return {
+        name: type_
+        for name, type_ in target.items()
+        if name.casefold() not in taken.said and (name.casefold() in shown or taken.of(name))
+    }

@@ -1,0 +1,72 @@
+"""What is wrong with a file, in words, from what the engine counted in it."""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+
+from lakebed.landing.checking.misfits import advice, misfit
+from lakebed.landing.checking.read_groups import Alike
+from lakebed.landing.formats.csv_text import Signs
+from lakebed.landing.spec import ZoneSpec
+from lakebed.ports import Field, FileRows
+
+_LONGEST = 120
+
+
+def fault_of(
+    member: Alike, columns: Sequence[Field], found: FileRows, record: str, *, spec: ZoneSpec, line: int | None = None
+) -> str:
+    """Why a file is bad; empty if it is not. One row that cannot be kept makes the whole file bad."""
+    if found.corrupt:
+        why = _csv_fault(member, columns, record, spec) if member.format == "csv" else _json_fault(columns, record, spec)
+        place = f" (line {line})" if line else ""
+        return f"{_some(found.corrupt, found.rows)} not fit: {_cut(record)!r}{place} {why}"
+    if found.stray:
+        lines = "it holds" if member.multiline else "a line holds" if found.stray == 1 else f"{found.stray} lines hold"
+        return f"{lines} more than one JSON value, or something after it: only the first would be read"
+    if found.rounded:
+        decimals = ", ".join(f"{column.name} {column.type}" for column in columns if column.type.startswith("decimal"))
+        return f"{_some(found.rounded, found.rows)} not fit: a number has more digits than {decimals} can keep"
+    return ""
+
+
+def _some(bad: int, rows: int) -> str:
+    return f"{bad} of {rows} rows {'does' if bad == 1 else 'do'}"
+
+
+def _csv_fault(member: Alike, columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
+    options = dict(member.options)
+    signs = Signs(options["sep"], options["quote"], options["escape"])
+    broken = record.count(signs.quote) % 2 == 1 and not member.multiline
+    hint = "; if fields hold line breaks, set multiline: true in zone.yaml" if broken else ""
+    try:
+        fields = next(iter(signs.records([record])), [])
+    except csv.Error:
+        return f"has quotes that do not end{hint}"
+    if len(fields) != len(columns):
+        return f"has {len(fields)} field{'s' if len(fields) != 1 else ''}, the file {len(columns)} columns{hint}"
+    pairs = zip(columns, fields, strict=True)
+    return _value_fault(((column, value) for column, value in pairs if misfit(value, column.type, spec)), columns, spec)
+
+
+def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
+    try:
+        value = json.loads(record)
+    except (ValueError, RecursionError) as error:
+        return f"is not JSON ({error})"
+    if not isinstance(value, dict | list):
+        return "is not an object"
+    pairs = [(column, value.get(column.name)) for column in columns if isinstance(value, dict)]
+    return _value_fault(((column, one) for column, one in pairs if misfit(one, column.type, spec, json=True)), columns, spec)
+
+
+def _value_fault(misfits: Iterator[tuple[Field, object]], columns: Sequence[Field], spec: ZoneSpec) -> str:
+    """The value that is not of its column's type, if our own eyes find it, and what would make it fit."""
+    column, value = next(misfits, (None, None))
+    if column is None:
+        return f"has a value that is not of its column's type ({', '.join(f'{one.name} {one.type}' for one in columns)})"
+    return f"has {value!r} in the column {column.name}, which is {column.type}; {advice(column, value, spec)}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

@@ -1,0 +1,90 @@
+"""The columns of each group of files, and the groups as they can be read together."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from lakebed.landing.checking.blame import Blame
+from lakebed.landing.checking.read_groups import Address, Alike, drift
+from lakebed.landing.checking.reader import Reader
+from lakebed.landing.checking.remembered_types import Taken, read_as
+from lakebed.landing.formats.csv_text import repeated
+from lakebed.landing.spec import ZoneSpec
+from lakebed.landing.type_text import parse_type
+from lakebed.landing.types import STRING, Type
+from lakebed.ports import Field, Unreadable
+
+
+@dataclass
+class Inference:
+    """Asks the engine for types; a group that it was asked about is remembered."""
+
+    reader: Reader
+    spec: ZoneSpec
+    address: Address
+    blame: Blame
+    taken: Taken
+    _known: dict[tuple[str, ...], tuple[Alike, ...]] = field(default_factory=dict)
+
+    def typed(self, groups: Iterable[Alike]) -> tuple[Alike, ...]:
+        """The groups with their types: divided where files cannot be read together, and without those that are bad."""
+        return tuple(typed for member in groups for typed in self._of(member))
+
+    def types(self, member: Alike) -> dict[str, Type] | Unreadable:
+        """The types of a group's columns, by their names in the files."""
+        if member.format == "csv" and (expected := self.spec.expected):
+            folded = {name.casefold(): type_ for name, type_ in expected.items()}
+            return {name: folded[name.casefold()] for name in member.columns}
+        if member.format == "csv" and not self.spec.infer_types:
+            return {name: self.taken.of(name) or STRING for name in member.columns}
+        known = {name: type_ for name in member.columns if (type_ := self.taken.of(name))}
+        if member.format == "csv" and len(known) == len(member.columns):
+            return known
+        answer = self.shown(member)
+        if member.format == "parquet" or isinstance(answer, Unreadable):
+            return answer
+        return {name: read_as(self.taken.of(name), type_) for name, type_ in answer.items()}
+
+    def shown(self, member: Alike) -> dict[str, Type] | Unreadable:
+        """The types that the values of a group show, whatever its columns were taken for before."""
+        asked = member.of(member.files[:1]) if member.format == "parquet" else member  # Parquet files alike have one schema
+        answer = self.reader.infer_files(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
+        if isinstance(answer, Unreadable):
+            return answer
+        names = member.columns or tuple(column.name for column in answer)
+        nanos = {name: parse_type(type_) for name, type_ in member.nanos}
+        return {name: nanos.get(name) or parse_type(column.type) for name, column in zip(names, answer, strict=True)}
+
+    def forget(self) -> None:
+        """Columns are taken for something else from now on."""
+        self._known.clear()
+
+    def _of(self, member: Alike) -> tuple[Alike, ...]:
+        paths = tuple(file.path for file in member.files)
+        if paths not in self._known:
+            self._known[paths] = self._anew(member)
+        return self._known[paths]
+
+    def _anew(self, member: Alike) -> tuple[Alike, ...]:
+        wrong = "" if member.format == "json" else drift(member, self.spec)
+        answer = self.types(member) if not wrong else {}
+        if isinstance(answer, Unreadable):
+            return tuple(typed for part in self.blame.narrow([member], answer) for typed in self.typed(part))
+        typed = replace(member, types=answer)
+        wrong = wrong or _two_spellings(typed) or _nested(typed) or drift(typed, self.spec)
+        if not wrong:
+            return (typed,)
+        if member.format == "json" and len(member.files) > 1:  # some of them only, it may be
+            middle = len(member.files) // 2
+            return self.typed([member.of(member.files[:middle]), member.of(member.files[middle:])])
+        self.blame.refuse(member.files, wrong)
+        return ()
+
+
+def _nested(member: Alike) -> str:
+    found = next((f"{name} is {type_}" for name, type_ in member.types.items() if member.format == "csv" and type_.nested), "")
+    return f"the column {found} in this zone, which a CSV file cannot hold" if found else ""
+
+
+def _two_spellings(member: Alike) -> str:
+    twice = repeated(member.types)
+    return f"its records have two names that Spark takes for one: {twice[0]} and {twice[1]}" if twice else ""

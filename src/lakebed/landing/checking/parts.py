@@ -1,0 +1,55 @@
+"""The rows of landing files that were looked at together, as a frame: of all of them, or of some."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from lakebed.landing.checking.blame import among
+from lakebed.landing.checking.check import Checked
+from lakebed.landing.checking.read_groups import Address, Alike, reading_columns
+from lakebed.landing.checking.reader import Reader
+from lakebed.landing.spec import ZoneSpec
+from lakebed.landing.types import Type
+from lakebed.names import spark_identifier
+from lakebed.ports import Field, FileInfo, Frame, Unreadable
+
+
+def frame_of(reader: Reader, checked: Checked, spec: ZoneSpec, address: Address) -> Frame | None:
+    """All groups under the same columns; without a good file, the expected columns and no row."""
+    if checked.groups:
+        return _read(reader, checked.groups, checked.target, address)
+    if not spec.expected:
+        return None
+    fields = _fields(checked.target)
+    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {spark_identifier(column.name)}" for column in fields)
+    return reader.query(f"SELECT {columns} WHERE 1 = 0")
+
+
+def frame_of_some(
+    reader: Reader, checked: Checked, files: Collection[FileInfo], spec: ZoneSpec, address: Address, *, all_columns: bool
+) -> Frame | None:
+    """Some of the files, in the types that all have in common; with the columns that these have themselves, or with all.
+
+    None where none of them is good.
+    """
+    groups = among(checked.groups, [file for file in files if file.path in checked.rows])
+    target = checked.target
+    if not (all_columns or spec.expected):
+        own = {name.casefold() for member in groups for name in _names(reader, member, address)}
+        own |= checked.also if any(member.format == "json" for member in groups) else set()
+        target = {name: type_ for name, type_ in target.items() if name.casefold() in own}
+    return _read(reader, groups, target, address) if groups else None
+
+
+def _names(reader: Reader, member: Alike, address: Address) -> Iterator[str]:
+    """The columns of some of a group's files: JSON records have no others than those that occur."""
+    answer = reader.infer_files(member.to_read((), address)) if member.format == "json" else ()
+    found = () if isinstance(answer, Unreadable) else tuple(column.name for column in answer)
+    yield from found or member.columns or member.types
+
+
+def _read(reader: Reader, groups: Sequence[Alike], target: Mapping[str, Type], address: Address) -> Frame:
+    asked = [member.to_read(reading_columns(member, target), address) for member in groups]
+    return reader.union([reader.shape(reader.read_files(group), _fields(target)) for group in asked])
+
+
+def _fields(target: Mapping[str, Type]) -> list[Field]:
+    return [Field(name, str(type_)) for name, type_ in target.items()]

@@ -1,0 +1,162 @@
+"""Files that are read alike, and the columns their rows get in common. Pure."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from lakebed.errors import BadFiles
+from lakebed.landing.checking.remembered_types import Taken, read_as
+from lakebed.landing.formats.file_format import Options
+from lakebed.landing.formats.sniffed import Sniffed
+from lakebed.landing.spec import Format, ZoneSpec
+from lakebed.landing.types import STRING, Type, extends, holds, join_types, kept_as
+from lakebed.ports import Field, FileGroup, FileInfo
+
+Address = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Files of one format, with the same columns in the same order, read with the same options."""
+
+    format: Format
+    options: Options
+    files: tuple[FileInfo, ...]
+    columns: tuple[str, ...] = ()  # empty for JSON: its keys are known once they are inferred
+    nanos: tuple[tuple[str, str], ...] = ()
+    types: Mapping[str, Type] = field(default_factory=dict)  # once inferred: by name as it stands in the files
+    nulls: tuple[str, ...] = ()
+
+    def of(self, files: Iterable[FileInfo]) -> "Alike":
+        """The same for some of its files."""
+        return replace(self, files=tuple(files))
+
+    @property
+    def multiline(self) -> bool:
+        return ("multiLine", "true") in self.options
+
+    def spelling(self) -> dict[str, str]:
+        """How each column stands in the files, by its name without regard to case."""
+        return {name.casefold(): name for name in self.types}
+
+    def to_read(self, columns: Iterable[Field], address: Address) -> FileGroup:
+        """What the engine is asked to read."""
+        paths = tuple(address(file.path) for file in self.files)
+        return FileGroup(self.format, paths, dict(self.options), tuple(columns), self.nulls)
+
+
+def group(sniffed: Iterable[Sniffed]) -> tuple[Alike, ...]:
+    """Files by what makes them be read alike, in the order in which each kind is met first."""
+    groups: dict[object, list[Sniffed]] = {}
+    for one in sniffed:
+        groups.setdefault((one.format, one.options, one.columns, one.layout), []).append(one)
+    return tuple(
+        Alike(
+            ones[0].format,
+            ones[0].options,
+            tuple(one.file for one in ones),
+            ones[0].columns,
+            ones[0].nanos,
+            nulls=ones[0].nulls,
+        )
+        for ones in groups.values()
+    )
+
+
+def target_types(
+    groups: Iterable[Alike], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: Taken | None = None
+) -> dict[str, Type]:
+    """The columns that all rows get: the expected ones, else those of all groups, in the widest type of each.
+
+    `empty` are columns that hold no value, each with the first path of its group: they have no say. Columns that are
+    `taken` for something stay that. `BadFiles` where the columns of Parquet files cannot be reconciled.
+    """
+    if expected := spec.expected:
+        return expected
+    found: dict[str, tuple[str, Type | None]] = {}
+    members = sorted(groups, key=lambda member: member.format == "json")  # whose columns have no order of their own
+    for member in members:
+        for name, own in member.types.items():
+            spelt, so_far = found.get(name.casefold(), (name, None))
+            known = taken.of(name) if taken else None
+            vote = None if (member.files[0].path, name) in empty else kept_as(own)
+            vote = vote if known is None or _brings_its_own(member, known, own) else read_as(known, own)
+            found[name.casefold()] = (spelt, _joined(so_far, vote, spec))
+    if taken and any(member.format == "json" for member in members):
+        found |= {name.casefold(): (name, type_) for name, type_ in taken.also.items() if name.casefold() not in found}
+    target = {spelt: type_ or STRING for spelt, type_ in found.values()}
+    for member in members:
+        _refuse_irreconcilable(member, target)
+    return target
+
+
+def _brings_its_own(member: Alike, known: Type, own: Type) -> bool:
+    """A Parquet column whose values would change as what it is taken for is handed on as it is: the table decides."""
+    return member.format == "parquet" and (own.nested or not (known == STRING or holds(known, kept_as(own))))
+
+
+def _joined(one: Type | None, other: Type | None, spec: ZoneSpec) -> Type | None:
+    if one is None or other is None:
+        return one or other
+    # With a format of its own a timestamp column does not read plain dates.
+    return join_types(one, other, dates_are_times=spec.timestamp_format is None)
+
+
+def _refuse_irreconcilable(member: Alike, target: Mapping[str, Type]) -> None:
+    for name, own in member.types.items():
+        wanted = next(type_ for spelt, type_ in target.items() if spelt.casefold() == name.casefold())
+        if member.format == "parquet" and (own.nested or wanted.nested) and not extends(wanted, own):
+            raise BadFiles(
+                f"the column {name} is {own} in {member.files[0].path} and something else in other files ({wanted} in common).",
+                where=member.files[0].path,
+                next="Give the zone an expected_schema, or take the files apart into two zones.",
+            )
+
+
+def reading_columns(member: Alike, target: Mapping[str, Type]) -> tuple[Field, ...]:
+    """The columns as the engine must be told them, in the order in which they stand in the files.
+
+    Text is read straight into the target's types. A Parquet file is read as it is, and cast afterwards; only structs that
+    lack fields are read by the target's names.
+    """
+    wanted = {name.casefold(): type_ for name, type_ in target.items()}
+    if member.format == "csv":
+        return tuple(Field(name, str(wanted[name.casefold()])) for name in member.columns)
+    if member.format == "json":
+        spelling = member.spelling()
+        return tuple(Field(spelling.get(name.casefold(), name), str(type_)) for name, type_ in target.items())
+    return tuple(
+        Field(name, str(wanted[name.casefold()] if own.nested else own))
+        for name, own in member.types.items()
+        if name.casefold() in wanted
+    )
+
+
+def drift(member: Alike, spec: ZoneSpec) -> str:
+    """How the columns of a group differ from the expected ones; empty if they do not, or if nothing is expected.
+
+    The keys of JSON records may be absent here and there: only a file without any is told, elsewhere.
+    """
+    expected = {name.casefold(): (name, type_) for name, type_ in (spec.expected or {}).items()}
+    if not expected:
+        return ""
+    names = {name.casefold(): name for name in (member.columns or member.types)}
+    lacking = [] if member.format == "json" else [name for folded, (name, _) in expected.items() if folded not in names]
+    extra = [name for folded, name in names.items() if folded not in expected]
+    if lacking or extra:
+        parts = (_listed("it lacks the column", lacking), _listed("it has the unexpected column", extra))
+        return ", and ".join(part for part in parts if part)
+    return _wrong_type(member, expected)
+
+
+def _wrong_type(member: Alike, expected: Mapping[str, tuple[str, Type]]) -> str:
+    for name, (spelt, wanted) in expected.items():
+        own = {here.casefold(): type_ for here, type_ in member.types.items()}.get(name)
+        if member.format == "parquet" and own and not holds(wanted, kept_as(own)):
+            return f"its column {spelt} is {own}, and {wanted} is expected"
+        if member.format == "csv" and wanted.nested:
+            return f"the column {spelt} is expected as {wanted}, which a CSV file cannot hold"
+    return ""
+
+
+def _listed(head: str, names: list[str]) -> str:
+    return f"{head}{'s' if len(names) > 1 else ''} {', '.join(names)}" if names else ""

@@ -1,0 +1,1 @@
+"""What a landing file is: its format, its header, whether it is whole."""

@@ -1,0 +1,38 @@
+"""A look into a JSON file: a record a line, or one value over several lines."""
+
+import json
+
+from lakebed.landing.formats.file_format import Kind, options_of
+from lakebed.landing.formats.sniffed import Sniffed
+from lakebed.landing.formats.streams import Damaged, text_head
+from lakebed.landing.spec import ZoneSpec
+from lakebed.ports import FileInfo, Files
+
+
+def look(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec) -> Sniffed:
+    """How to read a file; `Damaged` if it does not begin like JSON records."""
+    text, _ = text_head(files, file, gzipped=kind.gzipped, encoding="utf-8")
+    text = text.lstrip(" \t\r\n")
+    if not text:
+        raise Damaged("it begins with blanks and no JSON record")
+    if text[0] not in "{[":
+        raise Damaged(f"it does not begin like JSON records, with {{ or [, but with {text[:20]!r}")
+    return Sniffed(file, "json", options_of(kind, spec, multiline=_spans_lines(text)), kind.gzipped)
+
+
+def _spans_lines(text: str) -> bool:
+    """Whether the first value goes on after its line, and not because that line is broken."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < 2 or _is_value(lines[0]):
+        return False
+    return text[0] == "[" or not (lines[1].startswith("{") and _is_value(lines[1]))
+
+
+def _is_value(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    except RecursionError:  # Spark will say that it is too deep
+        return True
+    return True

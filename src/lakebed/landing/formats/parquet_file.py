@@ -1,0 +1,61 @@
+"""A look into a Parquet file: its footer, and, where Spark stumbled, its pages."""
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lakebed.landing.formats.csv_text import repeated
+from lakebed.landing.formats.file_format import Kind, options_of
+from lakebed.landing.formats.sniffed import Sniffed
+from lakebed.landing.formats.streams import WINDOW, Damaged, Ranges
+from lakebed.landing.spec import ZoneSpec
+from lakebed.ports import FileInfo, Files
+
+
+def look(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec) -> Sniffed:
+    """The columns of a file, from its footer; `Damaged` if that is torn, or if Spark could not read them."""
+    with _opened(files, file) as parquet:
+        names, schema, rows = tuple(parquet.schema_arrow.names), parquet.schema, parquet.metadata.num_rows
+        leaves = [schema.column(place) for place in range(len(schema))]
+    if not names:
+        raise Damaged("it has no column")
+    if twice := repeated(names):
+        raise Damaged(f"it has two columns that Spark takes for one: {twice[0]} and {twice[1]}")
+    nanos = {leaf.path: type_ for leaf in leaves if (type_ := _nanos(leaf))}
+    if inner := next((path for path in nanos if path not in names), None):
+        raise Damaged(f"{inner} counts nanoseconds inside a nested column, which Spark cannot read: write microseconds")
+    layout = str(schema).partition("\n")[2]  # its first line is the address of an object
+    return Sniffed(file, "parquet", options_of(kind, spec), False, names, layout, tuple(nanos.items()), rows)
+
+
+def damage(files: Files, file: FileInfo) -> str:
+    """What is wrong with the pages of a file; empty if they can all be read."""
+    try:
+        with _opened(files, file) as parquet:
+            for _ in parquet.iter_batches():
+                pass
+    except Damaged as error:
+        return str(error)
+    return ""
+
+
+@contextmanager
+def _opened(files: Files, file: FileInfo) -> Iterator[Any]:
+    from pyarrow import ArrowException  # late: a cheap command must not pay for Arrow
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with io.BufferedReader(Ranges(files, file), WINDOW) as stream, ParquetFile(stream) as parquet:
+            yield parquet
+    except (ArrowException, OSError) as error:
+        raise Damaged(f"it is no whole Parquet file: {str(error).splitlines()[0]}") from None
+
+
+def _nanos(leaf: Any) -> str:
+    """The type of a column that counts nanoseconds; empty for any other."""
+    said = json.loads(leaf.logical_type.to_json())
+    if said.get("Type") != "Timestamp" or said.get("timeUnit") != "nanoseconds":
+        return ""
+    return "timestamp(9)" if said.get("isAdjustedToUTC") else "timestamp_ntz(9)"

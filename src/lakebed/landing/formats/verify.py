@@ -1,0 +1,84 @@
+"""A close look at one file, to its end: asked for only where something is wrong or may be."""
+
+import codecs
+from typing import IO
+
+from lakebed.landing.formats import parquet_file
+from lakebed.landing.formats.csv_file import signs_of
+from lakebed.landing.formats.csv_text import Quotes, Signs
+from lakebed.landing.formats.file_format import Kind, kind_of
+from lakebed.landing.formats.streams import Damaged, opened
+from lakebed.landing.spec import ZoneSpec
+from lakebed.ports import FileInfo, Files
+
+_BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}
+
+
+def damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool) -> str:
+    """What is wrong with the bytes of a file: torn compression, another encoding, open quotes. Empty if nothing is."""
+    kind = kind_of(file.path.rpartition("/")[2], spec)
+    if isinstance(kind, str):
+        return kind
+    if kind.format == "parquet":
+        return parquet_file.damage(files, file)
+    signs = signs_of(kind, spec) if kind.format == "csv" else None
+    encoding = spec.encoding if signs else "utf-8"
+    try:
+        with opened(files, file, gzipped=kind.gzipped) as stream:
+            if encoding in _BY_BYTES:
+                return _damaged_line(stream, encoding, signs, multiline=multiline)
+            return _damaged_text(stream, encoding)
+    except Damaged as found:
+        return str(found)
+
+
+def line_of(files: Files, file: FileInfo, record: str, spec: ZoneSpec) -> int | None:
+    """The number of the line that begins with this record; None where that cannot be known."""
+    kind = kind_of(file.path.rpartition("/")[2], spec)
+    encoding = spec.encoding if isinstance(kind, Kind) and kind.format == "csv" else "utf-8"
+    if isinstance(kind, str) or not record or encoding not in _BY_BYTES:
+        return None
+    wanted = record.encode(encoding, "replace")
+    try:
+        with opened(files, file, gzipped=kind.gzipped) as stream:
+            return next((number for number, line in enumerate(stream, 1) if line.startswith(wanted)), None)
+    except Damaged:
+        return None
+
+
+def _damaged_line(stream: IO[bytes], encoding: str, signs: Signs | None, *, multiline: bool) -> str:
+    quotes, opened_at = Quotes(signs) if signs else None, 0
+    for number, raw in enumerate(stream, 1):
+        try:
+            line = raw.decode(encoding)
+        except UnicodeDecodeError as error:
+            return f"line {number} is not {encoding}: byte 0x{raw[error.start]:02x} in {_shown(raw)}"
+        if "\0" in line:
+            return f"line {number} holds NUL characters"
+        if quotes and signs and (quotes.open or signs.quote in line):
+            was_open = quotes.open
+            quotes.feed(line)
+            opened_at = opened_at if was_open else number
+            if quotes.open and not multiline:
+                return f"the quotes of line {number} do not end; if its fields hold line breaks, set multiline: true in zone.yaml"
+    return f"the quotes opened in line {opened_at} do not end" if quotes and quotes.open else ""
+
+
+def _damaged_text(stream: IO[bytes], encoding: str) -> str:
+    """The same for encodings in which a line break is several bytes; quotes are not looked at."""
+    decoder, at = codecs.getincrementaldecoder(encoding)("strict"), 0
+    while True:
+        data = stream.read(1 << 20)
+        try:
+            text = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            return f"it is not {encoding} at byte {at + error.start}: {error.reason}"
+        if "\0" in text:
+            return "it holds NUL characters"
+        if not data:
+            return ""
+        at += len(data)
+
+
+def _shown(raw: bytes) -> str:
+    return repr(raw[:80].decode("latin-1").rstrip("\r\n"))

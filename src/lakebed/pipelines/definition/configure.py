@@ -1,0 +1,106 @@
+"""A pipeline's settings: annotations over config.yaml over defaults, field by field, refused at their line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from lakebed.errors import BadPipeline, BadText, near, suggestion
+from lakebed.pipelines.definition.config import PipelineConfig, strategy_of
+from lakebed.quality import ColumnSpec
+from lakebed.settings import Document, TableCare, reason
+from lakebed.tables import Strategy, is_known, read_type, tangled
+from lakebed.templates import Annotation
+
+
+@dataclass(frozen=True)
+class Configured:
+    """A pipeline's settings, and the strategy they amount to."""
+
+    config: PipelineConfig
+    strategy: Strategy
+
+
+def configure(document: Document, annotations: Mapping[str, Annotation], *, source: str) -> Configured:
+    """Settings and strategy; anything unknown, misspelt or missing is refused at its line. `source` is the annotated file."""
+    given = {str(key).casefold(): value for key, value in document.tree.items()}
+    given |= {key: annotation.value for key, annotation in annotations.items()}
+    origin = _Origin(document, annotations, source)
+    try:
+        config = PipelineConfig.model_validate(given)
+    except ValidationError as error:
+        raise origin.refuse_value(error.errors()[0]) from None
+    _refuse_tangled(config, origin)
+    _refuse_loose_contract(config, origin)
+    if config.one_file_a_run and config.merge_strategy == "full_refresh":
+        what = "one_file_a_run is set, and full_refresh would keep the rows of the last file only."
+        raise origin.refuse("one_file_a_run", what, next="Leave it out, or choose another strategy.")
+    try:
+        return Configured(config, strategy_of(config))
+    except ValidationError as error:
+        field = str(error.errors()[0]["loc"][-1])
+        what = f"the strategy {config.merge_strategy} needs {field}."
+        raise origin.refuse("merge_strategy", what, next=f"Set {field}, or choose another strategy.") from None
+
+
+def _refuse_tangled(config: PipelineConfig, origin: "_Origin") -> None:
+    if what := tangled(config.renames):
+        former = next((name for name, column in config.columns.items() if column.renamed_from), "")
+        key, path = ("rename", ()) if config.rename else ("columns", (former, "renamed_from"))
+        raise origin.refuse(key, f"{what}.", inside=path, next="Give every column one new name, in one step.")
+
+
+def _refuse_loose_contract(config: PipelineConfig, origin: "_Origin") -> None:
+    """A contract leaves nothing open."""
+    if not config.contract:
+        return
+    if not config.columns:
+        advice = "List every column with its type under columns."
+        raise origin.refuse("contract", "a contract needs columns, and none are listed.", next=advice)
+    for name, column in config.columns.items():
+        if column.type is None:
+            what = f"the contract says no type for the column {name!r}."
+        elif not is_known(read_type(column.type)):
+            what = f"the contract says {column.type!r} for the column {name!r}, which is no type of a table."
+        else:
+            continue
+        advice = "Give it one, such as bigint, string or decimal(12,2)."
+        raise origin.refuse("columns", what, inside=(name, "type"), next=advice)
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Where a setting was given: in an annotation of the source, or in config.yaml."""
+
+    document: Document
+    annotations: Mapping[str, Annotation]
+    source: str
+
+    def refuse(self, key: str, what: str, *, inside: tuple[str, ...] = (), next: str = "") -> BadPipeline:
+        if annotation := self.annotations.get(key):
+            excerpt = f"@{key}: {annotation.value}"
+            return BadPipeline(what, where=self.source, line=annotation.line, excerpt=excerpt, next=next)
+        line, excerpt = self.document.find((key, *inside))
+        return BadPipeline(what, where=self.document.where, line=line, excerpt=excerpt, next=next)
+
+    def refuse_value(self, error: ErrorDetails) -> BadText:
+        key = str(error["loc"][0]) if error["loc"] else ""
+        if key not in self.annotations:
+            return self.document.refuse(error, known=_KNOWN)
+        if error["type"] == "extra_forbidden":
+            return self.refuse(
+                key, f"a pipeline has no setting {key!r}.", next=suggestion(near(key, PipelineConfig.model_fields))
+            )
+        return self.refuse(key, f"{key}: {reason(error)}")
+
+
+_KNOWN = (
+    *PipelineConfig.model_fields,
+    *ColumnSpec.model_fields,
+    *TableCare.model_fields,
+    "not_null",
+    "unique",
+    "accepted_values",
+    "relationships",
+)

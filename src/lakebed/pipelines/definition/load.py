@@ -1,0 +1,201 @@
+"""From a pipeline's folder to a `PipelineSpec`, or to an error that shows the line."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+
+from lakebed.errors import BadName, BadPipeline, near, suggestion
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.definition.configure import Configured, configure
+from lakebed.pipelines.definition.naming import refs_of, tables_of
+from lakebed.pipelines.definition.python_inputs import read_code
+from lakebed.pipelines.definition.spec import Kind, PipelineSpec, Style, ZoneRef
+from lakebed.ports import Files
+from lakebed.quality import Gate, column_gates, read_gate
+from lakebed.settings import DATA, Document
+from lakebed.templates import Call, declared, read_annotations
+
+_SOURCES: dict[str, Kind] = {"pipeline.sql": "sql", "pipeline.py": "python"}
+_CONFIG = "config.yaml"
+_GATES = "tests/quality/"
+
+
+def load_pipelines(files: Files) -> dict[TableName, PipelineSpec]:
+    """Every pipeline of the lake, by its table; two that would make one table are refused."""
+    folders = read_folders(files)
+    known = tables_of(folders)
+    specs = (read_pipeline(folder, texts(folder, contents), known=known) for folder, contents in folders.items())
+    return {spec.table: spec for spec in specs}
+
+
+def read_folders(files: Files) -> dict[str, dict[str, bytes]]:
+    """All pipelines' folders with their files."""
+    return {folder: _contents(files, folder, paths) for folder, paths in list_folders(files).items()}
+
+
+def read_folder(files: Files, folder: str) -> dict[str, bytes]:
+    """The files of one pipeline, by their paths in its folder; none if it is not there."""
+    inside = (info.path.removeprefix(f"{folder}/") for info in files.list(folder))
+    return _contents(files, folder, [path for path in inside if is_part(path)])
+
+
+def list_folders(files: Files) -> dict[str, list[str]]:
+    """The folders `{namespace}/pipelines/{layer}/{name}` that hold files, and which; reads none of them."""
+    found: dict[str, list[str]] = {}
+    for namespace in files.folders():
+        if namespace == DATA or namespace.startswith((".", "_")):
+            continue
+        for info in files.list(f"{namespace}/pipelines"):
+            *folder, inside = [*info.path.split("/", 4), ""][:5]
+            if inside and is_part(inside):
+                found.setdefault("/".join(folder), []).append(inside)
+    return found
+
+
+def is_part(path: str) -> bool:
+    """Whether a file of a pipeline's folder belongs to the pipeline: not what an editor, Git or Python leaves there."""
+    return not any(part.startswith(".") or part == "__pycache__" for part in path.split("/"))
+
+
+def is_source(path: str) -> bool:
+    """Whether a folder with this file holds a pipeline."""
+    return path in _SOURCES
+
+
+def _contents(files: Files, folder: str, paths: Iterable[str]) -> dict[str, bytes]:
+    return {path: files.read(f"{folder}/{path}") for path in paths}
+
+
+def texts(folder: str, contents: Mapping[str, bytes]) -> dict[str, str]:
+    """A pipeline's files as text; one that is none stands for itself by its identity."""
+    for path, data in contents.items():
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            if path.endswith((".sql", ".py", ".yaml", ".yml")):
+                what = f"this is not UTF-8 text: {error.reason} at byte {error.start}."
+                raise BadPipeline(what, where=f"{folder}/{path}") from None
+    return {path: _readable(data) for path, data in contents.items()}
+
+
+def _readable(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return hashlib.sha256(data).hexdigest()  # only its identity matters
+
+
+def read_pipeline(
+    folder: str, contents: Mapping[str, str], *, version: int | None = None, known: Collection[TableName] = ()
+) -> PipelineSpec:
+    """The pipeline in a folder `{namespace}/pipelines/{layer}/{name}`: its draft, or a version of it.
+
+    `known` are the tables that pipelines make: a ref may call one by its last name alone.
+    """
+    namespace, _, layer, name = folder.split("/")
+    try:
+        table = TableName.of_pipeline(namespace, layer, name)
+    except BadName as error:
+        raise BadPipeline(error.what, where=folder, next=error.next) from None
+    file = _source_file(folder, contents)
+    kind, source, where = _SOURCES[file], contents[file], f"{folder}/{file}"
+    configured = _configured(contents, kind, folder, where)
+    gates = _gates(folder, contents, configured)
+    style, reads, zones, names = _reads(kind, source, where)
+    asked = ((declared(gate.source, where=gate.where).refs, gate.where) for gate in gates)
+    gate_refs = tuple(ref for calls, there in asked for ref in refs_of(calls, there, namespace, known))
+    spec = PipelineSpec(
+        table=table,
+        folder=folder,
+        file=where,
+        kind=kind,
+        style=style,
+        source=source,
+        config=configured.config,
+        strategy=configured.strategy,
+        gates=gates,
+        refs=refs_of(reads, where, namespace, known),
+        gate_refs=gate_refs,
+        zones=tuple(map(partial(_zone, where=where, namespace=namespace), zones)),
+        names=names,
+        release=digest(contents),
+        version=version,
+    )
+    _refuse_unfit(spec)
+    return spec
+
+
+def _source_file(folder: str, contents: Iterable[str]) -> str:
+    there = [file for file in _SOURCES if file in contents]
+    if len(there) == 2:
+        raise BadPipeline("there are both pipeline.sql and pipeline.py.", where=folder, next="Remove one of them.")
+    if not there:
+        close = near("pipeline.sql", contents) + near("pipeline.py", contents)
+        raise BadPipeline(
+            "there is neither pipeline.sql nor pipeline.py.",
+            where=folder,
+            next=f"Rename {close[0]}?" if close else "Write one of them.",
+        )
+    return there[0]
+
+
+def _configured(contents: Mapping[str, str], kind: Kind, folder: str, where: str) -> Configured:
+    for wrong in ("config.yml", "pipeline.yaml", "pipeline.yml"):
+        if wrong in contents:
+            raise BadPipeline(f"settings are in {_CONFIG}, not in {wrong}.", where=f"{folder}/{wrong}", next="Rename the file.")
+    document = Document(contents.get(_CONFIG, ""), where=f"{folder}/{_CONFIG}", refusal=BadPipeline)
+    file = "pipeline.sql" if kind == "sql" else "pipeline.py"
+    annotations = read_annotations(contents[file], comment="--" if kind == "sql" else "#", where=where)
+    return configure(document, annotations, source=where)
+
+
+def _gates(folder: str, contents: Mapping[str, str], configured: Configured) -> tuple[Gate, ...]:
+    written = [
+        read_gate(path.removeprefix(_GATES).removesuffix(".sql"), text, where=f"{folder}/{path}")
+        for path, text in sorted(contents.items())
+        if path.startswith(_GATES) and path.endswith(".sql")
+    ]
+    return (*written, *column_gates(configured.config.columns, where=f"{folder}/{_CONFIG}"))
+
+
+def _reads(kind: Kind, source: str, where: str) -> tuple[Style, tuple[Call, ...], tuple[Call, ...], frozenset[str]]:
+    if kind == "python":
+        code = read_code(source, where=where)
+        return code.style, code.refs, code.zones, frozenset({"watermark"})
+    template = declared(source, where=where)
+    return "sql", template.refs, template.zones, template.names
+
+
+def _zone(call: Call, *, where: str, namespace: str) -> ZoneRef:
+    parts = call.name.split(".")
+    try:
+        zone = ZoneName(*parts) if len(parts) == 2 else ZoneName(namespace, call.name)
+    except BadName as error:
+        raise BadPipeline(error.what, where=where, line=call.line, next=error.next) from None
+    return ZoneRef(call.name, zone, call.pattern, where, call.line)
+
+
+def _refuse_unfit(spec: PipelineSpec) -> None:
+    if spec.is_view and (spec.kind == "python" or spec.zones):
+        what = "a view is a query over tables: it is made by pipeline.sql and reads no landing zone."
+        raise BadPipeline(what, where=spec.file, next="Set materialized: table.")
+    known = spec.config.columns
+    for key in spec.strategy.keys if known and all(column.type for column in known.values()) else ():
+        if key not in known:
+            raise BadPipeline(
+                f"unique_key names {key!r}, which is not among columns.", where=spec.file, next=suggestion(near(key, known))
+            )
+
+
+def digest_of(contents: Mapping[str, bytes]) -> str:
+    """The identity of a pipeline's files, whether they can be read as a pipeline or not."""
+    return digest({path: _readable(data) for path, data in contents.items()})
+
+
+def digest(contents: Mapping[str, str]) -> str:
+    """The identity of a pipeline's files."""
+    whole = hashlib.sha256()
+    for path, text in sorted(contents.items()):
+        for part in (path, text):
+            whole.update(len(part.encode()).to_bytes(8, "big") + part.encode())
+    return whole.hexdigest()

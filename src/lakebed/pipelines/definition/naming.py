@@ -1,0 +1,66 @@
+"""Which tables pipelines make, by their folders, and which they mean, by their refs."""
+
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+
+from lakebed.errors import BadName, BadPipeline, near, suggestion
+from lakebed.names import TableName, split_identifier
+from lakebed.pipelines.definition.spec import Ref
+from lakebed.settings import Settings
+from lakebed.templates import Call
+
+
+def tables_of(folders: Iterable[str]) -> frozenset[TableName]:
+    """The tables that these folders' pipelines make, as far as their names can be names."""
+    found = set()
+    for folder in folders:
+        namespace, _, layer, name = folder.split("/")
+        with suppress(BadName):
+            found.add(TableName.of_pipeline(namespace, layer, name))
+    return frozenset(found)
+
+
+def refuse_unknown_layer(folder: str, settings: Settings) -> None:
+    """A draft lies in a layer that its namespace has."""
+    namespace, _, layer, _ = folder.split("/")
+    layers = settings.layers_of(namespace)
+    if layer not in layers:
+        listed = ", ".join((*layers, layer))
+        raise BadPipeline(
+            f"{namespace} has no layer {layer!r}: its layers are {', '.join(layers)}.",
+            where=folder,
+            next=f"{suggestion(near(layer, layers))} A layer is added in lakebed.yaml, as in layers: [{listed}]".lstrip(),
+        )
+
+
+def refs_of(calls: Iterable[Call], where: str, namespace: str, known: Collection[TableName]) -> tuple[Ref, ...]:
+    """The tables that a text refers to."""
+    return tuple(Ref(call.name, _ref_table(call, namespace, known, where=where), where, call.line) for call in calls)
+
+
+def _ref_table(call: Call, namespace: str, known: Collection[TableName], *, where: str) -> TableName:
+    """The table that `ref('name')`, `ref('layer.name')` or `ref('namespace.layer.name')` means."""
+    try:
+        parts = split_identifier(call.name)
+        if len(parts) == 1:
+            return _only_one(call, namespace, known, where=where)
+        if len(parts) > 3:
+            raise BadName("table", call.name, "a ref is 'name', 'layer.name' or 'namespace.layer.name'")
+        return TableName(*((namespace, *parts) if len(parts) == 2 else parts))
+    except BadName as error:
+        raise BadPipeline(error.what, where=where, line=call.line, next=error.next) from None
+
+
+def _only_one(call: Call, namespace: str, known: Collection[TableName], *, where: str) -> TableName:
+    """The one pipeline's table of this name: in the own namespace, else in any."""
+    fitting = sorted(table for table in known if table.name == call.name)
+    found = [table for table in fitting if table.namespace == namespace] or fitting
+    if len(found) == 1:
+        return found[0]
+    if found:
+        what, advice = f"the ref {call.name!r} fits {', '.join(map(str, found))}.", "Name its layer, too: 'layer.name'."
+    else:
+        close = suggestion(near(call.name, {table.name for table in known}))
+        what = f"no pipeline makes a table {call.name!r}."
+        advice = close or "A table that no pipeline makes is named with its layer: 'layer.name'."
+    raise BadPipeline(what, where=where, line=call.line, next=advice)

@@ -1,0 +1,143 @@
+"""Which pipelines are meant: dbt's words for it.
+
+a   silver.a   shop.silver.a   silver.*   *orders*      names, with * ? [ab]
+tag:x   path:shop/pipelines/silver   state:modified     what a pipeline is
+layer:silver   namespace:shop   zone:orders             where it is, what it reads (source: says the same as zone:)
++a   a+   2+a   a+3   @a                                and what it reads, what reads it, so many steps away
+"a b"   a,b                                             either, both
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from lakebed.errors import UnknownName, UsageError, near, suggestion
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.definition.graph import Graph, Node
+
+_TERM = re.compile(r"(?P<at>@)?(?:(?P<up>\d*)\+)?(?P<what>.*?)(?:\+(?P<down>\d*))?")
+_EXAMPLES = "Write a name (silver.orders), a pattern (silver.*), or tag:x, path:x, layer:x, namespace:x, zone:x, state:modified."
+
+
+def select(graph: Graph, selectors: Sequence[str], exclude: Sequence[str] = ()) -> tuple[TableName, ...]:
+    """The pipelines that are meant, each after those it reads. No selector means all."""
+    wanted = _either(graph, selectors) if selectors else frozenset(graph.tables)
+    return graph.order(wanted - _either(graph, exclude))
+
+
+def _either(graph: Graph, arguments: Sequence[str]) -> frozenset[TableName]:
+    """What any of the arguments, or any word of one, selects."""
+    for argument in arguments:
+        if not argument.strip():
+            raise UsageError("a selector is empty.", next=_EXAMPLES)
+    words = [word for argument in arguments for word in argument.split()]
+    return frozenset[TableName]().union(*(_both(graph, word) for word in words))
+
+
+def _both(graph: Graph, word: str) -> frozenset[TableName]:
+    """What all terms between commas select."""
+    first, *rest = (_term(graph, term) for term in word.split(","))
+    return first.intersection(*rest)
+
+
+def _term(graph: Graph, term: str) -> frozenset[TableName]:
+    """What one term selects, with what its + and @ add."""
+    found = _TERM.fullmatch(term)
+    if not found or not found["what"]:
+        raise UsageError(f"{term!r} selects nothing: there is no name in it.", next=_EXAMPLES)
+    if found["at"] and (found["up"] is not None or found["down"] is not None):
+        raise UsageError(f"@ and + cannot stand together in {term!r}.", next="@a means a, what reads it, and all they need.")
+    tables = _fitting(graph, found["what"])
+    if found["at"]:
+        below = _spread(tables, graph.descendants)
+        return _spread(below, graph.ancestors)
+    result = tables
+    if found["up"] is not None:
+        result |= _spread(tables, lambda table: graph.ancestors(table, _depth(found["up"])))
+    if found["down"] is not None:
+        result |= _spread(tables, lambda table: graph.descendants(table, _depth(found["down"])))
+    return result
+
+
+def _spread(tables: Iterable[TableName], reach: Callable[[TableName], frozenset[TableName]]) -> frozenset[TableName]:
+    start = frozenset(tables)
+    return start.union(*(reach(table) for table in start))
+
+
+def _depth(digits: str) -> int | None:
+    return int(digits) if digits else None
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to fit a pipeline: does it, and which values are there to fit."""
+
+    fits: Callable[[Node, str], bool]
+    values: Callable[[Node], Iterable[str]]
+    noun: str
+
+
+def _fitting(graph: Graph, what: str) -> frozenset[TableName]:
+    """The pipelines that a name or `method:value` fits; refused if that is none."""
+    named, colon, value = what.partition(":")
+    if not colon:
+        named, value = ("path", what) if "/" in what else ("name", what)
+    if named == "state":
+        return _in_state(graph, value)
+    if named not in METHODS:
+        raise UnknownName("way to select", f"{named}:", [f"{name}:" for name in (*METHODS, "state") if name != "name"])
+    method = METHODS[named]
+    tables = frozenset(node.table for node in graph.nodes if method.fits(node, value))
+    if not tables:
+        raise UnknownName(method.noun, value, sorted({text for node in graph.nodes for text in method.values(node)}))
+    return tables
+
+
+def _in_state(graph: Graph, state: str) -> frozenset[TableName]:
+    """The modified ones. None may be modified: that is no mistake."""
+    if state != "modified":
+        next = suggestion(near(state, ["modified"])) or "There is state:modified."
+        raise UsageError(f"there is no state {state!r} to select by.", next=next)
+    return frozenset(node.table for node in graph.nodes if node.modified)
+
+
+def _name_fits(node: Node, pattern: str) -> bool:
+    """Part by part from the right: a, silver.a, shop.silver.a; shop.* is all of a namespace."""
+    parts, wanted = node.table.parts, pattern.split(".")
+    if len(wanted) == 2 and wanted[1] == "*" and fnmatchcase(parts[0], wanted[0]):
+        return True
+    return len(wanted) <= 3 and all(map(fnmatchcase, parts[3 - len(wanted) :], wanted))
+
+
+def _path_fits(node: Node, pattern: str) -> bool:
+    """The path itself, or a folder above it."""
+    pattern = pattern.removeprefix("./").rstrip("/")
+    return fnmatchcase(node.path, pattern) or fnmatchcase(node.path, f"{pattern}/*")
+
+
+def _zone_fits(zone: ZoneName, pattern: str) -> bool:
+    return fnmatchcase(str(zone) if "." in pattern else zone.name, pattern)
+
+
+def _names(node: Node) -> tuple[str, ...]:
+    namespace, layer, name = node.table.parts
+    return (name, f"{layer}.{name}", f"{namespace}.{layer}.{name}")
+
+
+_ZONE = Method(
+    lambda node, value: any(_zone_fits(zone, value) for zone in node.zones),
+    lambda node: [name for zone in node.zones for name in (zone.name, str(zone))],
+    "zone that a pipeline reads",
+)
+METHODS = {
+    "name": Method(_name_fits, _names, "pipeline"),
+    "tag": Method(lambda node, value: any(fnmatchcase(tag, value) for tag in node.tags), lambda node: node.tags, "tag"),
+    "path": Method(_path_fits, lambda node: [node.path], "pipeline below the path"),
+    "layer": Method(lambda node, value: fnmatchcase(node.table.layer, value), lambda node: [node.table.layer], "layer"),
+    "namespace": Method(
+        lambda node, value: fnmatchcase(node.table.namespace, value), lambda node: [node.table.namespace], "namespace"
+    ),
+    "zone": _ZONE,
+    "source": _ZONE,
+}

@@ -1,0 +1,74 @@
+"""A pipeline as it was written: checked, and with everything it reads known before anything runs."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.definition.config import PipelineConfig
+from lakebed.quality import Gate
+from lakebed.tables import Strategy
+
+Kind = Literal["sql", "python", "hand"]
+Style = Literal["sql", "spark", "duckdb", "flat", "hand"]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A table that a pipeline or one of its gates reads, as it was named there."""
+
+    text: str
+    table: TableName
+    where: str
+    line: int
+
+
+@dataclass(frozen=True)
+class ZoneRef:
+    """A landing zone that a pipeline reads; with a pattern, only the files that fit."""
+
+    text: str
+    zone: ZoneName
+    pattern: str | None
+    where: str
+    line: int
+
+
+@dataclass(frozen=True)
+class PipelineSpec:
+    """One pipeline's files."""
+
+    table: TableName
+    folder: str
+    file: str  # pipeline.sql or pipeline.py, below the root
+    kind: Kind
+    style: Style
+    source: str
+    config: PipelineConfig
+    strategy: Strategy
+    gates: tuple[Gate, ...]
+    refs: tuple[Ref, ...]
+    gate_refs: tuple[Ref, ...]
+    zones: tuple[ZoneRef, ...]
+    names: frozenset[str]  # template names the source uses
+    release: str  # digest of all files
+    version: int | None = None  # None: the draft
+
+    @property
+    def is_view(self) -> bool:
+        return self.config.materialized == "view"
+
+    @property
+    def strategy_name(self) -> str:
+        """How its rows come about, in a word."""
+        if self.kind == "hand":
+            return "by hand"
+        return "view" if self.is_view else self.strategy.strategy
+
+    @property
+    def inputs(self) -> tuple[TableName, ...]:
+        """The tables it reads, each once, itself not among them."""
+        return tuple(dict.fromkeys(ref.table for ref in (*self.refs, *self.gate_refs) if ref.table != self.table))
+
+    @property
+    def zone_names(self) -> tuple[ZoneName, ...]:
+        return tuple(dict.fromkeys(ref.zone for ref in self.zones))

@@ -1,0 +1,150 @@
+"""From a pipeline's template and pins to the SQL that runs. Pure but for the template's own process."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from zlib import crc32
+
+from lakebed.names import CATALOG, TableName, ZoneName, spark_identifier
+from lakebed.pipelines.definition.spec import PipelineSpec, Ref
+from lakebed.pipelines.planning.pin import Built, Specs
+from lakebed.pipelines.planning.pins import Pins, Target
+from lakebed.pipelines.planning.watermark import Watermark
+from lakebed.quality import Gate
+from lakebed.sql import Query, check_query, refuse_bare_count
+from lakebed.tables import pinned, projected
+from lakebed.templates import Rendered, TemplateValues, render
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A query ready to run, and the way back from its lines to the source's."""
+
+    query: Query
+    rendered: Rendered
+    where: str
+
+    @property
+    def text(self) -> str:
+        return self.query.text
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All that the templates of one run can see."""
+
+    spec: PipelineSpec
+    specs: Specs
+    pins: Pins
+    target: Target
+    built: Mapping[TableName, Built]
+    watermark: Watermark | None
+    started_at: datetime  # when all the runs began that were asked for together, in the lake's time zone
+    vars: Mapping[str, Any]
+    part: int = 0  # which batch of several; 0: all files are one
+    functions: Collection[str] | None = None  # that Spark has besides its own; None: any
+
+    def view(self, zone: ZoneName, pattern: str | None) -> str:
+        """The name under which the session reads the files of a zone: every batch has its own."""
+        return zone_view(zone, pattern) + (f"_part_{self.part}" if self.part else "")
+
+    @property
+    def is_incremental(self) -> bool:
+        """Whether the result may be only what is new: there are rows, with a newest one, and what it lacks stays as it is."""
+        if self.pins.full_refresh or not self.spec.strategy.takes_parts or not self.target.rows(self.pins.ref):
+            return False
+        return self.spec.config.watermark_column is None or self.watermark is not None
+
+    @property
+    def this(self) -> str | None:
+        """The pipeline's own table, to stand after FROM; its columns have the names that are due."""
+        if self.target.absent:
+            return None
+        found = pinned(self.spec.table, self.target.base(self.pins.ref))
+        return projected(found, self.pins.shown.get(self.spec.table, ()))
+
+    @property
+    def own(self) -> str:
+        """The name that `this` reads, with its version if it has one."""
+        base = self.target.base(self.pins.ref)
+        return self.spec.table.spark if base is None else pinned(self.spec.table, base)
+
+
+def zone_view(zone: ZoneName, pattern: str | None) -> str:
+    """The name under which the session reads a zone's frozen files."""
+    part = "" if pattern is None else f"_{crc32(pattern.encode()):08x}"
+    return f"zone_{zone.namespace}_{zone.name}{part}"
+
+
+def compile_query(setting: Setting, *, of: PipelineSpec | None = None) -> Compiled:
+    """The pipeline's query over its pins; `of` another pipeline: a view that it reads."""
+    spec = of or setting.spec
+    values = _values(setting, spec, spec.refs, this=setting.this if of is None else None)
+    return _compiled(setting, spec, spec.source, values, where=spec.file)
+
+
+def compile_gate(setting: Setting, gate: Gate, *, this: str, of: str | None = None) -> Compiled:
+    """A gate's query, about `this`; where that is itself a query, `of` what it reads."""
+    values = _values(setting, setting.spec, setting.spec.gate_refs, this=this)
+    compiled = _compiled(setting, setting.spec, gate.source, values, where=gate.where, of=of)
+    refuse_bare_count(compiled.query, where=gate.where)
+    return compiled
+
+
+def compile_view(setting: Setting) -> Compiled:
+    """The query of a catalog view: it reads what is published whenever it is read."""
+    spec, setting = setting.spec, replace(setting, built={})
+    refs = {ref.text: ref.table.spark for ref in spec.refs}
+    return _compiled(setting, spec, spec.source, replace(_values(setting, spec, (), this=None), refs=refs), where=spec.file)
+
+
+def _compiled(
+    setting: Setting, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str, of: str | None = None
+) -> Compiled:
+    rendered = render(source, values, where=where)
+    tables = (_source(table, setting).spark for table in (*setting.pins.inputs, *(ref.table for ref in spec.refs)))
+    own = (setting.own,) if values.this and values.this == setting.this else ()
+    allowed = [*tables, *own, *values.zones.values(), *(given for given in (values.this, of) if given)]
+    known = {".".join((CATALOG, *_source(table, setting).parts)): names for table, names in setting.pins.columns.items()}
+    query = check_query(
+        rendered.text,
+        where=where,
+        allowed=allowed,
+        line_of=rendered.source_line,
+        functions=setting.functions,
+        columns=known,
+    )
+    return Compiled(query, rendered, where)
+
+
+def _values(setting: Setting, spec: PipelineSpec, refs: Iterable[Ref], *, this: str | None) -> TemplateValues:
+    incremental = setting.is_incremental and spec is setting.spec
+    mark = setting.watermark if incremental else None
+    return TemplateValues(
+        refs={ref.text: relation(ref.table, setting) for ref in refs},
+        zones={(ref.text, ref.pattern): spark_identifier(setting.view(ref.zone, ref.pattern)) for ref in spec.zones},
+        this=this,
+        is_incremental=incremental,
+        strategy=spec.strategy.strategy,
+        watermark_value=mark.text if mark else None,
+        watermark=mark.literal if mark else None,
+        run_started_at=setting.started_at.isoformat(" "),
+        vars=setting.vars,
+        config=spec.config.model_dump(mode="json"),
+    )
+
+
+def relation(table: TableName, setting: Setting) -> str:
+    """What stands after FROM for a ref: the pinned table, or a view's query over the same pins."""
+    view = setting.specs.get(table)
+    if view and view.is_view:
+        return f"({compile_query(setting, of=view).text}\n)"
+    if table == setting.spec.table:
+        return setting.this or table.spark
+    return projected(pinned(_source(table, setting), setting.pins.inputs[table].snapshot), setting.pins.shown.get(table, ()))
+
+
+def _source(table: TableName, setting: Setting) -> TableName:
+    """The table that holds the rows: another one while it is being built."""
+    return setting.built[table].source if table in setting.built else table

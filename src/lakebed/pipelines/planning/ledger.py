@@ -1,0 +1,38 @@
+"""What the ledger says of the files of a zone, kept true: files that were moved, and those that came back from a backup."""
+
+from collections.abc import Iterable
+
+from lakebed.landing import recognise
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.services import Tools
+from lakebed.ports import ConsumedFile, FileInfo, Records, Sighting
+
+_AT_ONCE = 100
+
+
+def known_files(
+    zone: ZoneName, present: Iterable[FileInfo], tools: Tools, *, table: TableName | None = None
+) -> tuple[ConsumedFile, ...]:
+    """The files of a zone that a table has, or any table. Those present under another etag are recognised, once and for all."""
+    rows = tools.records.consumed(zone, table=table)
+    seen = recognise(tools.ground.files, present, rows)
+    if not seen:
+        return rows
+    tools.records.sighted(seen)
+    return tools.records.consumed(zone, table=table)
+
+
+def written_down(sightings: Iterable[Sighting], records: Records) -> int:
+    """Let files be moved one by one, and the ledger know where they lie; what was moved before an error too. Says how many."""
+    count, pending = 0, list[Sighting]()
+    try:
+        for seen in sightings:
+            count += 1
+            pending.append(seen)
+            if len(pending) == _AT_ONCE:
+                records.sighted(pending)
+                pending = []
+    finally:
+        if pending:
+            records.sighted(pending)
+    return count

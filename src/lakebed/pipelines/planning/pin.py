@@ -1,0 +1,144 @@
+"""Pinning: one look at the catalog and one at each zone decide everything a run reads."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from lakebed.errors import BadPipeline, UsageError, near, suggestion
+from lakebed.names import TableName
+from lakebed.pipelines.definition.spec import PipelineSpec, Ref
+from lakebed.pipelines.planning.batches import batches_of, refuse_mixed_extracts
+from lakebed.pipelines.planning.pin_zones import pin_zones, read_zone
+from lakebed.pipelines.planning.pins import Pins, Target
+from lakebed.pipelines.planning.unknown_zones import refuse_unknown_zones
+from lakebed.pipelines.services import Order, Tools
+from lakebed.ports import InputPin, Shown, TableMetadata
+from lakebed.tables import Renames, renamed, renames_due
+
+Specs = Mapping[TableName, PipelineSpec]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A table that a run of the same build has made and not yet published: where its dependants read it."""
+
+    source: TableName
+    snapshot: int | None
+    shown: tuple[Shown, ...] = ()  # its columns as they will be called
+
+
+def pin(
+    spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, run_id: str, built: Mapping[TableName, Built]
+) -> tuple[Pins, Target]:
+    """What a run of this pipeline reads, and the table as it is now. Inputs are of one moment, save those just `built`."""
+    refs = tuple(_tables_read(spec, specs))
+    catalog = tools.ground.catalog
+    wanted = {spec.table, *(ref.table for ref in refs)}
+    found = catalog.metadata(catalog.pointers([table for table in wanted if table not in built]).values())
+    _refuse_unknown(refs, {*found, *built}, specs, tools)
+    inputs = {ref.table: _input(ref.table, found, built, order.ref) for ref in refs if ref.table != spec.table}
+    target = _target(spec, found.get(spec.table), tools)
+    shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
+    shown[spec.table] = _own_shown(target, order.ref)
+    if order.full_refresh and not target.absent:
+        _refuse_lost_history(spec)
+    landing = pin_zones(spec, tools, full_refresh=order.full_refresh, absent=target.absent)
+    refuse_unknown_zones([ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], tools)
+    made_again = (order.full_refresh or target.absent) and spec.strategy.strategy != "full_refresh"
+    each_file = bool(spec.config.one_file_a_run)
+    batches = batches_of(landing, record=tools.records.run, each_file=each_file) if made_again else ()
+    refuse_mixed_extracts(spec, landing, batches)
+    given = _given(spec, tools, order)
+    columns = {table: names for table in inputs if (names := _columns(shown[table], found.get(table)))}
+    return Pins(run_id, inputs, landing, order.full_refresh, order.ref, shown, batches, columns, given), target
+
+
+def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: Tools) -> Target:
+    due: Renames = ()
+    if metadata and not spec.is_view:
+        due = renames_due([column.name for column in metadata.columns], spec.config.renames, where=spec.file)
+    last = tools.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
+    return Target(spec.table, metadata, last[0] if last else None, due)
+
+
+def _shown(pin: InputPin, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, Built]) -> tuple[Shown, ...]:
+    return built[pin.table].shown if pin.table in built else found[pin.table].shown_at(pin.snapshot)
+
+
+def _columns(shown: tuple[Shown, ...], metadata: TableMetadata | None) -> tuple[str, ...]:
+    """What the columns of an input are called, in the snapshot or now; nothing where that is not known."""
+    if shown:
+        return (*(column.name for column in shown), *(column.of for column in shown))
+    return tuple(column.name for column in metadata.columns) if metadata else ()
+
+
+def _own_shown(target: Target, ref: str) -> tuple[Shown, ...]:
+    """The pipeline's own table as its author calls the columns: under the names that are due."""
+    if target.metadata is None:
+        return ()
+    shown = target.metadata.shown_at(target.base(ref))
+    if not target.renames:
+        return shown
+    shown = shown or tuple(Shown(column.name, column.name) for column in target.metadata.columns)
+    names = renamed([column.name for column in shown], target.renames)
+    return tuple(replace(column, name=name) for column, name in zip(shown, names, strict=True))
+
+
+def _tables_read(spec: PipelineSpec, specs: Specs) -> Iterator[Ref]:
+    """The tables behind a pipeline's refs: a view is read through to the tables it reads."""
+    for ref in (*spec.refs, *spec.gate_refs):
+        view = specs.get(ref.table)
+        if view and view.is_view and view.table != spec.table:
+            yield from _tables_read(view, specs)
+        else:
+            yield ref
+
+
+def _input(table: TableName, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, Built], ref: str) -> InputPin:
+    if table in built:
+        return InputPin(table, built[table].snapshot)
+    head = found[table].head(ref)
+    return InputPin(table, head.id if head else None)
+
+
+def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, tools: Tools) -> None:
+    for ref in refs:
+        if ref.table in known:
+            continue
+        if ref.table in specs:
+            what, advice = f"the table {ref.table} is not there yet.", f"Run its pipeline first: lakebed run -s +{ref.table}"
+        else:
+            names = [str(table) for table in (*tools.ground.catalog.pointers(), *specs) if not table.hidden]
+            close = near(str(ref.table), names) or near(ref.text, names)
+            what, advice = f"there is no table {ref.text!r} to ref.", suggestion(close)
+        raise BadPipeline(what, where=ref.where, line=ref.line, next=advice)
+
+
+def refuse_unknown_refs(tables: Sequence[TableName], specs: Specs, tools: Tools) -> None:
+    """Before anything runs: every zone that these pipelines read is there; so is every table, or some pipeline makes it."""
+    refuse_unknown_zones([ref for table in tables for ref in specs[table].zones], tools)
+    refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
+    wanted = {ref.table for ref in refs} - specs.keys()
+    _refuse_unknown(refs, {*specs, *tools.ground.catalog.pointers(wanted)} if wanted else set(specs), specs, tools)
+
+
+def _refuse_lost_history(spec: PipelineSpec) -> None:
+    """Former states of inputs are not kept for ever: what a table tells of the past could not be made again from them."""
+    inputs = sorted({str(ref.table) for ref in spec.refs if ref.table != spec.table})
+    if inputs and spec.strategy.own_columns:
+        raise UsageError(
+            f"a full refresh would lose history: {spec.strategy.strategy} tells of former states of {', '.join(inputs)}, "
+            "and these cannot be read again.",
+            where=str(spec.table),
+            safe="The table is as it was.",
+            next=f"Run it without --full-refresh; or, to begin anew, drop the table first: lakebed table drop {spec.table}",
+        )
+
+
+def _given(spec: PipelineSpec, tools: Tools, order: Order) -> str:
+    """A digest of the variables, and of how the zones are to be read."""
+    if not spec.zones:
+        return ""
+    zones = {str(zone): read_zone(zone, tools).model_dump(mode="json") for zone in spec.zone_names}
+    return sha256(json.dumps([order.vars, zones], sort_keys=True, default=str).encode()).hexdigest()

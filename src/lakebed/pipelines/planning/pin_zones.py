@@ -1,0 +1,143 @@
+"""Which files of its zones a run reads."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from lakebed.errors import BadFiles, BadPipeline, FileMissing
+from lakebed.landing import ZONE_FILE, ZoneSpec, archived_places, fits_zone_pattern, freeze, fresh, load_zone, locate, processed
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.definition.spec import PipelineSpec, ZoneRef
+from lakebed.pipelines.planning.ledger import known_files
+from lakebed.pipelines.planning.pins import ZoneKey, ZonePin, age
+from lakebed.pipelines.services import Tools
+from lakebed.ports import ConsumedFile, FileInfo
+from lakebed.settings import LARGEST
+
+_SHOWN = 3
+
+
+def pin_zones(spec: PipelineSpec, tools: Tools, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
+    """The files that a run reads, by zone and pattern; those of a `full_refresh`, or of a table that is `absent`, too."""
+    zones = [_Zone(ref, read_zone(ref.zone, tools), spec.table, tools) for ref in spec.zones]
+    ledger = tools.records.ledger(spec.table) if spec.zones else ()
+    whole = spec.strategy.strategy == "full_refresh"
+    pinned: dict[ZoneKey, ZonePin] = {}
+    for zone in zones:
+        ref, taken = zone.ref, _taken(zone.ref, ledger, last=whole)
+        if whole:
+            pinned[ref.zone, ref.pattern] = zone.as_last(taken, archived_too=full_refresh)
+        elif full_refresh or (absent and taken):
+            pinned[ref.zone, ref.pattern] = zone.all(taken)
+        else:
+            pinned[ref.zone, ref.pattern] = zone.waiting(absent=absent)
+    if spec.config.one_file_a_run and not full_refresh and not any(pin.known for pin in pinned.values()):
+        pinned = _oldest(pinned)
+    gone = [path for pin in pinned.values() for path in pin.gone]
+    if gone and not whole and not (full_refresh and absent):
+        raise _refusal(spec.table, gone, absent=absent)
+    return pinned
+
+
+def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
+    """The file that came first; the others are left to further runs."""
+    waiting = sorted({file for pin in pinned.values() for file in pin.files}, key=age)
+    if not waiting:
+        return dict(pinned)
+    chosen = {key: tuple(file for file in pin.files if file == waiting[0]) for key, pin in pinned.items()}
+    return {
+        key: replace(
+            pin,
+            files=chosen[key],
+            new=len(chosen[key]),
+            later=len(waiting) - 1,
+            others=tuple(file for file in pin.files if file not in chosen[key]),
+        )
+        for key, pin in pinned.items()
+    }
+
+
+def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple[ConsumedFile, ...]:
+    """What the table has of a zone, each file as it was first taken; or what the `last` run took."""
+    rows = [file for file in ledger if file.zone == ref.zone and file.state == "taken" and fits_zone_pattern(file, ref.pattern)]
+    if last:
+        return tuple(file for file in rows if file.run_id == rows[-1].run_id)
+    return tuple({(file.path, file.etag): file for file in reversed(rows)}.values())[::-1]
+
+
+class _Zone:
+    """A zone's files at one moment, and what the ledger says of them: those in it, and on demand those that were archived."""
+
+    def __init__(self, ref: ZoneRef, spec: ZoneSpec, table: TableName, tools: Tools) -> None:
+        self.ref, self.spec, self.tools = ref, spec, tools
+        frozen = freeze(tools.ground.files, ref.zone, spec, pattern=ref.pattern)
+        self.files, self.changing = frozen.files, tuple(file.path for file in frozen.waiting)
+        self.known = known_files(ref.zone, frozen.files, tools, table=table)
+        self.held = {(file.path, file.etag) for file in self.known if file.state == "held"}
+
+    def waiting(self, *, absent: bool) -> ZonePin:
+        """The files that the table does not have yet."""
+        new = fresh(self.files, self.known)
+        archived = len(self._archived()) if absent and not new else 0
+        return ZonePin(new, len(new), self.changing, archived=archived)
+
+    def all(self, taken: Sequence[ConsumedFile]) -> ZonePin:
+        """The files that the table has, those that wait, and archived ones that it never had."""
+        present, archived = self._present(), self._archived()
+        found, gone = locate(taken, (*present, *archived))
+        files = (*archived, *present)
+        return ZonePin(files, len(files), self.changing, known=found, gone=gone)
+
+    def as_last(self, taken: Sequence[ConsumedFile], *, archived_too: bool) -> ZonePin:
+        """All files that are there; while none of them is new, those that the last run read, wherever they are by now."""
+        present = self._present()
+        new = fresh(present, self.known)
+        found, away = locate(taken, present)
+        if new or not (away or (archived_too and not taken)):
+            return ZonePin(present, len(new), self.changing, known=found)
+        archived = self._archived()
+        if not taken:
+            return ZonePin((*archived, *present), len(archived) + len(present), self.changing)
+        found, gone = locate(taken, (*present, *archived))
+        again = (file for file in archived if file.path in found)
+        return ZonePin((*again, *present), 0, self.changing, known=found, gone=gone)
+
+    def _present(self) -> tuple[FileInfo, ...]:
+        return tuple(file for file in self.files if (file.path, file.etag) not in self.held)
+
+    def _archived(self) -> tuple[FileInfo, ...]:
+        there = {
+            file.path: file for file in processed(self.tools.ground.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
+        }
+        places = archived_places(self.known, there)
+        held = {place for file, place in places.items() if file in self.held}
+        return tuple(file for path, file in there.items() if path not in held)
+
+
+def _refusal(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles:
+    more = f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
+    files = f"{', '.join(gone[:_SHOWN])}{more}"
+    if absent:
+        return BadFiles(
+            f"the table is not there, and files that it was made from are gone: {files}.",
+            where=str(table),
+            safe="Nothing was written.",
+            next="Put them back; or build it from the files that are there: lakebed run --full-refresh",
+        )
+    return BadFiles(
+        f"a full refresh would lose rows, for files that the table was made from are gone: {files}.",
+        where=str(table),
+        safe="The table is as it was.",
+        next="Put them back; or, to build it from the files that are there, drop the table and run --full-refresh.",
+    )
+
+
+def read_zone(zone: ZoneName, tools: Tools) -> ZoneSpec:
+    """The settings of a zone, from its zone.yaml if it has one."""
+    where = f"{zone.folder}/{ZONE_FILE}"
+    try:
+        text = tools.ground.files.read(where, length=LARGEST + 1).decode()
+    except FileMissing:
+        text = None
+    except UnicodeDecodeError:
+        raise BadPipeline("the text is not UTF-8, or too long.", where=where) from None
+    return load_zone(text, where=where)

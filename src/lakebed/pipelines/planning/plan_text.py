@@ -1,0 +1,140 @@
+"""Plans in words: one line a step."""
+
+from collections.abc import Iterable, Sequence
+
+from lakebed.names import short_id
+from lakebed.pipelines.planning.pins import Batch
+from lakebed.pipelines.planning.plan import (
+    Archive,
+    Calculate,
+    CheckKeys,
+    CreateHidden,
+    CreateView,
+    DropStage,
+    EvolveLayout,
+    Execute,
+    Judge,
+    OpenBranch,
+    OpenZone,
+    Plan,
+    PrepareSchema,
+    Publish,
+    Replay,
+    Stage,
+    Step,
+    Write,
+)
+from lakebed.ports import FileInfo, InputPin
+from lakebed.tables import LayoutChange, Strategy
+
+_SHOWN = 3  # names of files in a line
+_POLICIES = {
+    "fail": "refuse the result if its columns are not the table's",
+    "append": "add columns that are new",
+    "sync": "let the table's columns follow the result's",
+}
+_STRATEGIES = {
+    "full_refresh": "replace all rows",
+    "incremental": "insert new keys and update known ones",
+    "append_only": "add the rows",
+    "delete_insert": "replace all rows of the arriving keys",
+    "scd2": "close rows that changed and open their new versions",
+    "snapshot": "replace the partitions that arrive",
+    "soft_delete": "write the arriving keys and mark the absent ones",
+}
+
+
+def strategy_of(plan: Plan) -> str:
+    """The strategy a plan writes by; `view` where it writes no row, nothing where there is nothing to do."""
+    for step in plan.steps:
+        if isinstance(step, Write):
+            return step.strategy.strategy
+        if isinstance(step, CreateView):
+            return "view"
+    return ""
+
+
+def inputs_of(plan: Plan) -> tuple[InputPin, ...]:
+    """The tables a plan reads, and at which snapshots."""
+    reading = (step for step in plan.steps if isinstance(step, Calculate | Replay))
+    return tuple(dict.fromkeys(pin for step in reading for pin in step.inputs))
+
+
+def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
+    """What a step does."""
+    match step:
+        case OpenZone(zone, pattern, files):
+            fitting = f" that fit {pattern!r}" if pattern else ""
+            return f"read {len(files)} {_files(files)} of {zone}{fitting}{_names(files, zone.folder)}"
+        case Calculate(file, inputs):
+            return f"run {file}{_over(inputs)}"
+        case Replay():
+            return f"replay {step.number} of {step.of}: {_batch(step.batch)}, by {step.strategy.strategy}{_over(step.inputs)}"
+        case Stage():
+            return "compute the result once, into a hidden table"
+        case CheckKeys(keys, order):
+            ordered = f", of repeated ones the newest by {order} counts" if order else ""
+            return f"check the key {', '.join(keys)}: never NULL{ordered}"
+        case PrepareSchema(policy, renames):
+            called = f"; publishing renames {', '.join(f'{old} to {new}' for old, new in renames)}" if renames else ""
+            return f"compare columns: {_POLICIES[policy]} ({policy}){called}"
+        case EvolveLayout(_, change):
+            return f"{_layout(change)}: new files only"
+        case CreateHidden():
+            return "make the table, under a name nobody knows"
+        case OpenBranch(_, branch, _):
+            return f"open the branch {branch}"
+        case Write(_, _, True):
+            return _STRATEGIES["full_refresh"]
+        case Write(_, strategy):
+            return f"write by {strategy.strategy}: {_STRATEGIES[strategy.strategy]}{_by(strategy)}"
+        case Execute(_, statement):
+            return f"run the {statement.kind.upper()} on the branch"
+        case DropStage():
+            return "remove the hidden table"
+        case Judge(gate):
+            consequence = "blocks" if gate.severity == "error" else "warns"
+            return f"ask the gate {gate.name} ({consequence}){f': {gate.description}' if gate.description else ''}"
+        case Publish(table, ref):
+            return f"publish {table}: {ref} moves, readers see it"
+        case CreateView(table):
+            return f"make the view {table}"
+        case Archive(zone):
+            return f"move files of {zone} that all their readers have to _processed/"
+
+
+def _batch(batch: Batch) -> str:
+    files = [file for chosen in batch.files.values() for file in chosen]
+    run = f" of the run {short_id(batch.run_id)} of {batch.at:%Y-%m-%d %H:%M}" if batch.at else " that waited"
+    return f"{len(files)} {_files(files)}{run}"
+
+
+def _files(files: Sequence[FileInfo]) -> str:
+    return "file" if len(files) == 1 else "files"
+
+
+def _names(files: Sequence[FileInfo], folder: str) -> str:
+    if not files:
+        return ""
+    shown = [file.path.removeprefix(f"{folder}/") for file in files[:_SHOWN]]
+    return f": {', '.join((*shown, '…') if len(files) > _SHOWN else shown)}"
+
+
+def _over(inputs: Iterable[InputPin]) -> str:
+    pins = [f"{pin.table} at {pin.snapshot}" if pin.snapshot else f"{pin.table} (no row yet)" for pin in inputs]
+    return f" over {', '.join(pins)}" if pins else ""
+
+
+def _layout(change: LayoutChange) -> str:
+    said = [
+        f"{label} {', '.join(map(str, fields))}"
+        for label, fields in (("no longer partition by", change.drop), ("partition by", change.add), ("sort by", change.sort))
+        if fields
+    ]
+    return ", ".join((*said, "sort no longer") if change.sort == () else said)
+
+
+def _by(strategy: Strategy) -> str:
+    if strategy.strategy == "snapshot":
+        return f" (by {strategy.partition_column})"
+    return f" (by {', '.join(strategy.keys)})" if strategy.keys else ""

@@ -1,0 +1,1 @@
+"""What a pipeline would do or return, without running it."""

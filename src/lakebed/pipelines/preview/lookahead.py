@@ -1,0 +1,58 @@
+"""Looking ahead: what runs would do, and with which SQL, when those before them have run. Nothing runs, no JVM starts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lakebed.errors import UsageError
+from lakebed.names import TableName
+from lakebed.pipelines.planning.compile import Compiled, Setting, compile_gate, compile_query
+from lakebed.pipelines.planning.pin import Built, Specs
+from lakebed.pipelines.planning.plan import Plan, plan_run
+from lakebed.pipelines.planning.sql_check import check_setting, columns_after, known_ahead
+from lakebed.pipelines.planning.watermark import STAND_IN, Watermark
+from lakebed.pipelines.preview.preview import setting_of
+from lakebed.pipelines.services import Order, Tools
+
+
+@dataclass
+class Ahead:
+    """What would run first, in its order, and the tables that are not built yet: both are read as if they were there."""
+
+    specs: Specs
+    tools: Tools
+    order: Order
+    absent: Mapping[TableName, Built]
+    columns: dict[TableName, tuple[str, ...] | None] = field(default_factory=dict)  # None: they cannot be known
+
+    @classmethod
+    def of(cls, specs: Specs, tools: Tools, order: Order) -> "Ahead":
+        missing = specs.keys() - tools.ground.catalog.pointers().keys()
+        return cls(specs, tools, order, {table: Built(table, None) for table in missing})
+
+    def setting(self, table: TableName, *, mark: Watermark | None = None) -> Setting:
+        """What a run of this table would see when those that come first have run."""
+        found = setting_of(self.specs[table], self.specs, self.tools, self.order, built=self.absent, mark=mark)
+        return replace(found, pins=replace(found.pins, columns=known_ahead(found.pins.columns, self.columns)))
+
+    def plan(self, table: TableName) -> Plan:
+        """What a run would do; what could not run is refused. Starts no JVM."""
+        setting = self.setting(table, mark=STAND_IN if self.specs[table].config.watermark_column else None)
+        query = check_setting(setting)
+        unbuilt = [one for one in setting.pins.inputs if one in self.absent and one not in self.columns]
+        self.columns[table] = columns_after(setting, query)
+        plan = plan_run(setting.spec, setting.pins, setting.target)
+        return replace(plan, reason="; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table)))))
+
+    def compiled(self, table: TableName) -> tuple[Compiled, ...]:
+        """The SQL of a pipeline and of its gates, over what a run would pin now. Starts no JVM."""
+        spec, setting = self.specs[table], self.setting(table)
+        if spec.kind == "python":
+            raise UsageError("a Python pipeline has no SQL to show.", where=spec.file, next="Look at its rows: lakebed preview")
+        this = setting.this or spec.table.spark
+        query = compile_query(setting)
+        self.columns[table] = columns_after(setting, query.query)
+        return (query, *(compile_gate(setting, gate, this=this) for gate in spec.gates))
+
+
+def _unbuilt(tables: Sequence[TableName], reader: TableName) -> str:
+    return f"{', '.join(map(str, tables))} must be built first: lakebed run +{reader}" if tables else ""

@@ -1,0 +1,89 @@
+"""Looking without touching: a pipeline's SQL, its first rows, its gates on what is published."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from lakebed.errors import UsageError
+from lakebed.landing import samples
+from lakebed.names import TableName, ZoneName, new_run_id
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.compile import Setting, compile_gate, compile_query
+from lakebed.pipelines.planning.pin import Built, Specs, pin
+from lakebed.pipelines.planning.pin_zones import read_zone
+from lakebed.pipelines.planning.plan import OpenZone, Plan
+from lakebed.pipelines.planning.sql_check import other_functions, python_of
+from lakebed.pipelines.planning.watermark import Watermark
+from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.begin import closing, logger_of, watermark
+from lakebed.pipelines.running.steps import calculate
+from lakebed.pipelines.services import Order, Tools
+from lakebed.ports import Field, Lease, RunRecord, Verdict
+from lakebed.quality import judge
+from lakebed.tables import Held
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The first rows of a pipeline's result."""
+
+    table: TableName
+    fields: tuple[Field, ...]
+    rows: tuple[dict[str, Any], ...]
+    sampled: tuple[ZoneName, ...]  # zones that were read from their `_samples/`
+
+
+def setting_of(
+    spec: PipelineSpec,
+    specs: Specs,
+    tools: Tools,
+    order: Order,
+    *,
+    built: Mapping[TableName, Built],
+    mark: Watermark | None = None,
+) -> Setting:
+    """What a run would see if it began now; `mark` stands for the newest value, which is looked up without it."""
+    pins, target = pin(spec, specs, tools, order, run_id=new_run_id(), built=built)
+    newest = mark or watermark(spec, pins, target, tools)
+    functions = other_functions(python_of(specs), own_spark=tools.own_spark)
+    moment = tools.local(order.started_at)
+    return Setting(spec, specs, pins, target, built, newest, moment, order.vars, functions=functions)
+
+
+def preview(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, limit: int) -> Preview:
+    """The first rows that a run would come to, from sample files where a zone has some. Writes nothing."""
+    with _looking(spec, specs, tools, order) as work:
+        sampled = []
+        for (zone, pattern), pinned_files in work.setting.pins.landing.items():
+            chosen = tuple(samples(tools.ground.files, zone, read_zone(zone, tools), pattern=pattern))
+            sampled += [zone] if chosen else []
+            calculate.take_files(work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True)
+        calculate.calculate(work)
+        return Preview(spec.table, work.fields, tuple(work.compute.rows(work.frame, limit=limit)), tuple(sampled))
+
+
+def judged(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> tuple[Verdict, ...]:
+    """A pipeline's gates, asked about what is published."""
+    if not spec.gates:
+        return ()
+    with _looking(spec, specs, tools, order) as work:
+        target = work.setting.target
+        if target.absent and not spec.is_view:
+            raise UsageError(
+                "there is no table yet to test.", where=str(spec.table), next=f"Run it first: lakebed run -s {spec.table}"
+            )
+        this = f"({compile_query(work.setting).text}\n)" if spec.is_view else work.setting.this or spec.table.spark
+        return tuple(judge(gate, compile_gate(work.setting, gate, this=this).text, compute=work.compute) for gate in spec.gates)
+
+
+@contextmanager
+def _looking(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> Iterator[Work]:
+    """A run's work without a run: no lease, no record, no pin, for nothing is written."""
+    setting = setting_of(spec, specs, tools, order, built={})
+    run_id = setting.pins.run_id
+    record = RunRecord(run_id, order.invocation, spec.table, "running", tools.now())
+    nobody = Held(Lease(str(spec.table), "nobody", 0))
+    work = Work(tools, order, setting, Plan(spec.table, run_id, ()), nobody, record, record.started_at, logger_of(run_id, None))
+    with closing(work):
+        yield work

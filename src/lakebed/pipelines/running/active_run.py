@@ -1,0 +1,129 @@
+"""A run's work in hand: what it was asked, and what its steps have come to so far."""
+
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal
+
+from lakebed.landing import Landed
+from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.compile import Compiled, Setting
+from lakebed.pipelines.planning.plan import Plan, hidden_table, staged_table
+from lakebed.pipelines.services import Order, Tools
+from lakebed.ports import MAIN, Compute, Field, Frame, InputPin, RunRecord, Shown, Snapshot, TableMetadata, Verdict
+from lakebed.tables import Held, SchemaChange, on_branch, pinned, projected, time_literal
+
+
+@dataclass
+class Work:
+    """Filled in step by step; only the run that owns it touches it."""
+
+    tools: Tools
+    order: Order
+    setting: Setting
+    plan: Plan
+    held: Held
+    record: RunRecord
+    moment: datetime  # the run's one time, in what it writes; of a replay: that of the run at hand
+    log: logging.Logger
+    resources: ExitStack = field(default_factory=ExitStack)
+    landed: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)
+    recalled: dict[tuple[ZoneName, str | None], Mapping[str, str]] = field(default_factory=dict)  # of zones: column → type
+    digests: dict[str, str] = field(default_factory=dict)  # of the files of zones, by path
+    part: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)  # of a replay: the batch at hand
+    frame: Frame = None
+    compiled: Compiled | None = None
+    fields: tuple[Field, ...] = ()
+    result_rows: int | None = None
+    keys: int | None = None
+    met: Mapping[str, int] = field(default_factory=dict)  # what the arriving keys met in the table
+    change: SchemaChange = field(default_factory=SchemaChange)
+    shown: tuple[Shown, ...] = ()  # the branch's columns as they will be called; none said: as they are
+    skip_write: bool = False
+    unchanged: bool = False
+    publishing: Literal["", "tried", "done"] = ""  # how far it came; tried: perhaps it happened
+    replay_fields: tuple[Field, ...] = ()  # of a replay: the hidden table's columns, once there is one
+    collected: list[tuple[Frame, tuple[Field, ...]]] = field(default_factory=list)  # of a replay: rows not yet added
+    replayed: bool = False  # rows of a replay came into the hidden table; in the end: the frame has the strategy's own columns
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    @property
+    def spec(self) -> PipelineSpec:
+        return self.setting.spec
+
+    @property
+    def table(self) -> TableName:
+        return self.setting.spec.table
+
+    @property
+    def run_id(self) -> str:
+        return self.record.run_id
+
+    @property
+    def first(self) -> bool:
+        return self.setting.target.absent
+
+    @property
+    def written(self) -> TableName:
+        """The table that is written: the hidden one in a first run."""
+        return hidden_table(self.table, self.run_id) if self.first else self.table
+
+    @property
+    def branch(self) -> str:
+        return MAIN if self.first else self.setting.pins.branch
+
+    @property
+    def place(self) -> str:
+        """What is written and what gates read, in Spark's words; columns have their present names."""
+        if self.skip_write:
+            return pinned(self.table, self.setting.target.base(self.order.ref))
+        return self.written.spark if self.first else on_branch(self.table, self.branch)
+
+    @property
+    def judged(self) -> str:
+        """The same with the columns called as they will be."""
+        if self.skip_write:
+            return self.setting.this or self.place
+        return projected(self.place, self.shown)
+
+    @property
+    def stage(self) -> TableName:
+        return staged_table(self.table, self.run_id)
+
+    @property
+    def now(self) -> str:
+        """The run's one moment, as a literal."""
+        return time_literal(self.moment)
+
+    @property
+    def read(self) -> Mapping[tuple[ZoneName, str | None], Landed]:
+        """The files that the pipeline sees."""
+        return self.part or self.landed
+
+    @cached_property
+    def compute(self) -> Compute:
+        """The run's own session, opened when it is first needed."""
+        compute = self.tools.compute(self.run_id)
+        self.resources.callback(compute.close)
+        return compute
+
+    def metadata(self, table: TableName) -> TableMetadata:
+        """A table as the catalog has it now."""
+        catalog = self.tools.ground.catalog
+        return catalog.metadata(catalog.pointers([table]).values())[table]
+
+    def head(self) -> Snapshot | None:
+        """Where the branch stands."""
+        return self.metadata(self.written).head(self.branch)
+
+    @property
+    def input_pins(self) -> tuple[InputPin, ...]:
+        return tuple(self.setting.pins.inputs.values())
+
+    @property
+    def vars(self) -> Mapping[str, Any]:
+        return self.order.vars

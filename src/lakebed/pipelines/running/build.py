@@ -1,0 +1,218 @@
+"""Runs of several pipelines, in the order of the graph: each published as it passes, or all together."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+
+from lakebed.errors import (
+    Conflict,
+    Diverged,
+    FilesChanged,
+    LakebedError,
+    LeaseHeld,
+    PointerMoved,
+    RunFailed,
+    SparkFailed,
+    Unavailable,
+)
+from lakebed.names import TableName, new_run_id, short_id
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.pin import Specs
+from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.begin import begin, closing, told
+from lakebed.pipelines.running.failure import failing
+from lakebed.pipelines.running.ledger_copies import keep_copy
+from lakebed.pipelines.running.publishing import along, ask
+from lakebed.pipelines.running.run import finish, prepare, publish_view, publishing
+from lakebed.pipelines.running.walk import walk
+from lakebed.pipelines.services import Order, Tools
+from lakebed.ports import Along, RunRecord, SetAside
+from lakebed.tables import Held, Waiting, hold, publish
+
+REBUILDS = 3  # how often a run begins anew because somebody else's commit came in between
+LONGEST_DELAY = 3600.0
+_TRY_AGAIN = (RunFailed, SparkFailed, Unavailable, Conflict)
+_BEGIN_ANEW = (Diverged, PointerMoved, FilesChanged)
+
+
+@dataclass(frozen=True)
+class Build:
+    """Several runs asked for at once."""
+
+    specs: Specs
+    tools: Tools
+    order: Order
+    threads: int = 1
+    fail_fast: bool = False
+    wait: float = 0.0  # seconds for a table that somebody else has
+    on_start: Callable[[TableName], None] = lambda _: None
+    on_end: Callable[[RunRecord], None] = lambda _: None
+    on_wait: Callable[[TableName, LeaseHeld], None] = lambda *_: None
+    sleep: Callable[[float], None] = time.sleep
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt went."""
+
+    record: RunRecord
+    error: LakebedError | None = None
+    later: int = 0  # files that were left to further runs
+
+
+def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
+    """Run these pipelines; each is published as soon as its gates pass, and what reads a failed one is skipped."""
+
+    def work(table: TableName) -> RunRecord:
+        build.on_start(table)
+        record = run_one(build, build.specs[table])
+        build.on_end(record)
+        return record
+
+    def skip(table: TableName, because: TableName) -> RunRecord:
+        record = skipped(build, table, f"{because} failed")
+        build.on_end(record)
+        return record
+
+    order, stop = depends(build.specs, tables), build.order.stop
+    return walk(tables, order, work, skip, threads=build.threads, fail_fast=build.fail_fast, interrupt=stop.set)
+
+
+def depends(specs: Specs, tables: Sequence[TableName]) -> dict[TableName, frozenset[TableName]]:
+    """For each table the others among them that it reads."""
+    return {table: frozenset(specs[table].inputs) & frozenset(tables) for table in tables}
+
+
+def skipped(build: Build, table: TableName, why: str) -> RunRecord:
+    """The record of a run that was not begun."""
+    now, spec = build.tools.now(), build.specs[table]
+    record = RunRecord(
+        new_run_id(),
+        build.order.invocation,
+        table,
+        "skipped",
+        now,
+        ended_at=now,
+        release=spec.release,
+        version=spec.version,
+        message=why,
+    )
+    with suppress(LakebedError):
+        build.tools.records.write(record)
+    return record
+
+
+def run_one(build: Build, spec: PipelineSpec) -> RunRecord:
+    """Run a pipeline, once for each file where it takes one a run; how it went at last is in the record."""
+    outcome, former = attempt_until(build, spec), None
+    while outcome.later and (former is None or outcome.later < former) and not build.order.stop.is_set():
+        outcome, former = attempt_until(build, spec), outcome.later
+    return outcome.record
+
+
+def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
+    """Run again if that may help: as often as is asked for, and where only somebody else's commit was in the way."""
+    retries = rebuilds = 0
+    aside: tuple[SetAside, ...] = ()
+    while True:
+        outcome = _attempt(build, spec, attempt=retries + rebuilds + 1)
+        aside, error = (*aside, *outcome.record.set_aside), outcome.error
+        if isinstance(error, _BEGIN_ANEW) and rebuilds < REBUILDS:
+            rebuilds += 1
+        elif isinstance(error, _TRY_AGAIN) and retries < spec.config.max_retries:
+            build.sleep(min(spec.config.retry_delay_seconds * 2**retries, LONGEST_DELAY))
+            retries += 1
+        else:
+            return replace(outcome, record=with_set_aside(build, outcome.record, aside))
+
+
+def with_set_aside(build: Build, record: RunRecord, aside: tuple[SetAside, ...]) -> RunRecord:
+    """The last attempt's record, which is the one that is shown, with the files that earlier ones set aside."""
+    if record.set_aside == aside:
+        return record
+    told_all = replace(record, set_aside=aside)
+    with suppress(LakebedError):
+        build.tools.records.write(told_all)
+    return told_all
+
+
+def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
+    run_id = new_run_id()
+    with ExitStack() as stack:
+        try:
+            held = stack.enter_context(held_table(build, spec.table, run_id))
+            work = begin(spec, build.specs, build.tools, build.order, held=held, run_id=run_id, attempt=attempt, built={})
+        except LakebedError as error:  # no lease, or the books themselves cannot be written
+            return Outcome(not_begun(build, spec, error, run_id=run_id, attempt=attempt), error)
+        return _carry_out(work)
+
+
+def held_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[Held]:
+    """The lease under which a run works."""
+    tools = build.tools
+    limit = tools.ground.settings.lease.limit_seconds
+    waiting = Waiting(build.wait, build.order.stop, partial(build.on_wait, table))
+    return hold(tools.leases, str(table), holder=f"run {short_id(run_id)} of {tools.holder}", limit=limit, waiting=waiting)
+
+
+def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int) -> RunRecord:
+    """The record of a run that found the table taken, its files wrong, or the books closed."""
+    now = build.tools.now()
+    record = RunRecord(
+        run_id,
+        build.order.invocation,
+        spec.table,
+        "failed",
+        now,
+        attempt,
+        ended_at=now,
+        strategy=spec.strategy_name,
+        release=spec.release,
+        version=spec.version,
+        error=told(error),
+    )
+    if build.order.stop.is_set():
+        return record  # whoever interrupts a run that waits for its table leaves nothing behind
+    with suppress(LakebedError):
+        build.tools.records.write(record)
+        build.tools.records.unpin([run_id])
+    return record
+
+
+def _carry_out(work: Work) -> Outcome:
+    """From the first step to the last; whatever goes wrong is in the outcome."""
+    with closing(work), failing([work], publication=work.run_id) as trouble:
+        prepare(work)
+        if work.plan.steps:
+            publish_all([work], publication=work.run_id)
+        finish(work)
+    later = max((pin.later for pin in work.setting.pins.landing.values()), default=0)
+    return Outcome(work.record, trouble.error, 0 if trouble.error else later)
+
+
+def publish_all(works: Sequence[Work], *, publication: str) -> None:
+    """Publish what these runs have made, in one step, with their records and the files they took."""
+    asked = [one for work in works for one in ask(work)]
+    books = [along(work) for work in works]
+    for work in works:
+        publish_view(work)
+    together = Along(
+        tuple(record for book in books for record in book.runs),
+        tuple(file for book in books for file in book.consumed),
+        types=tuple(types for book in books for types in book.types),
+    )
+    for work, book in zip(works, books, strict=True):
+        keep_copy(work.tools.ground.files, work.run_id, book.consumed)
+    leases = [work.held.still() for work in works]
+    with publishing(works):
+        _mark(works, "tried")
+        publish(works[0].tools.ground.catalog, asked, run_id=publication, leases=leases, along=together)
+        _mark(works, "done")
+
+
+def _mark(works: Sequence[Work], how_far: Literal["tried", "done"]) -> None:
+    for work in works:
+        work.publishing = how_far

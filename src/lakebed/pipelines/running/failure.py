@@ -1,0 +1,101 @@
+"""How runs end when something went wrong: failed, published after all, or nobody can say which."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+from lakebed.errors import LakebedError, LeaseLost, NotPublished, OutcomeUnknown, RunFailed, Unavailable
+from lakebed.names import TableName, short_id
+from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.begin import fail, told
+from lakebed.pipelines.running.run import finish
+from lakebed.tables import persistently, settle_divided
+
+NONE_OF_THEM: Mapping[TableName, LakebedError] = {}
+_ASKED = 8  # times: publishing has been trying for longer by then
+
+
+@dataclass
+class Trouble:
+    """What went wrong, if anything did."""
+
+    error: LakebedError | None = None
+
+
+@contextmanager
+def failing(
+    works: Sequence[Work], *, publication: str, own: Mapping[TableName, LakebedError] = NONE_OF_THEM
+) -> Iterator[Trouble]:
+    """An error inside makes every one of these runs a failed one, unless they turn out to be published after all.
+
+    A run whose table has its `own` error fails with that; others because of it. Nothing but an interruption gets out.
+    """
+    trouble = Trouble()
+    try:
+        yield trouble
+    except BaseException as raised:
+        trouble.error = _end(works, as_error(raised), publication, own)
+        if not isinstance(raised, Exception):
+            raise
+
+
+def _end(
+    works: Sequence[Work], error: LakebedError, publication: str, own: Mapping[TableName, LakebedError]
+) -> LakebedError | None:
+    """End the runs; returns the error, unless it was none."""
+    try:
+        published = _is_published(works, publication)
+    except LakebedError as silence:
+        for work in works:
+            _leave_open(work, OutcomeUnknown(short_id(work.run_id), silence.what))
+        return OutcomeUnknown(short_id(publication), silence.what)
+    for work in works:
+        if published:
+            _finish(work)
+        else:
+            fail(work, own.get(work.table) or (_drawn_in(own) if own else error))
+    return None if published else error
+
+
+def _is_published(works: Sequence[Work], publication: str) -> bool:
+    """Asked by id, and not before nothing of it can be under way: a commit in doubt has the lease's row to itself."""
+    known = {work.publishing for work in works}
+    if "done" in known or "tried" not in known:
+        return "done" in known
+    tools, lease = works[0].tools, works[0].held.lease
+
+    def ask() -> bool:
+        with suppress(LeaseLost):
+            tools.leases.renew(lease)
+        settle_divided(tools.ground.catalog, own=publication)
+        return tools.ground.catalog.published(publication) is not None
+
+    return persistently(ask, (Unavailable,), _ASKED)
+
+
+def _finish(work: Work) -> None:
+    """What is published has not failed, whatever remains undone: the next run does it."""
+    try:
+        finish(work)
+    except LakebedError as error:
+        work.log.warning("not finished: %s", error)
+
+
+def _leave_open(work: Work, doubt: OutcomeUnknown) -> None:
+    """The record in the books is left alone: publishing has made it a success, or the next run closes it."""
+    work.log.error("%s", doubt)
+    work.record = replace(work.record, state="failed", snapshot=None, ended_at=work.tools.now(), error=told(doubt))
+
+
+def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:
+    culprits = ", ".join(str(table) for table in sorted(own))
+    return NotPublished(f"it was not published, because {culprits} failed and all are published together or none.")
+
+
+def as_error(raised: BaseException) -> LakebedError:
+    """A surprise is an error like others: the run fails, the table stays."""
+    if isinstance(raised, LakebedError):
+        return raised
+    if isinstance(raised, KeyboardInterrupt):
+        return RunFailed("it was interrupted.")
+    return RunFailed(f"Lakebed itself failed: {type(raised).__name__}: {raised}", next="Run it again with --debug and report it.")

@@ -1,0 +1,70 @@
+"""Taking up after runs that died: whoever holds a table's lease knows that no other run of it is alive."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lakebed.errors import PointerMoved, Unavailable
+from lakebed.names import TableName, run_of_branch
+from lakebed.pipelines.planning.plan import hidden_table, replay_table, staged_table
+from lakebed.pipelines.services import Tools
+from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
+from lakebed.settings import DATA
+from lakebed.tables import former_schema, persistently, settle_divided
+
+_DIED = {"what": "the process that ran it died.", "safe": "The table is as it was.", "next": "The next run takes its place."}
+
+
+def heal(table: TableName, tools: Tools, *, lease: Lease) -> tuple[RunRecord, ...]:
+    """Remove what dead runs of a table left, set its schema back, and close their records; returns those."""
+    catalog, records = tools.ground.catalog, tools.records
+    settle_divided(catalog)
+    dead = records.runs(table=table, state="running", limit=1000)
+    _restore(table, dead, tools, leases=[lease], branches=True)
+    for record in dead:
+        drop_leftovers(record, tools)
+        records.write(replace(record, state="failed", ended_at=tools.now(), error=_DIED))
+    if dead:
+        records.unpin([record.run_id for record in dead])
+    return dead
+
+
+def _restore(
+    table: TableName, ended: Sequence[RunRecord], tools: Tools, *, leases: Sequence[Lease], branches: bool = False
+) -> None:
+    """Take back what runs that were not published did to a table, newest first; what others have changed since stays."""
+    catalog = tools.ground.catalog
+    schema = next((record.schema for record in reversed(ended) if record.schema is not None), None)
+    touched = [name for record in ended for name in record.touched]
+
+    def attempt() -> None:
+        seen = catalog.pointers([table])
+        if table not in seen:
+            return
+        metadata = catalog.metadata(seen.values())[table]
+        former = former_schema(metadata, schema, touched=touched, reshaped=not catalog.atomic)
+        refs = [RemoveRef(name) for name in metadata.refs if run_of_branch(name)] if branches else []
+        if amendments := (*refs, *((SetSchema(former),) if former is not None else ())):
+            catalog.amend(table, amendments, seen=seen[table], leases=leases)
+
+    persistently(attempt, (PointerMoved, Unavailable))
+
+
+def drop_leftovers(record: RunRecord, tools: Tools) -> None:
+    """The hidden tables of a run that will not be published."""
+    for hidden in (staged_table, replay_table, hidden_table):
+        tools.ground.catalog.purge(hidden(record.table, record.run_id))
+
+
+def set_back(record: RunRecord, tools: Tools, *, lease: Lease | None) -> None:
+    """What a failed run leaves: its branch, for whoever wants to look; the former schema; no hidden table."""
+    drop_leftovers(record, tools)
+    if record.schema is not None:
+        _restore(record.table, [record], tools, leases=[lease] if lease else [])
+
+
+def read_log(run_id: str, tools: Tools) -> str:
+    """What a run logged: on this machine, or kept in the bucket by another."""
+    log = tools.log(run_id)
+    if log.exists():
+        return log.read_text()
+    return tools.ground.files.read(f"{DATA}/logs/runs/{log.name}").decode()

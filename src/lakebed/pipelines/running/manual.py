@@ -1,0 +1,133 @@
+"""Changes by hand: through the same lease, branch, gates and publication as a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from lakebed.errors import LakebedError, UnknownName, UsageError
+from lakebed.names import TableName, new_run_id
+from lakebed.pipelines.definition.config import PipelineConfig, strategy_of
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.running.begin import told
+from lakebed.pipelines.running.build import Build, attempt_until, held_table
+from lakebed.pipelines.running.heal import heal
+from lakebed.ports import Event, Events, RunRecord
+from lakebed.settings import reason
+from lakebed.sql import Change
+from lakebed.tables import ALIASES, STRATEGIES, Strategy
+
+BY_HAND = "by hand"
+MODES = {**ALIASES, **{name: name for name in STRATEGIES}, "overwrite": "full_refresh"}
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How rows come in: by which strategy, told apart by which key, the newest by which column, with which new columns."""
+
+    mode: str = "append"
+    key: tuple[str, ...] = ()
+    order: str | None = None
+    on_schema_change: str = "fail"
+
+
+def spec_by_hand(table: TableName, manner: Manner, *, pipeline: PipelineSpec | None, release: str) -> PipelineSpec:
+    """What stands in for a pipeline. Where the table has one, its gates and its contract hold for hands too."""
+    if manner.mode.casefold() not in MODES:
+        raise UnknownName("mode", manner.mode, MODES)
+    given: dict[str, Any] = {
+        "merge_strategy": MODES[manner.mode.casefold()],
+        "unique_key": manner.key,
+        "watermark_column": manner.order,
+        "on_schema_change": manner.on_schema_change,
+    }
+    if pipeline and pipeline.strategy.strategy == given["merge_strategy"]:
+        given |= {name: value for name, value in pipeline.strategy if name.startswith("scd_valid")}
+    if pipeline and pipeline.config.contract:
+        given |= {"contract": True, "columns": pipeline.config.columns}
+    config, strategy = _configured(given)
+    return PipelineSpec(
+        table=table,
+        folder=pipeline.folder if pipeline else "",
+        file=BY_HAND,
+        kind="hand",
+        style="hand",
+        source="",
+        config=config,
+        strategy=strategy,
+        gates=pipeline.gates if pipeline else (),
+        refs=(),
+        gate_refs=pipeline.gate_refs if pipeline else (),
+        zones=(),
+        names=frozenset(),
+        release=release,
+    )
+
+
+def _configured(given: dict[str, Any]) -> tuple[PipelineConfig, Strategy]:
+    try:
+        config = PipelineConfig.model_validate(given)
+        return config, strategy_of(config)
+    except ValidationError as error:
+        first = error.errors()[0]
+        named = {"unique_key": "key", "watermark_column": "order", "merge_strategy": "mode"}
+        option = named.get(str(first["loc"][-1]), str(first["loc"][-1]))
+        raise UsageError(f"{given['merge_strategy']} by hand: {option}: {reason(first)}") from None
+
+
+def change_by_hand(build: Build, spec: PipelineSpec) -> RunRecord:
+    """Carry a change out and publish it; whatever stood in its way is raised, and the table is as it was."""
+    outcome = attempt_until(build, spec)
+    if outcome.error:
+        raise _in_own_words(outcome.error)
+    return outcome.record
+
+
+_OWN_WORDS = {
+    "on_schema_change: sync, and --full-refresh": "mode overwrite with on_schema_change sync",
+    "on_schema_change is fail": "on_schema_change is fail, as it is unless given",
+    "the result's columns": "the columns of what is written",
+    "the result": "what is written",
+    "in the query": "in what is written",
+    "the query": "what is written",
+    "unique_key": "key",
+    "watermark_column": "order",
+    "merge_strategy": "mode",
+}
+
+
+def _in_own_words(error: LakebedError) -> LakebedError:
+    """Runs speak of queries and of a pipeline's settings; somebody who writes by hand has given rows and options."""
+    for said, own in _OWN_WORDS.items():
+        error.what, error.next = error.what.replace(said, own), error.next.replace(said, own)
+    error.args = (error.what,)
+    return error
+
+
+def alter_by_hand(build: Build, table: TableName, statement: Change, events: Events) -> RunRecord:
+    """An ALTER TABLE is one commit of its own, made under the lease; it moves no row, so no gate is asked."""
+    run_id, tools = new_run_id(), build.tools
+    text = statement.on(table.spark, alias="")
+    with held_table(build, table, run_id) as held:
+        heal(table, tools, lease=held.still())
+        record = RunRecord(run_id, build.order.invocation, table, "running", tools.now(), strategy=BY_HAND, message=text)
+        tools.records.write(record)
+        compute = tools.compute(run_id)
+        try:
+            compute.execute(text)
+        except LakebedError as error:
+            error.what = statement.with_own_positions(error.what, table.spark, alias="")
+            tools.records.write(replace(record, state="failed", ended_at=tools.now(), error=told(error)))
+            raise
+        finally:
+            compute.close()
+        events.note(Event("altered", table, detail={"statement": text, "run": run_id}))
+        done = replace(record, state="success", ended_at=tools.now())
+        tools.records.write(done)
+    return done
+
+
+def keys_given(key: str | Sequence[str]) -> tuple[str, ...]:
+    """One column or several."""
+    return (key,) if isinstance(key, str) else tuple(key)

@@ -1,0 +1,133 @@
+"""What a run takes the columns of its zones for: what is remembered of them, how far its table follows, what it learned."""
+
+from collections.abc import Iterator, Mapping
+
+from lakebed.landing import NOTHING_REMEMBERED, Checked, Follows, Remembered, Type, join_types, parse_type
+from lakebed.names import ZoneName
+from lakebed.pipelines.definition.python_inputs import works_with_duckdb
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.compile import compile_query
+from lakebed.pipelines.planning.pins import ZoneKey
+from lakebed.pipelines.running.active_run import Work
+from lakebed.ports import Column, ColumnTaken, TableMetadata, ZoneTypes
+from lakebed.sql import NOTHING_PASSED, Passed, passed_columns
+from lakebed.tables import can_follow
+
+_LONGEST_NAME = 255
+# Iceberg's words that Spark has others for. Nested types are left to what is remembered of the zone.
+_PLAIN = {
+    "boolean": "boolean", "int": "int", "long": "bigint", "float": "float", "double": "double", "string": "string",
+    "date": "date", "timestamptz": "timestamp", "timestamp": "timestamp_ntz", "binary": "binary",
+}  # fmt: skip
+
+
+def recall(work: Work, key: ZoneKey) -> Remembered:
+    """What is known of the columns of a zone's files, for this run.
+
+    The zone's columns are what published runs took them for. Those that the query hands on as they are, are what they are in
+    the table: each table decides for itself, and one from before zones were remembered begins with its own types. A full
+    refresh that may replace all columns (on_schema_change: sync) begins anew. Code that works with DuckDB reads the files itself:
+    nothing is taken for anything.
+    """
+    stored = work.tools.records.zone_types(key[0]).get(key[1] or "", {})
+    work.recalled[key] = stored
+    if work.spec.kind == "python" and works_with_duckdb(work.spec.style, work.spec.source):
+        return NOTHING_REMEMBERED
+    if _anew(work):
+        return Remembered(follows=_follows(work.spec, first=work.first, whole=True))
+    passed, own = _passed(work, key), _own_columns(work)
+    known = {name: parse_type(text) for name, text in stored.items()}
+    types = known | {_spelt(name, known): type_ for name, type_ in own.items() if passed.has(name)}
+    follows = _follows(work.spec, first=work.first, whole=work.order.full_refresh)
+    wanted = None if work.first else lambda name, before, after: _wanted(work, key[0], name, before, after)
+    return Remembered(types, follows, wanted, _also(work, passed, known))
+
+
+def without_rows(work: Work, key: ZoneKey) -> Mapping[str, Type]:
+    """The columns of a zone from which no file tells of any: those that are remembered, and of these, the table's own."""
+    remembered, table = recall(work, key), _names(work)
+    wanted = {name.casefold() for name in work.recalled[key]}
+    if table and _passed(work, key).all:
+        wanted &= table
+    return {name: type_ for name, type_ in remembered.types.items() if name.casefold() in wanted}
+
+
+def learned(work: Work) -> tuple[ZoneTypes, ...]:
+    """What the files of a run have shown that is not written down yet."""
+    found = ((key, landed.checked) for key, landed in work.landed.items() if landed.checked)
+    said = (ZoneTypes(key[0], key[1] or "", tuple(_learned(work, key, checked))) for key, checked in found)
+    return tuple(types for types in said if types.columns)
+
+
+def _learned(work: Work, key: ZoneKey, checked: Checked) -> Iterator[ColumnTaken]:
+    stored = {name.casefold(): (name, text) for name, text in work.recalled.get(key, {}).items()}
+    for name, type_ in checked.learned.items():
+        spelt, before = stored.get(name.casefold(), (name, ""))
+        if before and not _anew(work):
+            type_ = join_types(parse_type(before), type_) if name.casefold() in checked.widened else parse_type(before)
+        if str(type_) != before and len(name) <= _LONGEST_NAME:
+            yield ColumnTaken(spelt, before, str(type_))
+
+
+def _anew(work: Work) -> bool:
+    return work.order.full_refresh and work.spec.config.schema_policy == "sync"
+
+
+def _passed(work: Work, key: ZoneKey) -> Passed:
+    if work.spec.kind != "sql":
+        return NOTHING_PASSED
+    return passed_columns(compile_query(work.setting).text, work.setting.view(*key))
+
+
+def _own_columns(work: Work) -> dict[str, Type]:
+    """The columns of the run's table, save those that its strategy adds."""
+    metadata, added = work.setting.target.metadata, {name for name, _ in work.spec.strategy.own_columns}
+    return {column.name: type_ for column, type_ in _columns(metadata) if column.name not in added}
+
+
+def _columns(metadata: TableMetadata | None) -> Iterator[tuple[Column, Type]]:
+    for column in metadata.columns if metadata else ():
+        text = _PLAIN.get(column.type) or (column.type if column.type.startswith("decimal") else "")
+        if text:
+            yield column, parse_type(text)
+
+
+def _spelt(name: str, known: Mapping[str, Type]) -> str:
+    """A column by its name in the zone, where that is known."""
+    return next((spelt for spelt in known if spelt.casefold() == name.casefold()), name)
+
+
+def _names(work: Work) -> frozenset[str]:
+    """The names of the table's columns, casefolded; none while there is no table."""
+    metadata = work.setting.target.metadata
+    return frozenset(column.name.casefold() for column in metadata.columns) if metadata else frozenset()
+
+
+def _also(work: Work, passed: Passed, known: Mapping[str, Type]) -> frozenset[str]:
+    """The columns that JSON records are given, if only as NULL: those that a query names, or without which a run is refused."""
+    names = frozenset(name.casefold() for name in known)
+    if work.spec.kind == "sql" and not passed.all:
+        return names
+    return names & _names(work) if work.spec.config.schema_policy == "fail" else frozenset()
+
+
+def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> Follows | None:
+    """How far a table follows its zone; None: not at all. No row of its own holds back one that is made anew."""
+    policy = spec.config.schema_policy
+    replaces = first or (policy == "sync" and (whole or spec.strategy.strategy == "full_refresh"))
+    if policy == "fail":
+        return None
+    return lambda before, after: replaces or can_follow(str(before), str(after))
+
+
+def _wanted(work: Work, zone: ZoneName, name: str, before: Type, after: Type) -> str:
+    """Another table that may take a file whose column needs a wider type: it can follow, or has another type already."""
+    others = [spec for spec in work.setting.specs.values() if zone in spec.zone_names and spec.table != work.table]
+    catalog = work.tools.ground.catalog
+    tables = catalog.metadata(catalog.pointers([spec.table for spec in others]).values()) if others else {}
+    for spec in (spec for spec in others if spec.table in tables):
+        follows = _follows(spec, first=False, whole=False)
+        has = {column.name.casefold(): type_ for column, type_ in _columns(tables[spec.table])}
+        if (follows and follows(before, after)) or has.get(name.casefold(), before) != before:
+            return str(spec.table)
+    return ""

@@ -1,0 +1,79 @@
+"""What a run works with, and what it is asked to do."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+from typing import Any, Literal, Protocol
+from zoneinfo import ZoneInfo
+
+from lakebed.names import TableName
+from lakebed.pipelines.planning.plan import Step
+from lakebed.ports import MAIN, Compute, Leases, Records, Releases, Shown
+from lakebed.sql import Change
+from lakebed.tables import Ground
+
+When = Literal["before", "after"]
+
+
+class Workbench(Protocol):
+    """DuckDB, for small work: a connection over pinned inputs."""
+
+    @property
+    def connection(self) -> Any:
+        """What a Python pipeline is given as `conn`."""
+        ...
+
+    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[Shown] = ()) -> str:
+        """Make a table readable as it was at a snapshot, with its own columns or those `shown`; returns the name for FROM."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The engines behind a run."""
+
+    ground: Ground
+    leases: Leases
+    records: Records
+    compute: Callable[[str], Compute]  # a session of its own, by run id
+    workbench: Callable[[], Workbench]
+    scratch: Callable[[str], Path]  # a run's own folder on this machine
+    log: Callable[[str], Path]  # where a run's log is written
+    holder: str
+    releases: Releases
+    own_spark: bool = True  # the pinned one, set up by Lakebed: what functions it has is known
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def local(self, at: datetime) -> datetime:
+        """The same moment in the lake's time zone."""
+        return at.astimezone(ZoneInfo(self.ground.settings.timezone))
+
+
+@dataclass(frozen=True)
+class Hand:
+    """What is brought in by hand: rows, or a statement."""
+
+    frame: Any = None
+    statement: Change | None = None
+
+
+def _unwatched(run_id: str, step: Step, when: When) -> None:
+    """Nobody looks on."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a run was asked for."""
+
+    invocation: str
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    full_refresh: bool = False
+    ref: str = MAIN
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))  # one for all runs that were asked for together
+    watch: Callable[[str, Step, When], None] = _unwatched
+    hand: Hand | None = None
+    stop: Event = field(default_factory=Event)  # set: runs end at their next step

@@ -1,0 +1,1 @@
+"""Untrusted SQL, judged before it runs."""

@@ -1,0 +1,148 @@
+"""Conditions of a query as predicates that files can be judged by. What cannot be said for certain is left away."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from lakebed.ports import And, Column, Comparison, In, IsNull, Or, Predicate, StartsWith
+from lakebed.query.parsing.literals import given_for, literal_of, value_for
+from lakebed.query.parsing.parse_nodes import Condition, Json, Read, folded
+
+_OPS: Mapping[str, Any] = {
+    "COMPARE_EQUAL": "=",
+    "COMPARE_NOTEQUAL": "!=",
+    "COMPARE_LESSTHAN": "<",
+    "COMPARE_GREATERTHAN": ">",
+    "COMPARE_LESSTHANOREQUALTO": "<=",
+    "COMPARE_GREATERTHANOREQUALTO": ">=",
+}
+_MIRRORED: Mapping[str, Any] = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+_NULLS = {"OPERATOR_IS_NULL": False, "OPERATOR_IS_NOT_NULL": True}
+_PREFIXES = {"~~", "prefix", "starts_with", "^@"}
+
+Find = Callable[[Sequence[str]], Column | None]  # the column of the table that a name means
+
+
+def predicate_of(
+    conditions: Iterable[Condition], find: Find, *, timezone: str, parameters: Mapping[str, object] | None = None
+) -> Predicate | None:
+    """What the conditions say of one table's rows, or something weaker; None if nothing."""
+    reading = _Reading(find, timezone, parameters or {})
+    found = [(reading.of(condition.expression), condition.outer) for condition in conditions]
+    parts = tuple(part for part, outer in found if part is not None and not (outer and fits_null(part)))
+    if len(parts) > 1:
+        return And(parts)
+    return parts[0] if parts else None
+
+
+def fits_null(predicate: Predicate) -> bool:
+    """Whether a row of nothing but NULLs may fit."""
+    match predicate:
+        case IsNull(_, negated):
+            return not negated
+        case And(parts):
+            return all(map(fits_null, parts))
+        case Or(parts):
+            return any(map(fits_null, parts))
+    return False
+
+
+class _Reading:
+    """Each method returns what is true of a row whenever the expression is, or None."""
+
+    def __init__(self, find: Find, timezone: str, parameters: Mapping[str, object]) -> None:
+        self._find, self._timezone, self._parameters = find, timezone, parameters
+
+    def of(self, expression: Json) -> Predicate | None:
+        kind = expression["type"]
+        if kind in _OPS:
+            return self._compared(expression["left"], expression["right"], _OPS[kind])
+        match kind:
+            case "CONJUNCTION_AND":
+                parts = tuple(part for child in expression["children"] if (part := self.of(child)))
+                return And(parts) if parts else None
+            case "CONJUNCTION_OR":
+                either = [self.of(child) for child in expression["children"]]
+                return Or(tuple(part for part in either if part)) if all(either) else None
+            case "COMPARE_BETWEEN":
+                return self._between(expression)
+            case "COMPARE_IN" | "COMPARE_NOT_IN":
+                return self._among(expression["children"], negated=kind == "COMPARE_NOT_IN")
+            case "OPERATOR_IS_NULL" | "OPERATOR_IS_NOT_NULL":
+                column = self._column(expression["children"][0])
+                return IsNull(column.name, _NULLS[kind]) if column else None
+            case "FUNCTION":
+                return self._starting(expression)
+        return None
+
+    def _column(self, expression: Json) -> Column | None:
+        return self._find(expression["column_names"]) if expression["class"] == "COLUMN_REF" else None
+
+    def _value(self, expression: Json, column: Column) -> object | None:
+        if expression["class"] == "PARAMETER":
+            return given_for(self._parameters.get(expression["identifier"]), column.type)
+        literal = literal_of(expression)
+        return value_for(literal, column.type, timezone=self._timezone) if literal else None
+
+    def _compared(self, left: Json, right: Json, op: Any) -> Predicate | None:
+        if left["class"] != "COLUMN_REF":
+            left, right, op = right, left, _MIRRORED[op]
+        column = self._column(left)
+        value = self._value(right, column) if column else None
+        return Comparison(column.name, op, value) if column and value is not None else None
+
+    def _between(self, expression: Json) -> Predicate | None:
+        lower = self._compared(expression["input"], expression["lower"], ">=")
+        upper = self._compared(expression["input"], expression["upper"], "<=")
+        parts = tuple(part for part in (lower, upper) if part)
+        return And(parts) if parts else None
+
+    def _among(self, children: Sequence[Json], *, negated: bool) -> Predicate | None:
+        column = self._column(children[0])
+        values = [self._value(child, column) for child in children[1:]] if column else []
+        if column is None or not values or any(value is None for value in values):
+            return None
+        return In(column.name, tuple(values), negated)
+
+    def _starting(self, expression: Json) -> Predicate | None:
+        if expression.get("function_name") not in _PREFIXES or len(expression["children"]) != 2 or expression.get("schema"):
+            return None
+        column = self._column(expression["children"][0])
+        literal = literal_of(expression["children"][1])
+        if column is None or column.type != "string" or literal is None or literal.type != "VARCHAR" or literal.cast:
+            return None
+        text = str(literal.value)
+        if expression["function_name"] == "~~":
+            text = text.replace("_", "%").split("%")[0]
+        return StartsWith(column.name, text) if text else None
+
+
+def finder(read: Read, columns: Mapping[int, Sequence[Column]]) -> Find:
+    """Which column of a read table a name means; `columns` are those of the tables of a query, by where their names stand."""
+    own = _by_name(columns[read.byte])
+
+    def find(names: Sequence[str]) -> Column | None:
+        parts = tuple(map(folded, names))
+        if len(parts) == 1:
+            return own.get(parts[0]) if _only_here(read, parts[0], columns) else None
+        meant = [beside for beside in read.scope if parts[:-1] in beside.qualifiers]
+        ours = len(meant) == 1 and meant[0].byte == read.byte and parts[0] not in own
+        return own.get(parts[-1]) if ours else None
+
+    return find
+
+
+def _by_name(columns: Sequence[Column]) -> dict[str, Column | None]:
+    """Columns by their names; None for a name that two have, for which one is meant is not certain."""
+    count = Counter(folded(column.name) for column in columns)
+    return {folded(column.name): column if count[folded(column.name)] == 1 else None for column in columns}
+
+
+def _only_here(read: Read, name: str, columns: Mapping[int, Sequence[Column]]) -> bool:
+    """Whether no other source of the FROM can have a column of this name."""
+    for beside in read.scope:
+        if beside.byte != read.byte:
+            known = columns.get(beside.byte) if beside.byte is not None else None
+            if known is None or any(folded(column.name) == name for column in known):
+                return False
+    return True

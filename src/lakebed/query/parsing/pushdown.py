@@ -1,0 +1,155 @@
+"""Conditions on the rows of a subquery, in the words of what the subquery itself reads.
+
+They are carried inside only where leaving those rows out beforehand changes nothing, and where a name certainly means a column as
+it was read. A subquery names its columns in their order; the second of a name gets another (`id_1`), which may in turn take
+a later one's: names count up to the first for which that is not certain.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lakebed.query.parsing.functions import ALLOWED, OPERATORS
+from lakebed.query.parsing.parse_nodes import Condition, Json, folded
+
+Find = Callable[[str], Json | None]  # what a column of the subquery is, inside of it
+
+_BEFORE = ("from_table", "cte_map")  # parts of a SELECT that are done before its rows are filtered, grouped and named
+_WORLDS = {"SUBQUERY", "LAMBDA", "WINDOW", "STAR"}  # names in these may mean something else
+# What is known to give one value a row. All else may give several columns or rows, or look at other rows.
+_KNOWN = {
+    "BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION", "LAMBDA",
+    "LAMBDA_REF", "OPERATOR", "PARAMETER", "SUBQUERY",
+}  # fmt: skip
+_KNOWN_OPERATORS = {
+    "ARRAY_CONSTRUCTOR", "ARRAY_EXTRACT", "ARRAY_SLICE", "COMPARE_IN", "COMPARE_NOT_IN", "OPERATOR_COALESCE",
+    "OPERATOR_IS_NOT_NULL", "OPERATOR_IS_NULL", "OPERATOR_NOT", "OPERATOR_NULLIF", "OPERATOR_TRY", "STRUCT_EXTRACT",
+}  # fmt: skip
+_KNOWN_FUNCTIONS = (ALLOWED | OPERATORS | {"count_star"}) - {"columns", "unnest"}
+_JUDGED = ("select_list", "where_clause", "group_expressions", "having")
+_KNOWN_PARTS = {*_BEFORE, *_JUDGED, "type", "modifiers", "group_sets", "aggregate_handling"}
+
+
+def inside(node: Json, known: Sequence[Condition], *, names: Collection[tuple[str, ...]], alone: bool) -> tuple[Condition, ...]:
+    """What is known of a subquery's rows, as its own WHERE would say it; what cannot be said is left away.
+
+    `names` are what others call the subquery; `alone` says that unqualified names are its own too, for it has no neighbour.
+    """
+    if not known or not _lets_through(node):
+        return ()
+    find = _finder(node)
+
+    def meant(parts: Sequence[str]) -> Json | None:
+        *qualifier, name = map(folded, parts)
+        own = tuple(qualifier) in names if qualifier else alone
+        return find(name) if own else None
+
+    said = [(_said(condition.expression, meant), condition) for condition in known]
+    return tuple(replace(condition, expression=expression) for expression, condition in said if expression)
+
+
+def _lets_through(node: Json) -> bool:
+    """Whether rows that are left out before would not have had a part in others: no LIMIT, no window, no totals beside groups."""
+    if node["type"] != "SELECT_NODE" or len(node.get("group_sets") or ()) > 1:
+        return False
+    if any(part for key, part in node.items() if key not in _KNOWN_PARTS):  # QUALIFY, samples, and what a newer DuckDB may have
+        return False
+    if not all(_is_harmless(modifier) for modifier in node.get("modifiers") or ()):
+        return False
+    return all(_is_known(node.get(part)) for part in _JUDGED)
+
+
+def _is_known(tree: Any) -> bool:
+    """Whether everything in it is known to be one value a row, or every column as it is."""
+    if isinstance(tree, list):
+        return all(map(_is_known, tree))
+    if not isinstance(tree, dict):
+        return True
+    if tree.get("class") == "SUBQUERY" or _is_every_column(tree):
+        return True
+    return ("class" not in tree or _is_listed(tree)) and all(map(_is_known, tree.values()))
+
+
+def _is_listed(expression: Json) -> bool:
+    match expression["class"]:
+        case "FUNCTION":
+            return str(expression["function_name"]).casefold() in _KNOWN_FUNCTIONS
+        case "OPERATOR":
+            return expression["type"] in _KNOWN_OPERATORS
+    return expression["class"] in _KNOWN
+
+
+def _is_harmless(modifier: Json) -> bool:
+    kind = modifier["type"]
+    return bool(kind == "ORDER_MODIFIER" or (kind == "DISTINCT_MODIFIER" and not modifier.get("distinct_on_targets")))
+
+
+def _finder(node: Json) -> Find:
+    """By a column's name what it is: a column that is read. In a query with groups, such a column is one of those grouped by."""
+    items = node["select_list"]
+    if items and _is_every_column(items[0]):
+        others = {name for item in items[1:] if (name := _name(item))}
+        single = node["from_table"]["type"] in ("BASE_TABLE", "SUBQUERY")  # of a join, two may have the same name
+        sure = single and all(map(_name, items[1:]))
+        return lambda name: _column(name) if sure and name not in others else None
+    named = dict(_named(items))
+    return named.get
+
+
+def _named(items: Sequence[Json]) -> Iterator[tuple[str, Json]]:
+    seen: set[str] = set()
+    for item in items:
+        name = _name(item)
+        if name is None or name in seen:
+            return
+        seen.add(name)
+        if item["class"] == "COLUMN_REF":
+            yield name, item
+
+
+def _name(item: Json) -> str | None:
+    """The name that a column is given; None for one that DuckDB makes up."""
+    if alias := item.get("alias"):
+        return folded(str(alias))
+    return folded(str(item["column_names"][-1])) if item["class"] == "COLUMN_REF" else None
+
+
+def _is_every_column(item: Json) -> bool:
+    changed = ("relation_name", "exclude_list", "replace_list", "rename_list", "qualified_exclude_list", "columns", "expr")
+    return item.get("class") == "STAR" and not any(item.get(key) for key in changed)
+
+
+def _column(name: str) -> Json:
+    return {"class": "COLUMN_REF", "type": "COLUMN_REF", "alias": "", "column_names": [name]}
+
+
+def _said(expression: Json, meant: Callable[[Sequence[str]], Json | None]) -> Json | None:
+    """The expression, or something weaker; None if nothing of it can be said."""
+    match expression["type"]:
+        case "CONJUNCTION_AND":
+            children = [said for child in expression["children"] if (said := _said(child, meant))]
+            return {**expression, "children": children} if children else None
+        case "CONJUNCTION_OR":
+            either = [_said(child, meant) for child in expression["children"]]
+            return {**expression, "children": either} if all(either) else None
+    try:
+        whole: Json = _whole(expression, meant)
+    except LookupError:
+        return None
+    return whole
+
+
+def _whole(tree: Any, meant: Callable[[Sequence[str]], Json | None]) -> Any:
+    """All of a tree with its columns as they are called inside. `LookupError` if that cannot be."""
+    if isinstance(tree, list):
+        return [_whole(part, meant) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if tree.get("class") in _WORLDS:
+        raise LookupError
+    if tree.get("class") != "COLUMN_REF":
+        return {key: _whole(part, meant) for key, part in tree.items()}
+    found = meant(tree["column_names"])
+    if found is None:
+        raise LookupError
+    return found

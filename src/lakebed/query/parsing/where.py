@@ -1,0 +1,89 @@
+"""Conditions on one table's rows: the whole text filters, and what of it can be said of files leaves files out."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lakebed.errors import BadQuery
+from lakebed.names import duckdb_identifier
+from lakebed.ports import And, Column, Comparison, Not, Or, Predicate
+from lakebed.query.parsing.conditions import Find, finder, predicate_of
+from lakebed.query.parsing.parse_nodes import Condition, Json, dicts, folded
+from lakebed.query.parsing.tree import Mentioned, mentioned, reads_of
+
+_BEGINNINGS = {"prefix", "starts_with", "^@"}
+_WORD = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|(?P<word>[^\W\d]\w*)(?!\s*\(|\w)", re.DOTALL)
+_CLAUSES = ("group_expressions", "group_sets", "having", "modifiers", "qualify", "sample")
+_NEXT = "Write what stands between WHERE and the next clause, such as: country = 'DE' AND amount > 5"
+
+
+@dataclass(frozen=True)
+class Where:
+    """A condition as it was written. `predicate` is what files may be judged by, weaker or equal; `same` says it is equal."""
+
+    text: str
+    predicate: Predicate | None
+    same: Predicate | None
+    named: Mentioned  # the columns it needs
+
+
+def where_of(text: str, table: str, columns: Sequence[Column], *, parse: Callable[[str], Json], timezone: str) -> Where:
+    """Read a condition on a table of this name; `BadQuery` for what is none, or asks about more than its rows.
+
+    It has to be a condition with and without parentheses around it: so it can neither end the clause nor reach out of it.
+    """
+    begin = f"SELECT 1 FROM {duckdb_identifier(table)} WHERE"
+    try:
+        parse(f"{begin} {text}")
+    except BadQuery:
+        quoted = _with_columns_quoted(text, columns)
+        if quoted == text:
+            raise
+        return where_of(quoted, table, columns, parse=parse, timezone=timezone)
+    tree = parse(f"{begin} (\n{text}\n)")
+    if not _is_condition(tree):
+        raise BadQuery("this is no condition on the rows of one table.", where=text, next=_NEXT)
+    (read,) = reads_of(tree)
+    find = finder(read, {read.byte: columns})
+    condition = tree["node"]["where_clause"]
+    same = _same(condition, find, timezone)
+    return Where(text, same or predicate_of(read.conditions, find, timezone=timezone), same, mentioned(tree))
+
+
+def _with_columns_quoted(text: str, columns: Sequence[Column]) -> str:
+    """The names of columns in quotes, for those that are words of SQL too, such as `at`; calls and texts are left as they are."""
+    known = {folded(column.name): column.name for column in columns}
+
+    def quoted(found: re.Match[str]) -> str:
+        name = known.get(folded(found["word"] or ""))
+        return duckdb_identifier(name) if name else found[0]
+
+    return _WORD.sub(quoted, text)
+
+
+def _is_condition(tree: Json) -> bool:
+    node = tree["node"]
+    if node["type"] != "SELECT_NODE" or not node.get("where_clause") or any(node.get(clause) for clause in _CLAUSES):
+        return False
+    nested = any(item.get("class") == "SUBQUERY" for item in dicts(node["where_clause"]))
+    return not nested and len(reads_of(tree)) == 1
+
+
+def _same(expression: Json, find: Find, timezone: str) -> Predicate | None:
+    """The condition itself, if all of it can be said; None otherwise."""
+    kind = expression["type"]
+    if kind in ("CONJUNCTION_AND", "CONJUNCTION_OR", "OPERATOR_NOT"):
+        parts = [_same(child, find, timezone) for child in expression["children"]]
+        known = tuple(part for part in parts if part is not None)
+        if len(known) < len(parts):
+            return None
+        return Not(known[0]) if kind == "OPERATOR_NOT" else And(known) if kind == "CONJUNCTION_AND" else Or(known)
+    if expression["class"] == "COLUMN_REF":
+        column = find(expression["column_names"])
+        return Comparison(column.name, "=", True) if column and column.type == "boolean" else None
+    found = predicate_of([Condition(expression)], find, timezone=timezone)
+    if kind == "COMPARE_BETWEEN" and not (isinstance(found, And) and len(found.parts) == 2):
+        return None
+    if kind == "FUNCTION" and expression.get("function_name") not in _BEGINNINGS:
+        return None  # LIKE may ask for more than a beginning
+    return found

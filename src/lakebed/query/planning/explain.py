@@ -1,0 +1,129 @@
+"""What a plan says for itself: of each table the files considered, those chosen, and why, in fixed codes."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, Scan, StartsWith
+from lakebed.query.parsing.tree import Mentioned, mentioned
+from lakebed.query.planning.plan import Own, Plan, View, Viewed
+
+Reason = Literal[
+    "NO_SNAPSHOT",
+    "NO_CONDITION",
+    "NOTHING_PRUNED",
+    "PRUNED",
+    "ALL_PRUNED",
+    "METADATA",
+    "OWN",
+    "BY_SPARK",
+    "VIEW_BY_SPARK",
+    "VIEW_BY_DUCKDB",
+]
+How = Literal["parquet", "iceberg", "nothing", "metadata", "view", "spark"]
+
+REASONS: dict[Reason, str] = {
+    "NO_SNAPSHOT": "the table has no snapshot yet: there is no file to read",
+    "NO_CONDITION": "no condition of the query can be judged by what is known of files: all are read",
+    "NOTHING_PRUNED": "every file may hold rows that fit the conditions",
+    "PRUNED": "files that certainly hold no row that fits are left out",
+    "ALL_PRUNED": "no file holds a row that fits",
+    "METADATA": "answered from the table's metadata: no data file is read",
+    "OWN": "a table that Lakebed keeps about itself",
+    "BY_SPARK": "Spark chooses the files itself",
+    "VIEW_BY_SPARK": "a view that Spark answers, as not all of its SQL is known to mean the same in DuckDB",
+    "VIEW_BY_DUCKDB": "a view that DuckDB answers, over the tables below: all of its SQL means the same there",
+}
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One table of a query."""
+
+    table: str
+    reason: Reason
+    how: How
+    snapshot: int | None = None
+    files: int = 0
+    total_files: int = 0
+    bytes: int = 0
+    total_bytes: int = 0
+    rows: int = 0  # of the chosen files: no more than these can come
+    condition: str = ""
+    columns: tuple[str, ...] = ()
+    why: str = ""  # of a view: what it takes Spark for
+
+
+def explained(plan: Plan) -> tuple[Explained, ...]:
+    """Every table of a plan, in the order of the text."""
+    named = mentioned(plan.tree) if plan.tree is not None else Mentioned(frozenset(), all=True)
+    return tuple(one for view in plan.views for one in (_one(view, named), *_behind(view)))
+
+
+def _behind(view: View) -> tuple[Explained, ...]:
+    """The tables of a view."""
+    return explained(view.target.what.plan) if isinstance(view.target.what, Viewed) and view.target.what.plan else ()
+
+
+def _one(view: View, named: Mentioned) -> Explained:
+    what, scan = view.target.what, view.scan
+    if isinstance(what, Own):
+        return Explained(".".join(what.name), "OWN", "metadata")
+    if isinstance(what, Viewed):
+        return Explained(str(what.name), *_BY_SPARK if what.why else _BY_DUCKDB, why=what.why)
+    snapshot = what.snapshot.id if what.snapshot else None
+    if scan is None and view.target.about == "rows":
+        return Explained(str(what.table), "BY_SPARK", "spark", snapshot)
+    if scan is None:
+        return Explained(f"{what.table}${view.target.about}", "METADATA", "metadata", snapshot)
+    return Explained(
+        str(what.table),
+        _reason(view, scan),
+        "nothing" if not scan.files else "parquet" if scan.plain else "iceberg",
+        snapshot,
+        len(scan.files),
+        scan.total_files,
+        scan.bytes,
+        scan.total_bytes,
+        scan.rows,
+        words(view.predicate) if view.predicate else "",
+        tuple(column.name for column in what.columns if named.all or column.name.casefold() in named.names),
+    )
+
+
+_BY_SPARK: tuple[Reason, How] = ("VIEW_BY_SPARK", "spark")
+_BY_DUCKDB: tuple[Reason, How] = ("VIEW_BY_DUCKDB", "view")
+
+
+def _reason(view: View, scan: Scan) -> Reason:
+    if scan.snapshot is None:
+        return "NO_SNAPSHOT"
+    if view.predicate is None:
+        return "NO_CONDITION"
+    if not scan.files and scan.total_files:
+        return "ALL_PRUNED"
+    return "PRUNED" if len(scan.files) < scan.total_files else "NOTHING_PRUNED"
+
+
+def words(predicate: Predicate) -> str:
+    """A predicate as one would say it."""
+    match predicate:
+        case Comparison(column, op, value):
+            return f"{column} {op} {_value(value)}"
+        case IsNull(column, negated):
+            return f"{column} is {'not ' if negated else ''}null"
+        case In(column, values, negated):
+            return f"{column} {'not ' if negated else ''}in ({', '.join(map(_value, values))})"
+        case StartsWith(column, prefix, negated):
+            return f"{column} {'does not begin' if negated else 'begins'} with {prefix!r}"
+        case And(parts):
+            return " and ".join(f"({words(part)})" if isinstance(part, Or) else words(part) for part in parts)
+        case Or(parts):
+            return " or ".join(words(part) for part in parts)
+        case Not(part):
+            return f"not ({words(part)})"
+        case Always(value):
+            return str(value).lower()
+
+
+def _value(value: object) -> str:
+    return repr(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,94 @@
+"""What DuckDB tells of tables, schemas and databases: answered from the lake as it is now, never from what was read before.
+
+`SHOW TABLES`, `information_schema`, `duckdb_tables()` and their like run in a DuckDB that holds the lake's tables, without
+rows, and nothing else.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from lakebed.errors import BadQuery
+from lakebed.names import TableName
+from lakebed.ports import Column
+from lakebed.query.parsing.functions import DESCRIBERS, STORAGE
+from lakebed.query.parsing.parse_nodes import Json, dicts, folded
+from lakebed.query.parsing.table_functions import calls
+
+SCHEMAS = ("information_schema", "pg_catalog", "main", "memory", "temp", "system")
+PREFIXES = ("duckdb_", "pragma_", "pg_", "sqlite_")
+_NAMES_ONLY = {'"databases"', '"schemas"', '"tables"', '"variables"', ""}  # how the tree calls what SHOW shows
+_OF_DUCKDB = {"duckdb_databases", "duckdb_extensions", "duckdb_functions", "duckdb_keywords", "duckdb_memory",
+              "duckdb_optimizers", "duckdb_schemas", "duckdb_secrets", "duckdb_settings", "pragma_version"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A table of the lake, for a listing; without columns where only names are asked for."""
+
+    name: TableName
+    columns: tuple[Column, ...] = ()
+    comment: str = ""
+    is_view: bool = False
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a statement lists; `columns`: not only names."""
+
+    columns: bool
+
+
+def listing_of(statement: Json, unknown: Iterable[Sequence[str]]) -> Listing | None:
+    """Whether a statement lists what there is. `unknown` are the names that are no table's of the lake."""
+    found = [*_shown(statement), *_called(statement), *(_is_columns(parts) for parts in unknown if is_engines_own(parts))]
+    return Listing(columns=any(found)) if found else None
+
+
+def is_engines_own(parts: Sequence[str]) -> bool:
+    """Whether it is a name that DuckDB itself has: `information_schema.tables`, `duckdb_tables`."""
+    if len(parts) == 1:
+        return folded(parts[0]).startswith(PREFIXES) and "." not in parts[0]
+    return folded(parts[0]) in SCHEMAS
+
+
+def refuse_beside_tables(tables: Iterable[TableName]) -> None:
+    """A listing runs where no table has rows."""
+    if found := sorted(set(tables), key=str):
+        raise BadQuery(
+            f"a listing of what there is cannot be read together with rows, here of {found[0]}.", next="Ask one after the other."
+        )
+
+
+def in_order(statement: Json, tables: Sequence[Listed], *, namespace: str | None) -> tuple[Listed, ...]:
+    """The tables, with those first that SHOW TABLES FROM a layer means: DuckDB looks for it in the first namespace only."""
+    for layer in (folded(item["schema_name"]) for item in _shows(statement) if item["schema_name"] and not item["catalog_name"]):
+        found = sorted({table.name.namespace for table in tables if folded(table.name.layer) == layer})
+        if len(found) > 1 and namespace not in found:
+            fits = " or ".join(f"{one}.{layer}" for one in found[:3])
+            raise BadQuery(f"{layer} may be {fits}.", next="Write the namespace too.")
+        first = namespace if namespace in found else found[0] if found else None
+        tables = sorted(tables, key=lambda table: table.name.namespace != first)
+    return tuple(tables)
+
+
+def _shows(statement: Json) -> Iterator[Json]:
+    return (item for item in dicts(statement) if item.get("type") == "SHOW_REF" and not item.get("query"))
+
+
+def _shown(statement: Json) -> Iterator[bool]:
+    return (item["table_name"] not in _NAMES_ONLY for item in _shows(statement))
+
+
+def _called(statement: Json) -> Iterator[bool]:
+    for name in calls(statement):
+        if name in STORAGE:
+            raise BadQuery(
+                f"{name} looks into tables that DuckDB stores, and the lake's are files.",
+                next="See them: FROM table$files",
+            )
+        if name.startswith(PREFIXES) and name not in DESCRIBERS:
+            yield name not in _OF_DUCKDB
+
+
+def _is_columns(parts: Sequence[str]) -> bool:
+    return folded(parts[-1]) not in _OF_DUCKDB

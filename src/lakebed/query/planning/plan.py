@@ -1,0 +1,227 @@
+"""The one room between a query and its files: parsed SQL and pinned tables in, what to read of each table out.
+
+Only the names of tables are replaced in the text. The rest of the SQL is never rewritten, and the engine filters again what
+a predicate was taken from; so whatever is not understood here is read whole.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import count
+
+from lakebed.errors import BadQuery
+from lakebed.names import ForeignName, TableName, duckdb_identifier
+from lakebed.ports import Column, Pointer, Predicate, Scan, Snapshot, TableMetadata
+from lakebed.query.parsing.conditions import finder, predicate_of
+from lakebed.query.parsing.literals import literal_of
+from lakebed.query.parsing.parse_nodes import Json, Read
+from lakebed.query.parsing.query_text import Piece, at_clause, characters, name_end, replaced, text_end
+from lakebed.query.parsing.table_functions import calls_readers
+from lakebed.query.planning.listings import Listed
+from lakebed.query.spec import About
+
+_TAKEN = {"main", "memory", "system", "temp"}  # names of databases that DuckDB keeps for itself
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A table at the state that a query reads, with the columns of a schema of it."""
+
+    pointer: Pointer
+    metadata: TableMetadata
+    snapshot: Snapshot | None
+    schema: int
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those that readers see there."""
+        return self.metadata.columns_of(self.schema)
+
+    @property
+    def table(self) -> TableName:
+        return self.pointer.table
+
+
+@dataclass(frozen=True)
+class Own:
+    """A table that is none of the lake's, such as the query log: rows by a SELECT of ours."""
+
+    name: tuple[str, ...]
+    select: str
+
+
+@dataclass(frozen=True)
+class Viewed:
+    """A view: its rows by a query over tables; or, where `why` says what it takes Spark for, in the files that Spark wrote."""
+
+    name: TableName
+    plan: "Plan | None" = None
+    why: str = ""
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a name in the text stands for."""
+
+    what: Pinned | Own | Viewed
+    about: About = "rows"
+
+
+@dataclass(frozen=True)
+class View:
+    """Something that the query reads under a name of three parts. `scan` is there once the files are known."""
+
+    name: tuple[str, str, str]
+    target: Target
+    predicate: Predicate | None = None
+    scan: Scan | None = None
+
+    @property
+    def quoted(self) -> str:
+        return ".".join(map(duckdb_identifier, self.name))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What runs: the text, with the names of `views` in place of tables.
+
+    `more` says that it may read something else too, such as files that are named in it; unlike those of tables, they change.
+    `listed` are the tables of a statement that lists what there is.
+    """
+
+    sql: str
+    text: str
+    views: tuple[View, ...]
+    pieces: tuple[Piece, ...] = ()
+    tree: Json | None = field(default=None, compare=False, repr=False)
+    more: bool = False
+    listed: tuple[Listed, ...] | None = field(default=None, repr=False)
+
+    @property
+    def pinned(self) -> dict[TableName, int | None]:
+        """The tables that are read, and their snapshots; of a table that is read at several, the first."""
+        found: dict[TableName, int | None] = {}
+        for view in read_by(self.views):
+            if isinstance(view.target.what, Pinned):
+                found.setdefault(view.target.what.table, view.target.what.snapshot.id if view.target.what.snapshot else None)
+        return found
+
+    @property
+    def by_spark(self) -> tuple[Viewed, ...]:
+        """The views whose rows only Spark can tell."""
+        found = [view.target.what for view in self.views]
+        return tuple(what for what in found if isinstance(what, Viewed) and what.why)
+
+    def with_files(self, files: Mapping[TableName, tuple[str, ...]]) -> "Plan":
+        """The plan with what Spark wrote of such views."""
+
+        def written(view: View) -> View:
+            what = view.target.what
+            if not isinstance(what, Viewed) or not what.why:
+                return view
+            return replace(view, target=Target(replace(what, files=files[what.name])))
+
+        return replace(self, views=tuple(map(written, self.views)))
+
+    def with_scans(self, scans: Mapping[tuple[str, str, str], Scan]) -> "Plan":
+        """The plan with the files of each table."""
+        return replace(self, views=tuple(replace(view, scan=scans.get(view.name)) for view in self.views))
+
+
+def read_by(views: Iterable[View]) -> Iterator[View]:
+    """What is read, the tables behind views included, and these themselves."""
+    for view in views:
+        yield view
+        if isinstance(view.target.what, Viewed) and view.target.what.plan:
+            yield from read_by(view.target.what.plan.views)
+
+
+def plan(
+    sql: str,
+    reads: Sequence[Read],
+    targets: Mapping[int, Target],
+    *,
+    timezone: str,
+    tree: Json | None = None,
+    parameters: Mapping[str, object] | None = None,
+) -> Plan:
+    """What a query reads of each table. `targets` are what names mean, by where they stand; other names are not ours."""
+    columns = {
+        read.byte: target.what.columns
+        for read in reads
+        if (target := targets.get(read.byte)) and isinstance(target.what, Pinned) and target.about == "rows" and not read.whole
+    }
+    views: dict[object, View] = {}
+    pieces: list[Piece] = []
+    for read in reads:
+        if target := targets.get(read.byte):
+            predicate = None
+            if read.byte in columns and read.conditions:
+                predicate = predicate_of(read.conditions, finder(read, columns), timezone=timezone, parameters=parameters)
+            key = (*_identity(target), predicate)
+            if key not in views:
+                views[key] = View(_name(target, list(views.values())), target, predicate)
+            pieces += _pieces(sql, read, views[key])
+    more = any(read.byte not in targets or isinstance(targets[read.byte].what, Own) for read in reads)
+    return Plan(sql, replaced(sql, pieces), tuple(views.values()), tuple(pieces), tree, more or calls_readers(tree))
+
+
+def _identity(target: Target) -> tuple[object, ...]:
+    if isinstance(target.what, Own | Viewed):
+        return (target.what.name,)
+    return (target.what.table, target.what.snapshot.id if target.what.snapshot else None, target.what.schema, target.about)
+
+
+def _name(target: Target, others: Sequence[View]) -> tuple[str, str, str]:
+    """The table's own name, so that columns may be qualified with it; a second reading of it is in a database beside."""
+    if isinstance(target.what, Own):
+        return (f"{target.what.name[0]} 0", "main", target.what.name[-1])
+    catalog, layer, name = _shown(target.what.name if isinstance(target.what, Viewed) else target.what.table)
+    wanted = name if target.about == "rows" else f"{name}${target.about}"
+    taken = {view.name for view in others}
+    catalogs = (database_of(catalog) if not number else f"{catalog} {number}" for number in count())
+    return next(found for one in catalogs if (found := (one, layer, wanted)) not in taken)
+
+
+def _shown(table: TableName) -> tuple[str, str, str]:
+    """A name that DuckDB tells from all others, though it does so without regard to case."""
+    if not isinstance(table, ForeignName):
+        return table.parts
+    *_, layer, name = table.levels
+    return (f"foreign {sha256(repr(table.levels).encode()).hexdigest()[:16]}", layer, name)
+
+
+def database_of(namespace: str) -> str:
+    """The database that a namespace is to DuckDB."""
+    return f"{namespace} 0" if namespace in _TAKEN else namespace
+
+
+def _pieces(sql: str, read: Read, view: View) -> list[Piece]:
+    pieces = [named_otherwise(sql, read, view.quoted)]
+    end = pieces[0].end
+    if read.at is not None:
+        clause = at_clause(sql, end)
+        if clause is None:
+            raise BadQuery(f"the AT of {'.'.join(read.parts)} cannot be found in the text.", next="Write it more plainly.")
+        pieces.append(Piece(*clause, ""))
+    return pieces
+
+
+def named_otherwise(sql: str, read: Read, quoted: str) -> Piece:
+    """Another name in place of a table's."""
+    start = characters(sql, read.byte)
+    end = name_end(sql, start, read.parts) or (text_end(sql, start) if read.text else None)
+    if end is None:
+        raise BadQuery(f"{'.'.join(read.parts)} cannot be found in the text.", next="Write the name of the table more plainly.")
+    return Piece(start, end, "'" + quoted.replace("'", "''") + "'" if read.text else quoted)
+
+
+def moment_of(at: Json) -> str:
+    """The snapshot, tag, branch or time that an AT names."""
+    literal = literal_of(at["expr"])
+    if literal is None:
+        raise BadQuery(
+            "AT takes a literal.", next="Write AT (VERSION => 123), AT (VERSION => 'tag') or AT (TIMESTAMP => '2026-11-01')."
+        )
+    return str(literal.value)

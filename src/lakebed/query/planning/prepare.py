@@ -1,0 +1,204 @@
+"""A query carried out: tables pinned in one look, files planned, rows handed over."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from lakebed.errors import BadQuery, DamagedTable, UnknownName
+from lakebed.names import TableName
+from lakebed.ports import Catalog, Pointer, Scan, Scans, TableMetadata
+from lakebed.query.parsing.parse_nodes import Json, Read
+from lakebed.query.parsing.query_text import deep_name, with_deep_names, with_hyphens_quoted
+from lakebed.query.parsing.tree import reads_of
+from lakebed.query.planning.listings import in_order, listing_of, refuse_beside_tables
+from lakebed.query.planning.plan import Own, Pinned, Plan, Target, View, Viewed, moment_of, plan
+from lakebed.query.planning.plan_cache import Seen
+from lakebed.query.planning.resolve import Known, everything, named, with_beside
+from lakebed.query.planning.states import state_of
+from lakebed.query.spec import Ask, Meant, unknown_table
+from lakebed.query.views.catalog_views import listed_of, named_by, refuse_states, viewed
+
+_LOOKS = 3
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A step of the engine: what it did, how long that took, and how many rows came out."""
+
+    name: str
+    detail: str
+    ms: float
+    rows: int
+
+
+class Rows(Protocol):
+    """An answer on its way: handed over once, from the first row to the last."""
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Name and type of each column, in the engine's words."""
+        ...
+
+    @property
+    def truncated(self) -> bool:
+        """Whether rows were left out because the answer reached its bound; known at its end."""
+        ...
+
+    def fetch(self, count: int) -> list[tuple[Any, ...]]:
+        """The next rows, none at the end."""
+        ...
+
+    def reader(self, rows: int) -> Any:
+        """The rest as a `pyarrow.RecordBatchReader`, in batches of about so many rows."""
+        ...
+
+    def operators(self) -> tuple[Operator, ...]:
+        """What each step took, slowest first, once the last row was read; none unless that was asked for."""
+        ...
+
+    def close(self) -> None:
+        """Stop; what it used is free again."""
+        ...
+
+
+class Session(Protocol):
+    """An engine's connection, for one query."""
+
+    def parse(self, sql: str) -> tuple[str, Json]:
+        """The one statement, and its tree as the engine reads it, or the tree of what it explains.
+
+        `BadQuery` for what does not only read.
+        """
+        ...
+
+    def run(self, plan: Plan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False) -> Rows:
+        """Begin; errors in the query are `BadQuery`, at the place where they stand in the text that was asked."""
+        ...
+
+    def close(self) -> None:
+        """Give it back."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What queries stand on."""
+
+    catalog: Catalog
+    scans: Scans
+    timezone: str
+    own: Mapping[tuple[str, ...], str] = field(default_factory=dict)  # tables of our own: the SELECT behind each name
+    seen: Seen | None = None
+    spark_setting: str = ""  # one that may change what SQL means to Spark, where the lake has such
+    behind: frozenset[TableName] = frozenset()  # the views whose tables are being looked for
+
+    def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
+        """What the pointers point at."""
+        return self.seen.metadata(self.catalog, pointers) if self.seen else self.catalog.metadata(pointers)
+
+
+def planned(ask: Ask, session: Session, ground: Ground) -> Plan:
+    """The plan of a query. A table that is changed while we look is looked at again."""
+    for _ in range(_LOOKS - 1):
+        try:
+            return _planned(ask, session, ground)
+        except DamagedTable:
+            continue
+    return _planned(ask, session, ground)
+
+
+def _planned(ask: Ask, session: Session, ground: Ground) -> Plan:
+    sql, tree = _read(ask, session, ground)
+    reads = reads_of(tree)
+    targets = _targets(reads, ask, session, ground)
+    if listing := listing_of(tree, [read.parts for read in reads if read.byte not in targets]):
+        return _listed(sql, tree, targets, ask, ground, columns=listing.columns)
+    found = plan(sql, reads, targets, timezone=ground.timezone, tree=tree, parameters=ask.given)
+    return found.with_scans({view.name: _scan(view, ground) for view in found.views if _is_rows(view)})
+
+
+def _listed(sql: str, tree: Json, targets: Mapping[int, Target], ask: Ask, ground: Ground, *, columns: bool) -> Plan:
+    """A statement that lists what there is: of every table its columns, or only its name."""
+    refuse_beside_tables(name for target in targets.values() if (name := named_by(target)))
+    listed = listed_of(everything(ground.catalog), ground.catalog, ground.metadata, columns=columns)
+    return Plan(sql, sql, (), tree=tree, more=True, listed=in_order(tree, listed, namespace=ask.namespace))
+
+
+def _read(ask: Ask, session: Session, ground: Ground) -> tuple[str, Json]:
+    try:
+        return session.parse(ask.sql)
+    except BadQuery:
+        known = everything(ground.catalog)
+        names = {*known.pointers, *known.beside}
+        quoted = with_deep_names(with_hyphens_quoted(ask.sql, names), names)
+        if deep := deep_name(quoted):
+            raise unknown_table(deep, names) from None
+        if quoted == ask.sql:
+            raise
+        return session.parse(quoted)
+
+
+def _is_rows(view: View) -> bool:
+    return isinstance(view.target.what, Pinned) and view.target.about == "rows"
+
+
+def _scan(view: View, ground: Ground) -> Scan:
+    what = view.target.what
+    assert isinstance(what, Pinned)  # noqa: S101 - for the type checker
+    snapshot = what.snapshot.id if what.snapshot else None
+    if ground.seen:
+        return ground.seen.scan(ground.scans, what.pointer, snapshot, what.schema, view.predicate)
+    return ground.scans.plan(what.pointer, snapshot=snapshot, schema=what.schema, predicate=view.predicate)
+
+
+def _targets(reads: Sequence[Read], ask: Ask, session: Session, ground: Ground) -> dict[int, Target]:
+    own = {read.byte: Own(name, ground.own[name]) for read in reads if (name := _folded(read)) in ground.own}
+    known, meant = _meant([read for read in reads if read.byte not in own], ask, ground.catalog)
+    pointers = known.tables
+    metadata = ground.metadata({pointers[one.table] for one in meant.values() if one.table in pointers})
+    targets: dict[int, Target] = {byte: Target(what) for byte, what in own.items()}
+    for read in reads:
+        if one := meant.get(read.byte):
+            at = moment_of(read.at) if read.at else ask.at
+            if known.is_view(one.table):
+                targets[read.byte] = Target(_view(one, at, session, ground))
+                continue
+            point, schema = state_of(one.table, metadata[one.table], at, ground.timezone)
+            pinned = Pinned(pointers[one.table], metadata[one.table], point, schema)
+            targets[read.byte] = Target(pinned, one.about)
+    return targets
+
+
+def _view(one: Meant, at: str | None, session: Session, ground: Ground) -> Viewed:
+    refuse_states(one, at)
+    if one.table in ground.behind:
+        raise BadQuery(f"the view {one.table} reads itself.", next="Make it anew, over tables.")
+    inside = replace(ground, behind=ground.behind | {one.table})
+    return viewed(
+        one.table,
+        ground.catalog,
+        metadata=ground.metadata,
+        planning=lambda sql: planned(Ask(sql), session, inside),
+        settings=ground.spark_setting,
+    )
+
+
+def _meant(reads: Sequence[Read], ask: Ask, catalog: Catalog) -> tuple[Known, dict[int, Meant]]:
+    """What each name means, by where it stands; more than the lake's own tables is looked at for unknown names only."""
+
+    def among(known: Known) -> tuple[Known, dict[int, Meant]]:
+        found = ((read.byte, known.meaning(read.parts, ask.namespace)) for read in reads)
+        return known, {byte: one for byte, one in found if one}
+
+    names = {read.parts[-1].split("$")[0] for read in reads}
+    known = named(catalog, names)
+    with suppress(UnknownName):
+        return among(known)
+    with suppress(UnknownName):
+        return among(with_beside(catalog, known, names))
+    return among(everything(catalog))
+
+
+def _folded(read: Read) -> tuple[str, ...]:
+    return tuple(part.casefold() for part in read.parts)

@@ -1,0 +1,124 @@
+"""The same planning for Spark's SQL: names of tables become pinned ones, the rest of the text stays. Spark prunes by itself."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lakebed.errors import BadPipeline, BadQuery, UnknownName
+from lakebed.names import CATALOG, spark_identifier
+from lakebed.ports import Catalog
+from lakebed.query.parsing.query_text import Piece, replaced
+from lakebed.query.planning.plan import Pinned, Plan, Target, View
+from lakebed.query.planning.resolve import Known, everything
+from lakebed.query.planning.states import state_of
+from lakebed.query.spec import ABOUT, Ask, Meant
+from lakebed.tables import as_of_schema
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from lakebed.sql.parsing.lexer import Reading, Token
+
+_ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
+
+
+def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
+    """The query over pinned tables. What Spark can be made to do from a SELECT beside reading tables is refused."""
+    try:
+        reading, named = _read(ask.sql)
+    except BadPipeline as error:
+        raise BadQuery(error.what, where=error.where, next=error.next) from None
+    known = Known(catalog.pointers())
+    try:
+        meant = _meant(named, known, ask)
+    except UnknownName:  # only then it is worth asking what else there is
+        known = everything(catalog)
+        meant = _meant(named, known, ask)
+    pointers = known.tables
+    metadata = catalog.metadata({pointers[found.table] for _, _, found in meant if found.table in pointers})
+    pieces: list[Piece] = []
+    views: dict[object, View] = {}
+    for names, table, found in meant:
+        if found.table not in pointers:
+            pieces.append(Piece(names[0].start, names[-1].end, _view(found, ask)))
+            continue
+        point, schema = state_of(found.table, metadata[found.table], ask.at, timezone)
+        pinned = Pinned(pointers[found.table], metadata[found.table], point, schema)
+        views.setdefault(found, View(found.table.parts, Target(pinned, found.about)))
+        text = _place(pinned, found, aliased=bool(table.alias), own=_has_own(reading, names))
+        pieces.append(Piece(names[0].start, names[-1].end, text))
+    text = reading.text[: reading.end]
+    return Plan(ask.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
+
+
+def _meant(
+    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: Known, ask: Ask
+) -> "list[tuple[tuple[Token, ...], exp.Table, Meant]]":
+    return [(names, table, found) for names, table in named if (found := _meaning(names, known, ask.namespace))]
+
+
+def _read(sql: str) -> "tuple[Reading, list[tuple[tuple[Token, ...], exp.Table]]]":
+    from lakebed.sql.checking.forbidden_words import refuse_words
+    from lakebed.sql.checking.tree import refuse_tree
+    from lakebed.sql.parsing.lexer import read
+    from lakebed.sql.parsing.parse import parse
+    from lakebed.sql.parsing.source import Source
+
+    reading = read(Source(sql, "the query"))
+    refuse_words(reading)
+    tree = parse(reading)
+    refuse_tree(reading, tree)
+    return reading, list(_tables(reading, tree))
+
+
+def _tables(reading: "Reading", tree: "exp.Expr") -> "Iterator[tuple[tuple[Token, ...], exp.Table]]":
+    from sqlglot import exp
+
+    from lakebed.sql.checking.scans import is_cte, is_function
+    from lakebed.sql.checking.tree import place
+
+    for table in tree.find_all(exp.Table):
+        if not is_function(table) and not is_cte(table):
+            names = reading.chain(place(table.parts[0]))
+            if [part.name for part in table.parts] != [token.name for token in names]:
+                raise reading.source.bad("this name cannot be checked.", at=place(table), next="Write it more plainly.")
+            yield names, table
+
+
+def _view(meant: Meant, ask: Ask) -> str:
+    """A view of the catalog, which Spark reads itself: over its tables as they are then."""
+    if meant.about != "rows" or ask.at is not None:
+        raise BadQuery(f"{meant.table} is a view: it has no states of its own.", next="Ask its tables instead.")
+    return meant.table.spark
+
+
+def _meaning(names: "tuple[Token, ...]", known: Known, namespace: str | None) -> Meant | None:
+    """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may stand before all."""
+    parts = [token.name for token in names]
+    if len(parts) > 3 and parts[0] == CATALOG:
+        parts = parts[1:]
+    if parts[-1] in ABOUT and len(parts) > 1 and not _is_table(parts, known):
+        return known.meaning((*parts[:-2], f"{parts[-2]}${parts[-1]}"), namespace)
+    return known.meaning(parts, namespace)
+
+
+def _is_table(parts: list[str], known: Known) -> bool:
+    return any(table.ends_with(parts) for table in (*known.pointers, *known.beside))
+
+
+def _has_own(reading: "Reading", names: "tuple[Token, ...]") -> bool:
+    after = reading.plain[reading.index_at[names[-1].start] + 1 :][:1]
+    return bool(after) and after[0].upper in _ITS_OWN
+
+
+def _place(pinned: Pinned, meant: Meant, *, aliased: bool, own: bool) -> str:
+    """The table at its snapshot, with the columns that are meant."""
+    name = pinned.table.spark
+    if meant.about != "rows":
+        return f"{name}.{meant.about}"
+    if own or pinned.snapshot is None:
+        return name
+    text = f"{name} VERSION AS OF {pinned.snapshot.id}"
+    columns = as_of_schema(pinned.metadata, pinned.snapshot, pinned.schema)
+    if not columns:
+        return text
+    return f"(SELECT {', '.join(columns)} FROM {text})" + ("" if aliased else f" AS {spark_identifier(pinned.table.name)}")

@@ -1,0 +1,1 @@
+"""Answers: as frames, rows and files; and the query log."""

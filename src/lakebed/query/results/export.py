@@ -1,0 +1,125 @@
+"""Answers written down: CSV, JSON, NDJSON, Parquet, Arrow; row by row or batch by batch, never all at once."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Literal
+from uuid import uuid4
+
+from lakebed.errors import UsageError
+from lakebed.query.results.result import Result
+
+Format = Literal["table", "csv", "json", "ndjson", "parquet", "arrow"]
+FORMATS: tuple[Format, ...] = ("table", "csv", "json", "ndjson", "parquet", "arrow")
+BINARY = ("parquet", "arrow")
+_EXACT = 2**53 - 1  # whole numbers up to here are themselves in programs whose numbers are floats: JavaScript, jq
+
+
+def format_of(file: str) -> Format:
+    """The format that a file's name ends with."""
+    ending = file.rpartition(".")[2].lower()
+    found = next((one for one in FORMATS if one != "table" and ending in (one, {"ndjson": "jsonl"}.get(one))), None)
+    if found is None:
+        raise UsageError(f"{file} does not say by its ending how to write it.", next=f"Add --format {'|'.join(FORMATS[1:])}.")
+    return found
+
+
+def write(result: Result, format: Format, stream: BinaryIO) -> None:
+    """Write all rows in a format."""
+    match format:
+        case "parquet" | "arrow":
+            _columnar(result, format, stream)
+        case _:
+            text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=False)
+            try:
+                {"csv": _csv, "json": _json, "ndjson": _ndjson}[format](result, text)
+            finally:
+                text.flush()
+                text.detach()
+
+
+@contextmanager
+def new_file(path: str) -> Iterator[BinaryIO]:
+    """A file that is there when it is whole, and not before."""
+    target = Path(path)
+    part = target.with_name(f".{target.name}.{uuid4().hex}.part")
+    try:
+        with part.open("wb") as stream:
+            yield stream
+        part.replace(target)
+    except OSError as error:
+        raise UsageError(f"the file cannot be written: {error.strerror or error}.", where=path) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _columnar(result: Result, format: Format, stream: BinaryIO) -> None:
+    import pyarrow as pa
+
+    reader = result.reader()
+    if format == "arrow":
+        with pa.ipc.new_stream(stream, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+        return
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(stream, reader.schema) as parquet:
+        for batch in reader:
+            parquet.write_batch(batch)
+
+
+def _csv(result: Result, text: IO[str]) -> None:
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(result.columns)
+    writer.writerows([cell(value) for value in row] for row in result.rows())
+
+
+def _json(result: Result, text: IO[str]) -> None:
+    text.write("[")
+    for number, row in enumerate(result.rows()):
+        text.write(",\n" if number else "\n")
+        text.write(_object(result, row))
+    text.write("\n]\n")
+
+
+def _ndjson(result: Result, text: IO[str]) -> None:
+    for row in result.rows():
+        text.write(_object(result, row) + "\n")
+
+
+def _object(result: Result, row: tuple[Any, ...]) -> str:
+    return json.dumps({name: plain(value) for name, value in zip(result.columns, row, strict=True)}, ensure_ascii=False)
+
+
+def cell(value: Any) -> str:
+    """A value in a cell of a table or of CSV; NULL is empty."""
+    found = plain(value)
+    if found is None:
+        return ""
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it. Decimals and large integers are texts, so that no digit is lost, and so are NaN and infinities."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return value if -_EXACT <= value <= _EXACT else str(value)
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case datetime() | date() | time():
+            return value.isoformat()
+        case bytes() | bytearray() | memoryview():
+            return bytes(value).hex()
+        case Mapping():
+            return {key if isinstance(key, str) else cell(key): plain(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [plain(inner) for inner in value]
+    return str(value)

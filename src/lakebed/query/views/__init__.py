@@ -1,0 +1,1 @@
+"""Views of the catalog in queries of DuckDB."""

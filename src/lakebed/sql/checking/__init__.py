@@ -1,0 +1,1 @@
+"""User SQL, checked before it runs."""

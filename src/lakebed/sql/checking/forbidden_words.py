@@ -1,0 +1,190 @@
+"""What SQL of a pipeline or a gate may not say, whatever place it stands in: seen in the tokens, before any parser."""
+
+import re
+from collections.abc import Sequence
+
+from lakebed.errors import BadPipeline
+from lakebed.sql.parsing.lexer import Kind, Reading, Token
+from lakebed.sql.parsing.source import Source
+
+QUERY_BEGINS = {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
+_BEFORE_QUERY = {"", "(", ")", "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT"}
+
+# Spark never takes these for a name, even after AS; other parsers do.
+_NEVER_NAMES = re.compile("ANTI|CROSS|EXCEPT|FULL|INNER|INTERSECT|JOIN|LATERAL|LEFT|MINUS|NATURAL|ON|RIGHT|SEMI|UNION|USING")
+
+# Spark takes these for a name where no clause can follow; other parsers see a clause without content.
+_CLAUSES = re.compile("SELECT|FROM|WITH|VALUES|WHERE|HAVING|LIMIT|JOIN|LATERAL|UNION|ON")
+
+# After a comma Spark takes these for a name; other parsers forgive the comma and see the clause.
+_AFTER_COMMA = re.compile("FROM|WHERE|HAVING|LIMIT|JOIN|UNION|INTERSECT|ON|USING|FETCH|TABLESAMPLE")
+_BEFORE_BY = re.compile("GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION|CONNECT")
+
+# How Iceberg reads, not what: other options choose a snapshot or a branch, past what ref() pins.
+_HARMLESS_OPTIONS = {"split-size", "lookback", "file-open-cost", "vectorization-enabled", "batch-size"}
+
+# Spark's data sources: as the first part of a table's name they make the rest of it a path.
+_FORMAT = re.compile(
+    r"arrow|avro|binaryfile|cloudfiles|console|csv|delta|deltasharing|excel|hudi|iceberg|image|jdbc|json|kafka|libsvm|memory|"
+    r"mongodb|noop|orc|parquet|protobuf|rate|rate-micro-batch|ratepersecond|socket|state-metadata|statestore|text|tfrecord|xml",
+    re.IGNORECASE,
+)
+
+_JVM = "calls any method of the JVM Spark runs in"
+_CLASS = "loads a class, or reads a file, by a name in the query"
+_READS = "reads files by their path, past the landing zones"
+DENIED = {
+    "reflect": _JVM,
+    "java_method": _JVM,
+    "try_reflect": _JVM,
+    "from_protobuf": _CLASS,
+    "to_protobuf": _CLASS,
+    "python_worker_logs": "reads what other runs logged",
+    "read_files": _READS,
+    "cloud_files": _READS,
+    "read_kafka": "reads from a server",
+    "remote_query": "reads from a server",
+}
+_PATH = re.compile(r"[/\\:#?%]|\.\.")
+
+
+def refuse_words(reading: Reading) -> None:
+    """Refuse what no query of a pipeline or gate needs, and what would hide a name from us."""
+    source = reading.source
+    _refuse_no_query(reading)
+    _refuse_substitution(source, reading.text)
+    _refuse_unbalanced(source, reading.tokens)
+    for index in range(len(reading.tokens)):
+        if error := _wrong_word(source, reading.tokens, index):
+            raise error
+
+
+def _refuse_no_query(reading: Reading) -> None:
+    source, tokens = reading.source, reading.tokens
+    opening = next((token for token in tokens if token.upper not in (";", "(")), None)
+    if opening is None:
+        raise source.bad("there is no query.", next="Write one SELECT.")
+    if opening.upper not in QUERY_BEGINS:
+        what = f"{opening.upper or opening.text} does not begin a query: only SELECT, WITH, FROM, VALUES and TABLE do."
+        raise source.bad(what, at=opening.start, next="Write one SELECT; Lakebed writes its result to the table.")
+    for index, token in enumerate(tokens):
+        if token.upper == ";" and any(later.upper != ";" for later in tokens[index:]):
+            raise source.bad("there are several statements.", at=token.start, next="Leave one query, and no ; inside it.")
+
+
+def _refuse_substitution(source: Source, text: str) -> None:
+    at = text.find("${")
+    if at >= 0:
+        what = "Spark would put a setting or an environment variable in place of ${…}, even inside quotes."
+        raise source.bad(what, at=at, next="Use {{ var(…) }}, or write the $ and the { apart: concat('$', '{').")
+
+
+def _refuse_unbalanced(source: Source, tokens: tuple[Token, ...]) -> None:
+    closing = {")": "(", "]": "["}
+    opened: list[Token] = []
+    for token in tokens:
+        if token.upper in ("(", "["):
+            opened.append(token)
+        elif token.upper in closing and (not opened or opened.pop().upper != closing[token.upper]):
+            raise source.bad(f"a {token.text} closes nothing.", at=token.start, next="Check the brackets.")
+    if opened:
+        raise source.bad(f"a {opened[-1].text} is not closed.", at=opened[-1].start, next="Check the brackets.")
+
+
+def _wrong_word(source: Source, tokens: tuple[Token, ...], index: int) -> BadPipeline | None:
+    """The error for a token, judged by its neighbours; none for most."""
+    token, before, after = tokens[index], _near(tokens, index - 1), _near(tokens, index + 1)
+    if token.kind is Kind.STRING and (after.upper in ("(", ".") or before.upper == "."):
+        return source.bad("a quoted text stands in place of a name.", at=token.start, next="Put backticks around names.")
+    if token.is_name and after.upper == "(" and (why := DENIED.get(token.name.casefold())):
+        return source.bad(f"{token.name}() {why}.", at=token.start, next="Write this step as a Python pipeline.")
+    if token.is_name and after.upper == "." and is_format(token.name) and is_path(_near(tokens, index + 2).name):
+        return paths_are_no_tables(source, token)
+    if token.kind is not Kind.WORD or before.upper == ".":
+        return None
+    if before.upper == "AS" and _NEVER_NAMES.fullmatch(token.upper):
+        return source.bad(f"{token.upper} cannot be a bare name.", at=token.start, next="Put backticks around it.")
+    if before.upper == "," and (
+        _AFTER_COMMA.fullmatch(token.upper) or (after.upper == "BY" and _BEFORE_BY.fullmatch(token.upper))
+    ):
+        return source.bad("there is a comma too many.", at=before.start, next="Take it out, or put backticks around the name.")
+    if reads_table(tokens, index) or is_values_as_name(tokens, index) or has_harmless_options(tokens, index):
+        return None
+    return _wrong_keyword(source, token, after)
+
+
+def reads_table(tokens: Sequence[Token], index: int) -> bool:
+    """Whether `TABLE name` stands here for a query, `SELECT * FROM name`."""
+    after = _near(tokens, index + 1)
+    return tokens[index].upper == "TABLE" and _word(tokens, index - 1) in _BEFORE_QUERY and after.is_name
+
+
+def is_values_as_name(tokens: Sequence[Token], index: int) -> bool:
+    """Whether `values` stands here for a column: at the beginning of a SELECT, or after AS."""
+    before = _word(tokens, index - 1)
+    named = before == "AS" or (before == "SELECT" and _word(tokens, index - 2) in _BEFORE_QUERY)
+    return tokens[index].upper == "VALUES" and named and _word(tokens, index + 1) in ("FROM", ",", ")", "")
+
+
+def has_harmless_options(tokens: Sequence[Token], index: int) -> bool:
+    """Whether `WITH (…)` stands here with options that change nothing of what is read."""
+    if tokens[index].upper != "WITH" or _near(tokens, index + 1).upper != "(":
+        return False
+    inside = tokens[index + 2 : end_of_options(tokens, index)]
+    keys = [token for at, token in enumerate(inside) if at == 0 or inside[at - 1].upper == ","]
+    return bool(keys) and all(token.text[1:-1] in _HARMLESS_OPTIONS for token in keys)
+
+
+def end_of_options(tokens: Sequence[Token], index: int) -> int:
+    """The index of the bracket that closes `WITH (…)`."""
+    return next(at for at in range(index, len(tokens)) if tokens[at].upper == ")" or at == len(tokens) - 1)
+
+
+def _word(tokens: Sequence[Token], index: int) -> str:
+    """The word or sign there; what is quoted as it is written, and nothing beyond the ends only."""
+    token = _near(tokens, index)
+    return token.upper or token.text
+
+
+def _near(tokens: Sequence[Token], index: int) -> Token:
+    """The token there, or one without text beyond the ends."""
+    return tokens[index] if 0 <= index < len(tokens) else Token(Kind.SYMBOL, 0, 0, "")
+
+
+def paths_are_no_tables(source: Source, token: Token) -> BadPipeline:
+    return source.bad(
+        f"{token.name}.… reads files by their path.",
+        at=token.start,
+        next="Let the files land in a zone and read {{ landing_zone('…') }}, so that each is read once and accounted for.",
+    )
+
+
+def is_format(part: str) -> bool:
+    """Whether a part of a name is a data source rather than a namespace."""
+    return _FORMAT.fullmatch(part) is not None
+
+
+def is_path(part: str) -> bool:
+    """Whether a part of a name leads out of the catalog."""
+    return _PATH.search(part) is not None
+
+
+def _wrong_keyword(source: Source, token: Token, after: Token) -> BadPipeline | None:
+    word, at = token.upper, token.start
+    if word == "USING" and after.upper != "(":
+        what = "USING hands the rows to a program on every worker."
+        return source.bad(what, at=at, next="Write this step as a Python pipeline; a join says USING (column).")
+    if word == "IDENTIFIER" and after.upper == "(":
+        return source.bad("IDENTIFIER() makes a name at run time, hidden from us.", at=at, next="Write the name itself.")
+    if word == "TABLE":
+        what = "TABLE cannot stand in a query here."
+        return source.bad(what, at=at, next="Write SELECT * FROM …, or backticks around a column of this name.")
+    if word.startswith("__TMP"):
+        return source.bad("names that begin with __tmp are the parser's own.", at=at, next="Choose another name.")
+    if word == "WITH" and after.upper == "(":
+        return source.bad("a table is given options.", at=at, next="Take out WITH (…); ref() pins what is read.")
+    if word == "VALUES" and after.is_name:
+        return source.bad("VALUES is followed by a name.", at=at, next="Write VALUES (…), or backticks around a column.")
+    if _CLAUSES.fullmatch(word) and (after.upper in (",", ")", ".", ";") or not after.text):
+        return source.bad(f"{word} stands where a name belongs.", at=at, next="Put backticks around it.")
+    return None

@@ -1,0 +1,79 @@
+"""The functions that Spark and Iceberg have, and calls of others. `functions.json` is made from the pinned ones."""
+
+import json
+from collections.abc import Collection, Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+
+from sqlglot import exp
+
+from lakebed.errors import near, suggestion
+from lakebed.names import CATALOG
+from lakebed.sql.parsing.lexer import Kind, Reading, Token
+from lakebed.sql.parsing.syntax import grammar
+
+_LIST = "https://spark.apache.org/docs/latest/api/sql/"
+_ICEBERG = (CATALOG, "system")
+_BUILTIN = (("system", "builtin"), ("builtin",))
+
+
+@cache
+def spark_functions() -> frozenset[str]:
+    """Spark's own, in small letters."""
+    return frozenset(_listed()["spark"])
+
+
+@cache
+def iceberg_functions() -> frozenset[str]:
+    """Those that are called as `lake.system.…`."""
+    return frozenset(_listed()["iceberg"])
+
+
+def _listed() -> dict[str, list[str]]:
+    held: dict[str, list[str]] = json.loads((files("lakebed.sql") / "functions.json").read_text())
+    return held
+
+
+def refuse_unknown_functions(reading: Reading, tree: exp.Expr, others: Collection[str]) -> None:
+    """Refuse a call of a function that neither Spark nor Iceberg has; `others` are known too, in small letters."""
+    for names in _calls(reading, tree):
+        known = _known(tuple(token.name.casefold() for token in names[:-1]))
+        called = names[-1].name
+        if known is None or called.casefold() in known or called.casefold() in others:
+            continue
+        advice = suggestion(near(called, known)) or f"See those of Spark: {_LIST}"
+        raise reading.source.bad(f"there is no function {called}().", at=names[-1].start, next=advice)
+
+
+def _known(before: tuple[str, ...]) -> frozenset[str] | None:
+    """The functions that can be called with these names before them; unknown for those of other catalogs."""
+    if not before or before in _BUILTIN:
+        return spark_functions()
+    return iceberg_functions() if before == _ICEBERG else None
+
+
+def _calls(reading: Reading, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
+    """The names of every call. A name before a bracket is one, unless it is a word of the grammar or names columns: t(a, b)."""
+    tokens, words = reading.plain, grammar().words
+    aliases = {place for alias in tree.find_all(exp.TableAlias) if (place := _start(alias.this)) is not None}
+    for index, (token, after) in enumerate(pairwise(tokens)):
+        if not token.is_name or after.upper != "(" or token.start in aliases or token.upper in words:
+            continue
+        first = index
+        while first >= 2 and tokens[first - 1].upper == "." and tokens[first - 2].is_name:
+            first -= 2
+        if first and _is_alias_after(tokens[first - 1]):
+            continue
+        yield tokens[first : index + 1 : 2]
+
+
+def _is_alias_after(token: Token) -> bool:
+    """Whether a name after this token can only be an alias: calls come after signs and words of the grammar other than AS."""
+    if token.kind is Kind.SYMBOL:
+        return token.text in (")", "]")
+    return token.kind is not Kind.WORD or token.upper == "AS" or token.upper not in grammar().words
+
+
+def _start(node: exp.Expr | None) -> int | None:
+    return node.meta.get("start") if node else None

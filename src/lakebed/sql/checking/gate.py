@@ -1,0 +1,20 @@
+"""What a gate's query must be able to do: return no row."""
+
+from lakebed.errors import BadPipeline
+from lakebed.sql.checking.check import Query
+from lakebed.sql.parsing.lexer import read
+from lakebed.sql.parsing.source import Source
+
+
+def refuse_bare_count(query: Query, *, where: str) -> None:
+    """Refuse a gate that returns a row whatever the table holds, such as `SELECT count(*) FROM …`: it could never pass."""
+    from lakebed.sql.checking.emptiness import always_returns
+    from lakebed.sql.parsing.parse import parse
+
+    if always_returns(parse(read(Source(query.text, where)))):
+        raise BadPipeline(
+            "this gate returns a row whatever the table holds (a count without GROUP BY is one row, even if it is 0), "
+            "and a gate passes only when it returns none.",
+            where=where,
+            next="Return the bad rows themselves (SELECT * FROM {{ this }} WHERE …), or add: HAVING count(*) > 0",
+        )

@@ -1,0 +1,1 @@
+"""Where the columns of a query come from."""

@@ -1,0 +1,1 @@
+"""SQL read as Spark reads it."""

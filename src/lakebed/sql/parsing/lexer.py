@@ -1,0 +1,195 @@
+"""Spark's own way of cutting text into tokens, by a reader of ours.
+
+The parser we use was made for many dialects and cuts some text otherwise than Spark does: nested comments, `--` lines that
+end in a backslash, `ſelect`. Whoever knows such a place can show the parser one query and Spark another. So the text
+is cut here first, by Spark's rules; what Spark reads in a surprising way is refused; comments are blanked out, so that
+nobody after us has to understand them.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+
+from lakebed.errors import BadPipeline
+from lakebed.sql.parsing.source import Source
+
+
+class Kind(Enum):
+    WORD = auto()  # a keyword or a bare name: Spark takes nearly any keyword as a name
+    QUOTED = auto()  # a name in backticks
+    STRING = auto()  # raw and double-quoted ones too
+    NUMBER = auto()
+    SYMBOL = auto()  # one character; whoever needs `<=>` puts it together
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of the text, from `start` up to `end`."""
+
+    kind: Kind
+    start: int
+    end: int
+    text: str
+
+    @property
+    def is_name(self) -> bool:
+        return self.kind in (Kind.WORD, Kind.QUOTED)
+
+    @property
+    def name(self) -> str:
+        """What it names, backticks taken off."""
+        return self.text[1:-1].replace("``", "`") if self.kind is Kind.QUOTED else self.text
+
+    @property
+    def upper(self) -> str:
+        """A bare word in capitals, a symbol itself; nothing for what is quoted."""
+        return self.text.upper() if self.kind in (Kind.WORD, Kind.SYMBOL) else ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Text cut into tokens. Both texts have every character at its former place."""
+
+    source: Source
+    tokens: tuple[Token, ...]  # those of hints too
+    text: str  # comments blanked out
+    bare: str  # comments and hints blanked out
+    hints: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def plain(self) -> tuple[Token, ...]:
+        """The tokens of the query itself: no hints, no closing semicolon."""
+        kept = [token for token in self.tokens if not any(start < token.start < end for start, end in self.hints)]
+        while kept and kept[-1].upper == ";":
+            kept.pop()
+        return tuple(kept)
+
+    @property
+    def end(self) -> int:
+        """Where the query ends: what follows is space, comment or semicolon."""
+        return self.plain[-1].end if self.plain else 0
+
+    @cached_property
+    def index_at(self) -> dict[int, int]:
+        """The index of the plain token that starts at an offset."""
+        return {token.start: index for index, token in enumerate(self.plain)}
+
+    def chain(self, start: int) -> tuple[Token, ...]:
+        """The names of the `a.b.c` that starts at this offset; empty where no name starts."""
+        index = self.index_at.get(start, len(self.plain))
+        parts = self.plain[index : index + 1]
+        while [token.upper for token in self.plain[index + 1 : index + 2]] == ["."]:
+            index += 2
+            parts += self.plain[index : index + 1]
+        return parts if all(part.is_name for part in parts) else ()
+
+
+_SPACE = "[ \t\n\f\r\v\u00a0\u1680\u2000-\u200a\u2028\u202f\u205f\u3000]+"
+_PATTERN = re.compile(
+    rf"""
+    (?P<space>{_SPACE})
+  | (?P<line>--(?:\\\n|[^\r\n])*)
+  | (?P<hint>/\*\+)
+  | (?P<comment>/\*.*?(?:\*/|\Z))
+  | (?P<end>\*/)
+  | (?P<string>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|[rR]'[^']*'|[rR]"[^"]*")
+  | (?P<quoted>`(?:[^`]|``)*`)
+  | (?P<number>[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?(?:BD|[LSYFD])?(?![A-Z0-9_.]))
+  | (?P<word>[A-Z_][A-Z0-9_]*)
+  | (?P<symbol>[;(),.\[\]!=<>+\-*/%~&|^:?])
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE | re.ASCII,
+)
+_KINDS = {
+    "string": Kind.STRING,
+    "quoted": Kind.QUOTED,
+    "number": Kind.NUMBER,
+    "word": Kind.WORD,
+    "symbol": Kind.SYMBOL,
+}
+_LETTERS_AFTER_DIGITS = re.compile(r"[0-9]+\.?[0-9]*[A-Z_]", re.IGNORECASE | re.ASCII)
+
+
+def read(source: Source) -> Reading:
+    """Cut the text as Spark does; refused where a reader that is not Spark could cut it otherwise."""
+    tokens: list[Token] = []
+    comments: list[tuple[int, int]] = []
+    hints: list[tuple[int, int]] = []
+    at, hint = 0, -1
+    while at < len(source.text):
+        found = _PATTERN.match(source.text, at)
+        if not found:
+            raise _unreadable(source, at)
+        kind, start, at = found.lastgroup or "", at, found.end()
+        if kind == "comment":
+            at = _end_of_comment(source, start)
+        if kind in _KINDS:
+            _refuse_strange(source, kind, found[0], start)
+            tokens.append(Token(_KINDS[kind], start, at, found[0]))
+        elif kind in ("line", "comment"):
+            _refuse_odd_comment(source, source.text[start:at], start)
+            comments.append((start, at))
+        elif kind == "hint":
+            if hint >= 0:
+                raise source.bad("a hint stands inside a hint.", at=start, next="Close the first with */.")
+            hint = start
+        elif kind == "end":
+            hints.append(_hint(source, hint, at))
+            hint = -1
+    if hint >= 0:
+        raise source.bad("the hint /*+ has no end.", at=hint, next="Close it with */.")
+    text = _blanked(source.text, comments)
+    return Reading(source, tuple(tokens), text, _blanked(text, hints), tuple(hints))
+
+
+def _hint(source: Source, start: int, end: int) -> tuple[int, int]:
+    if start < 0:
+        raise source.bad("there is a */ that closes nothing.", at=end - 2, next="Remove it, or put a space between * and /.")
+    return start, end
+
+
+def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text with spaces in these places; line breaks stay, so that lines keep their numbers."""
+    for start, end in spans:
+        text = text[:start] + re.sub(r"[^\r\n]", " ", text[start:end]) + text[end:]
+    return text
+
+
+def _end_of_comment(source: Source, start: int) -> int:
+    """Behind the */ that closes it: comments stand inside comments."""
+    depth = 0
+    for found in re.finditer(r"/\*|\*/", source.text[start:]):
+        depth += 1 if found[0] == "/*" else -1
+        if not depth:
+            return start + found.end()
+    raise source.bad("the comment /* has no end.", at=start, next="Close it with */, and each /* inside it.")
+
+
+def _refuse_odd_comment(source: Source, comment: str, start: int) -> None:
+    if comment.startswith("--"):
+        if "\\\n" in comment:
+            what = "Spark reads on after a -- comment that ends in a backslash: the next line belongs to the comment."
+            raise source.bad(what, at=start, next="Remove the backslash.")
+        return
+    inside = comment.find("/*+", 2)
+    if inside >= 0:
+        raise source.bad("a hint stands inside a comment.", at=start + inside, next="Take out the inner /*+.")
+
+
+def _refuse_strange(source: Source, kind: str, text: str, start: int) -> None:
+    if kind == "word" and source.text.startswith("://", start + len(text)):
+        raise source.bad("an address stands where only SQL can.", at=start, next="Quote it, if it is a text.")
+    if kind == "number" and "." in text and text[-1] in "LSYlsy":
+        raise source.bad(f"{text} is not a number.", at=start, next="L, S and Y go with whole numbers.")
+
+
+def _unreadable(source: Source, at: int) -> BadPipeline:
+    char = source.text[at]
+    if char in "'\"`":
+        return source.bad(f"the quote {char} is not closed.", at=at, next=f"Close it with {char}.")
+    if _LETTERS_AFTER_DIGITS.match(source.text, at):
+        return source.bad("a name begins with a digit.", at=at, next="Put backticks around it.")
+    if char.isalpha():
+        return source.bad(f"the letter {char!r} stands in a bare name.", at=at, next="Put backticks around the name.")
+    return source.bad(f"the character {char!r} means nothing in Spark SQL.", at=at, next="Remove or quote it.")

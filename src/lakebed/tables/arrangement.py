@@ -1,0 +1,168 @@
+"""How a table's files are divided and ordered, and how that follows what a pipeline says. Only new files follow. Pure."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from lakebed.errors import near, suggestion
+from lakebed.names import TableName, spark_identifier
+from lakebed.tables.columns.renames import Renames, renamed
+from lakebed.tables.statements import text
+
+_TRANSFORMS = {"identity", "year", "month", "day", "hour", "years", "months", "days", "hours", "bucket", "truncate"}
+_CALL = re.compile(r"(\w+)\(\s*(?:(\d+)\s*,\s*)?([^,()]+?)\s*(?:,\s*(\d+)\s*)?\)")
+_SORTED = re.compile(r"(?P<by>.+?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?", re.IGNORECASE)
+_DISTRIBUTION, _ROW_GROUP = "write.distribution-mode", "write.parquet.row-group-size-bytes"
+
+
+class PartitionField(BaseModel):
+    """One field of a table's partitioning: a column, or a transform of it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    column: str
+    transform: str = "identity"
+    width: int | None = None
+
+    @model_validator(mode="after")
+    def _known(self) -> "PartitionField":
+        if self.transform not in _TRANSFORMS:
+            raise ValueError(f"there is no transform {self.transform!r}. {suggestion(near(self.transform, _TRANSFORMS))}")
+        if (self.transform in {"bucket", "truncate"}) != (self.width is not None):
+            raise ValueError(f"{self.transform}: a width goes with bucket and truncate only, as in bucket(8, id)")
+        return self
+
+    @property
+    def spark(self) -> str:
+        """As Spark's PARTITIONED BY writes it."""
+        column = spark_identifier(self.column)
+        if self.transform == "identity":
+            return column
+        if self.width is not None:
+            return f"{self.transform}({self.width}, {column})"
+        return f"{self.transform.rstrip('s')}s({column})"
+
+    def __str__(self) -> str:
+        """As a table's metadata says it."""
+        if self.transform == "identity":
+            return self.column
+        if self.width is not None:
+            return f"{self.transform}({self.width}, {self.column})"
+        return f"{self.transform.rstrip('s')}({self.column})"
+
+
+def partition_field(given: Any) -> Any:
+    """`day(at)`, `bucket(8, id)`, `country`, or a mapping."""
+    if not isinstance(given, str):
+        return given
+    call = _CALL.fullmatch(given.strip())
+    if not call:
+        return {"column": given.strip().strip("`")}
+    width = call[2] or call[4]
+    return {"transform": call[1].casefold(), "column": call[3].strip("`"), "width": int(width) if width else None}
+
+
+@dataclass(frozen=True)
+class SortField:
+    """One term of a sort order."""
+
+    by: PartitionField
+    down: bool = False
+    nulls_first: bool = True
+
+    @property
+    def spark(self) -> str:
+        return f"{self.by.spark} {'DESC' if self.down else 'ASC'} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
+
+    def __str__(self) -> str:
+        unusual = f" nulls {'first' if self.nulls_first else 'last'}" if self.nulls_first == self.down else ""
+        return f"{self.by} {'desc' if self.down else 'asc'}{unusual}"
+
+
+def sort_field(given: str) -> SortField:
+    """`id`, `at desc`, `bucket(8, id) desc nulls first`. NULLs come first, going down last, unless said otherwise."""
+    found = _SORTED.fullmatch(given.strip())
+    if not found:
+        raise ValueError("a column is needed to sort by")
+    down = (found["way"] or "").casefold() == "desc"
+    nulls_first = found["nulls"].casefold() == "first" if found["nulls"] else not down
+    return SortField(PartitionField.model_validate(partition_field(found["by"])), down, nulls_first)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a pipeline says of a table's layout; None: nothing, and the table's stays as it is."""
+
+    partition_by: tuple[PartitionField, ...] | None = None
+    sort_by: tuple[SortField, ...] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(field.column for field in (*(self.partition_by or ()), *(term.by for term in self.sort_by or ())))
+
+    def under(self, renames: Renames) -> "Layout":
+        """The same with columns under their other names."""
+
+        def moved(field: PartitionField) -> PartitionField:
+            return field.model_copy(update={"column": renamed((field.column,), renames)[0]})
+
+        partition = None if self.partition_by is None else tuple(map(moved, self.partition_by))
+        terms = self.sort_by
+        return Layout(partition, None if terms is None else tuple(SortField(moved(t.by), t.down, t.nulls_first) for t in terms))
+
+
+@dataclass(frozen=True)
+class LayoutChange:
+    """Partition fields that go and come, and another sort order; None: it stays, empty: there is none any more."""
+
+    drop: tuple[PartitionField, ...] = ()
+    add: tuple[PartitionField, ...] = ()
+    sort: tuple[SortField, ...] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.drop or self.add or self.sort is not None)
+
+
+def layout_of(partition_by: Sequence[str], sort_by: Sequence[str]) -> Layout:
+    """A table's layout, from the words of its metadata."""
+    fields = (PartitionField.model_validate(partition_field(field)) for field in partition_by)
+    return Layout(tuple(fields), tuple(map(sort_field, sort_by)))
+
+
+def plan_layout(present: Layout, wanted: Layout) -> LayoutChange:
+    """How the present layout becomes the wanted one. Another order of the same partition fields prunes nothing: no change."""
+    there, asked = _by_text(present.partition_by), _by_text(wanted.partition_by)
+    stays = wanted.partition_by is None
+    drop = () if stays else tuple(field for said, field in there.items() if said not in asked)
+    add = () if stays else tuple(field for said, field in asked.items() if said not in there)
+    sorted_so = [str(term).casefold() for term in present.sort_by or ()]
+    same = wanted.sort_by is None or [str(term).casefold() for term in wanted.sort_by] == sorted_so
+    return LayoutChange(drop, add, None if same else wanted.sort_by)
+
+
+def _by_text(fields: Collection[PartitionField] | None) -> dict[str, PartitionField]:
+    return {str(field).casefold(): field for field in fields or ()}
+
+
+def layout_statements(table: TableName, change: LayoutChange, *, properties: Mapping[str, str]) -> tuple[str, ...]:
+    """The statements of a change; `properties` are those a table of the new order is written with."""
+    alter = f"ALTER TABLE {table.spark}"
+    partition = (
+        *(f"{alter} DROP PARTITION FIELD {field.spark}" for field in change.drop),
+        *(f"{alter} ADD PARTITION FIELD {field.spark}" for field in change.add),
+    )
+    if change.sort is None:
+        return partition
+    # Spark writes the distribution down with the order; without an order the partitioning decides again.
+    order = (ordering(table, change.sort),) if change.sort else (
+        f"{alter} WRITE UNORDERED", f"{alter} UNSET TBLPROPERTIES IF EXISTS ({text(_DISTRIBUTION)})",
+    )  # fmt: skip
+    return (*partition, *order, f"{alter} SET TBLPROPERTIES ({text(_ROW_GROUP)} = {text(properties[_ROW_GROUP])})")
+
+
+def ordering(table: TableName, terms: Sequence[SortField]) -> str:
+    """The statement by which new files are sorted."""
+    return f"ALTER TABLE {table.spark} WRITE ORDERED BY {', '.join(term.spark for term in terms)}"

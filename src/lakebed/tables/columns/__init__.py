@@ -1,0 +1,1 @@
+"""A table's columns, and how they follow a result."""

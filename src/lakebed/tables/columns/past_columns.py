@@ -1,0 +1,37 @@
+"""A snapshot with other columns than Spark reads it with: those of the present, for one. Pure."""
+
+from lakebed.names import spark_identifier
+from lakebed.ports import Column, Snapshot, TableMetadata
+from lakebed.tables.columns.types import spark_type
+from lakebed.tables.statements import text
+
+
+def as_of_schema(metadata: TableMetadata, snapshot: Snapshot, schema: int) -> tuple[str, ...]:
+    """What to select of a snapshot to see the columns of a schema, which are found by their ids; none where it has these.
+
+    Spark reads a snapshot with the columns it was written with. Those that came later hold their default in its rows, or NULL.
+    """
+    if schema == metadata.schema_at(snapshot):
+        return ()
+    former = {column.id: column for column in metadata.columns_at(snapshot)}
+    return tuple(
+        f"{_value(column, former.get(column.id))} AS {spark_identifier(column.name)}" for column in metadata.columns_of(schema)
+    )
+
+
+def _value(column: Column, former: Column | None) -> str:
+    if former is None:
+        return f"CAST({_default(column)} AS {spark_type(column.type)})"
+    name = spark_identifier(former.name)
+    return name if former.type == column.type or "<" in column.type else f"CAST({name} AS {spark_type(column.type)})"
+
+
+def _default(column: Column) -> str:
+    match column.default:
+        case None:
+            return "NULL"
+        case str(value) if column.type == "binary" or column.type.startswith("fixed["):
+            return f"X'{value}'"
+        case bool(value):
+            return str(value).lower()
+    return text(str(column.default))

@@ -1,0 +1,214 @@
+"""How a table's columns follow a result's: decided before anything is written."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lakebed.errors import BadBatch
+from lakebed.names import TableName, spark_identifier
+from lakebed.ports import Field, Shown
+from lakebed.tables.columns.fitting import Inside, UnfitType, follow
+from lakebed.tables.columns.renames import Renames, backwards, renamed
+from lakebed.tables.columns.types import is_known, read_type
+
+Policy = Literal["fail", "append", "sync"]
+ByName = dict[str, Field]  # by casefolded name
+
+
+@dataclass(frozen=True)
+class SchemaChange:
+    """What is done to a table's columns. Before the gates it only gains; `final` and `renames` wait for the publishing swap.
+
+    A column whose type cannot change is replaced: its values are written under a passing name, which is renamed when
+    the old column goes.
+    """
+
+    add: tuple[Field, ...] = ()
+    widen: tuple[Field, ...] = ()
+    inside: tuple[Inside, ...] = ()
+    final: tuple[str, ...] | None = None  # the columns from then on, in order, by their present names; None: as they are
+    renames: Renames = ()  # from the present name to the name from then on
+
+    @property
+    def before_gates(self) -> bool:
+        return bool(self.add or self.widen or self.inside)
+
+    @property
+    def at_publishing(self) -> bool:
+        return self.final is not None or bool(self.renames)
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """The columns that are new or change their type."""
+        return (*(field.name for field in (*self.add, *self.widen)), *(change.path[0] for change in self.inside))
+
+    def seen(self, present: Sequence[str]) -> tuple[Shown, ...]:
+        """The columns of the branch as they will be called; none said where all have their names already."""
+        if not self.renames:
+            return ()
+        kept = present if self.final is None else self.final
+        return tuple(Shown(new, old) for old, new in zip(kept, renamed(kept, self.renames), strict=True))
+
+
+def plan_schema(
+    table: TableName,
+    present: Sequence[Field],
+    result: Sequence[Field],
+    *,
+    policy: Policy,
+    own: Collection[str] = (),
+    fixed: Collection[str] = (),
+    renames: Renames = (),
+    replaces: bool = False,
+) -> SchemaChange:
+    """How `present` becomes fit for `result`, or `BadBatch`.
+
+    `own` are the strategy's columns, `fixed` (casefolded) may not go, `renames` are due; `replaces`: no row of the table stays.
+    """
+    refuse_unfit_columns(table, result)
+    _refuse_renames(table, result, renames, own)
+    own = renamed(tuple(own), backwards(renames))
+    there = {field.name.casefold(): field for field in present}
+    arriving = _under_present_names(result, renames)
+    new = tuple(field for name, field in arriving.items() if name not in there)
+    gone = tuple(field for name, field in there.items() if name not in arriving and field.name not in own)
+    inside, passing = _followed(table, there, arriving, replaces=replaces and policy == "sync")
+    if policy == "fail" and (new or gone or inside):
+        raise _refused(table, new, gone, inside)
+    change = SchemaChange(
+        (*new, *(Field(to, arriving[name].type) for name, to in passing.items())),
+        tuple(Field(change.path[0], change.type) for change in inside if len(change.path) == 1),
+        tuple(change for change in inside if len(change.path) > 1),
+        renames=_renamed_with(passing, there, renames),
+    )
+    if policy != "sync":
+        return change
+    _refuse_fixed(table, (*gone, *(there[name] for name in passing)), fixed)
+    return _synced(change, there, arriving, passing, own)
+
+
+def _renamed_with(passing: dict[str, str], there: ByName, renames: Renames) -> Renames:
+    """A passing name becomes the old column's, or the new one that is due."""
+    news = {old.casefold(): new for old, new in renames}
+    kept = (pair for pair in renames if pair[0].casefold() not in passing)
+    return (*kept, *((to, news.get(name, there[name].name)) for name, to in passing.items()))
+
+
+def _synced(change: SchemaChange, there: ByName, arriving: ByName, passing: dict[str, str], own: Iterable[str]) -> SchemaChange:
+    """The change by which the columns are the result's, in its order, and the strategy's own stay last."""
+    final = (
+        *(passing.get(name) or there.get(name, field).name for name, field in arriving.items()),
+        *(name for name in own if name.casefold() in there),
+    )
+    after = (*(field.name for field in there.values()), *(field.name for field in change.add))
+    return SchemaChange(change.add, change.widen, change.inside, final if final != after else None, change.renames)
+
+
+def _under_present_names(result: Iterable[Field], renames: Renames) -> ByName:
+    olds = {new.casefold(): old for old, new in renames}
+    fields = (Field(olds.get(field.name.casefold(), field.name), field.type) for field in result)
+    return {field.name.casefold(): kept(field) for field in fields}
+
+
+def _refuse_renames(table: TableName, result: Iterable[Field], renames: Renames, own: Collection[str]) -> None:
+    names = {field.name.casefold() for field in result}
+    for old, new in renames:
+        if old.casefold() in names:
+            raise _unfit(table, f"{old} is renamed to {new}, and the result still has a column {old!r}", "Leave it out there.")
+        if new.casefold() not in names and new not in own:
+            what = f"{old} is renamed to {new}, and the result has no column {new!r}"
+            raise _unfit(table, what, f"Call it so in the query: {old} AS {new}.")
+
+
+def kept(field: Field) -> Field:
+    """The field as Iceberg keeps it."""
+    return Field(field.name, read_type(field.type).spark)
+
+
+def refuse_unfit_columns(table: TableName, result: Iterable[Field]) -> None:
+    """Names that are the same, or differ only in case, and types no table has."""
+    seen: dict[str, str] = {}
+    for field in result:
+        if other := seen.get(field.name.casefold()):
+            raise _unfit(table, f"the columns {other!r} and {field.name!r} have one name", "Rename one of them.")
+        seen[field.name.casefold()] = field.name
+        if not is_known(read_type(field.type)):
+            advice = f"Cast it: CAST({field.name} AS STRING), for example."
+            raise _unfit(table, f"the column {field.name!r} is of type {field.type}, which no table keeps", advice)
+
+
+def _unfit(table: TableName, what: str, next: str) -> BadBatch:
+    return BadBatch(f"{what}.", where=str(table), safe="Nothing was written.", next=next)
+
+
+def _followed(table: TableName, there: ByName, arriving: ByName, *, replaces: bool) -> tuple[tuple[Inside, ...], dict[str, str]]:
+    """What must change in the columns that stay, and the passing names of those that have to be replaced."""
+    inside: list[Inside] = []
+    passing: dict[str, str] = {}
+    for name, present in there.items():
+        if name not in arriving:
+            continue
+        try:
+            inside += follow(read_type(present.type), read_type(arriving[name].type), (present.name,))
+        except UnfitType as unfit:
+            if not replaces:
+                advice = f"Cast it in the query: CAST({present.name} AS {present.type}), or give the new column another name."
+                raise _unfit(table, str(unfit), f"{advice} {_REPLACING}") from None
+            passing[name] = _passing_name(present.name, {*there, *arriving})
+    return tuple(inside), passing
+
+
+_REPLACING = "To replace it with all its values: on_schema_change: sync, and --full-refresh."
+
+
+def _passing_name(name: str, taken: Collection[str]) -> str:
+    passing = f"__new_{name}"
+    while passing.casefold() in taken:
+        passing += "_"
+    return passing
+
+
+def _refused(table: TableName, new: Sequence[Field], gone: Sequence[Field], inside: Sequence[Inside]) -> BadBatch:
+    added = [*new, *(Field(change.dotted, change.type) for change in inside if change.new)]
+    wider = [Field(change.dotted, change.type) for change in inside if not change.new]
+    said = [
+        f"{label} {', '.join(f'{field.name} {field.type}' for field in fields)}"
+        for label, fields in (("new:", added), ("missing:", gone), ("wider:", wider))
+        if fields
+    ]
+    return _unfit(
+        table,
+        f"the result's columns differ from the table's ({'; '.join(said)}), and on_schema_change is fail",
+        "Set on_schema_change to append or sync, or change the query.",
+    )
+
+
+def _refuse_fixed(table: TableName, gone: Iterable[Field], fixed: Collection[str]) -> None:
+    for field in gone:
+        if field.name.casefold() in fixed:
+            raise _unfit(
+                table,
+                f"the column {field.name!r} is gone or of another type, and the table is partitioned or sorted by it",
+                "Bring it back, or change partition_by and sort_by.",
+            )
+
+
+def removals(table: TableName, present: Sequence[Field], change: SchemaChange) -> tuple[str, ...]:
+    """The statements by which the columns that a change leaves out go at once, where nobody reads the table."""
+    if change.final is None:
+        return ()
+    stay = {name.casefold() for name in change.final}
+    gone = (field.name for field in present if field.name.casefold() not in stay)
+    return tuple(f"ALTER TABLE {table.spark} DROP COLUMN {spark_identifier(name)}" for name in gone)
+
+
+def alterations(table: TableName, change: SchemaChange) -> tuple[str, ...]:
+    """The statements that prepare a table for the branch; its readers see no row change."""
+    columns = (f"{spark_identifier(field.name)} {field.type}" for field in change.add)
+    added = ", ".join((*columns, *(part.spark for part in change.inside if part.new)))
+    adding = (f"ALTER TABLE {table.spark} ADD COLUMNS ({added})",) if added else ()
+    wider = (
+        *(f"{spark_identifier(field.name)} TYPE {field.type}" for field in change.widen),
+        *(part.spark for part in change.inside if not part.new),
+    )
+    return (*adding, *(f"ALTER TABLE {table.spark} ALTER COLUMN {column}" for column in wider))

@@ -1,0 +1,1 @@
+"""Past states of a table: found, compared and returned to."""

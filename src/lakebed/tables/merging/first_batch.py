@@ -1,0 +1,16 @@
+"""What a table holds after its first batch, as a query. Pure."""
+
+from collections.abc import Sequence
+
+from lakebed.names import spark_identifier
+from lakebed.ports import Field
+from lakebed.tables.merging.merge import newest_rows
+from lakebed.tables.merging.strategies import Scd2, Strategy
+
+
+def fresh_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field], now: str, repeats: bool = True) -> str:
+    """The rows that the strategy makes of a staged batch where there is no other row: for first runs and full refreshes."""
+    rows = newest_rows(strategy, staged=staged, columns=columns, repeats=repeats)
+    since = strategy.scd_valid_from if isinstance(strategy, Scd2) else None
+    own = (f"{now if name == since else 'NULL'} AS {spark_identifier(name)}" for name, _ in strategy.own_columns)
+    return f"SELECT {', '.join(['*', *own])} FROM ({rows})"

@@ -1,0 +1,65 @@
+"""What a staged batch meets in its table: the queries that count it, and the refusal. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lakebed.errors import BadBatch
+from lakebed.names import spark_identifier
+from lakebed.tables.merging.merge import late, same_key
+from lakebed.tables.merging.strategies import Scd2, Strategy
+
+EXAMPLES = 5
+
+
+def match_check(strategy: Strategy, *, target: str, staged: str, repeats: bool = True) -> str | None:
+    """A query of one row about arriving keys that the table has: `doubled` are there in several rows that hold, of `late`
+    ones a newer row is there, and `gone` are the late ones of which no row holds.
+
+    None for a strategy that allows several rows a key. Where no key of the batch repeats, `repeats=False` spares grouping.
+    """
+    if not strategy.one_row_a_key:
+        return None
+    return (
+        "SELECT count_if(rows > 1) AS doubled, count_if(is_late) AS late, count_if(is_late AND rows = 0) AS gone\n"
+        f"FROM ({_met(strategy, target, staged, repeats=repeats)})"
+    )
+
+
+def doubled_keys(strategy: Strategy, *, target: str, staged: str, repeats: bool = True) -> str:
+    """A query for some of the `doubled` keys: `example` (the key as JSON) and in how many `rows`."""
+    met = _met(strategy, target, staged, repeats=repeats)
+    return f"SELECT to_json(key) AS example, rows FROM ({met}) WHERE rows > 1 ORDER BY rows DESC, example LIMIT {EXAMPLES}"
+
+
+def refuse_doubled(strategy: Strategy, count: int, examples: Sequence[Mapping[str, Any]], *, table: str) -> None:
+    """Refuse a batch because of keys that stand in several rows of the table: nothing says which of them is meant."""
+    named = ", ".join(f"{example['example']} ({example['rows']}×)" for example in examples)
+    which = "open versions" if isinstance(strategy, Scd2) else "rows"
+    raise BadBatch(
+        f"{count} arriving {'key stands' if count == 1 else 'keys stand'} in several {which} of the table already "
+        f"({', '.join(strategy.keys)}): {named}. {strategy.strategy} keeps one.",
+        where=table,
+        safe="The table is as it was.",
+        next="Remove the surplus rows, choose a unique_key that tells them apart, rebuild the table (--full-refresh), "
+        "or use delete_insert, which replaces all rows of a key.",
+    )
+
+
+def _met(strategy: Strategy, target: str, staged: str, *, repeats: bool) -> str:
+    """A query: of each arriving key that the table has, how many `rows` hold, and whether one is newer than what arrives."""
+    keys, order = _listed(strategy.keys), strategy.order
+    newest = spark_identifier(order) if order else ""
+    arriving = f"SELECT {', '.join(filter(None, (keys, newest)))} FROM {staged}"
+    if order and repeats:
+        arriving = f"SELECT {keys}, max({newest}) AS {newest} FROM {staged} GROUP BY {keys}"
+    is_open = f"t.{spark_identifier(strategy.scd_valid_to)} IS NULL" if isinstance(strategy, Scd2) else "TRUE"
+    asked = same_key(strategy.keys) if order else f"{same_key(strategy.keys)} AND {is_open}"  # closed versions may be newer
+    is_late = f"bool_or({late(order, 't', 's')})" if order else "FALSE"
+    return (
+        f"SELECT struct({_listed(strategy.keys, 's.')}) AS key, count_if({is_open}) AS rows, {is_late} AS is_late\n"
+        f"FROM {target} t JOIN ({arriving}) s ON {asked} GROUP BY {_listed(strategy.keys, 's.')}"
+    )
+
+
+def _listed(names: Sequence[str], prefix: str = "") -> str:
+    return ", ".join(prefix + spark_identifier(name) for name in names)

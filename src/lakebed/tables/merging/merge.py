@@ -1,0 +1,218 @@
+"""The statements by which a staged batch enters a table, one commit each. Pure: names to text, executed elsewhere.
+
+In every statement `t` is the table's branch and `s` what is merged into it. Columns that the table has and the batch
+has not keep their values in updated rows, and are NULL in new ones.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lakebed.names import spark_identifier
+from lakebed.ports import Field
+from lakebed.tables.merging.row_equality import free_name, holds_map, other_columns, same
+from lakebed.tables.merging.strategies import (
+    AppendOnly,
+    DeleteInsert,
+    FullRefresh,
+    Incremental,
+    Scd2,
+    Snapshot,
+    SoftDelete,
+    Strategy,
+)
+
+SPREAD = 16  # tasks among which the rows of one snapshot partition are divided
+SPREAD_BY = 3  # columns that suffice to tell rows apart for that
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """What is written, and where to."""
+
+    target: str
+    staged: str
+    columns: tuple[Field, ...]
+    now: str
+    repeats: bool
+    since: str | None
+
+    @property
+    def mark(self) -> str:
+        """A column of the source beside those of the batch: what is to be done with the row."""
+        return free_name("_mark", self.columns)
+
+
+def write_statement(
+    strategy: Strategy,
+    *,
+    target: str,
+    staged: str,
+    columns: Sequence[Field],
+    now: str,
+    repeats: bool = True,
+    since: str | None = None,
+) -> str | None:
+    """One MERGE of a staged batch into a branch; None where the whole frame replaces the rows or is added to them.
+
+    `columns` are the batch's; `now` is a typed literal, the one time of the run. Where the key check found no
+    repeated key, `repeats=False` spares looking for the newest row of each. `since` is when rows that were there before the
+    table became a history began to hold.
+    """
+    batch = _Batch(target, staged, tuple(columns), now, repeats, since)
+    match strategy:
+        case FullRefresh() | AppendOnly():
+            return None
+        case Incremental():
+            return _incremental(strategy, batch)
+        case DeleteInsert():
+            return _replacement(batch, strategy.unique_key, "=", spread=1)
+        case Snapshot():
+            return _replacement(batch, (strategy.partition_column,), "<=>", spread=SPREAD)
+        case Scd2():
+            return _scd2(strategy, batch)
+        case SoftDelete():
+            return _soft_delete(strategy, batch)
+
+
+def newest_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field], repeats: bool = True) -> str:
+    """A query: of each key of a staged batch the newest row. Rows as new as that are equal: the key check saw to it."""
+    names, place = _names(columns), free_name("_place", columns)
+    if not (repeats and strategy.order):
+        return f"SELECT {names} FROM {staged}"
+    newest = f"PARTITION BY {_listed(strategy.keys)} ORDER BY {spark_identifier(strategy.order)} DESC NULLS LAST"
+    return f"SELECT {names} FROM (SELECT {names}, row_number() OVER ({newest}) AS {place} FROM {staged}) WHERE {place} = 1"
+
+
+def _incremental(strategy: Incremental, batch: _Batch) -> str:
+    """Arriving keys are updated, unless the table's row is newer, or inserted."""
+    return (
+        f"MERGE INTO {batch.target} t USING ({_newest(strategy, batch)}) s ON {same_key(strategy.keys)}\n"
+        f"WHEN MATCHED{_unless_late(strategy)} THEN UPDATE SET {_assignments(batch.columns)}\n"
+        f"WHEN NOT MATCHED THEN {_insert(batch.columns)}"
+    )
+
+
+def _soft_delete(strategy: SoftDelete, batch: _Batch) -> str:
+    """Arriving keys are written, unless the table's row is newer, and unmarked in any case; absent ones are marked once."""
+    deleted = spark_identifier(strategy.own_columns[0][0])
+    returning = f"WHEN MATCHED AND t.{deleted} IS NOT NULL THEN UPDATE SET t.{deleted} = NULL\n" if strategy.order else ""
+    return (
+        f"MERGE INTO {batch.target} t USING ({_newest(strategy, batch)}) s ON {same_key(strategy.keys)}\n"
+        f"WHEN MATCHED{_unless_late(strategy)} THEN UPDATE SET {_assignments(batch.columns)}, t.{deleted} = NULL\n"
+        f"{returning}WHEN NOT MATCHED THEN {_insert(batch.columns, (deleted, 'NULL'))}\n"
+        f"WHEN NOT MATCHED BY SOURCE AND t.{deleted} IS NULL THEN UPDATE SET t.{deleted} = {batch.now}"
+    )
+
+
+def _replacement(batch: _Batch, by: Sequence[str], equals: str, *, spread: int) -> str:
+    """All rows that share their `by` columns with an arriving row go; all arriving rows come.
+
+    The source holds the arriving rows, under marks below 0, and what they share, under the marks 0 to `spread`, by
+    which the rows that go are divided among tasks. The mark is an equality of its own: without it every row that comes
+    would be compared with every row that goes.
+    """
+    mark, rest = batch.mark, other_columns(batch.columns, by)
+    telling = [c.name for c in rest if not holds_map(c.type)][:SPREAD_BY] or by
+    divided = telling if spread > 1 else by
+    matched = " AND ".join(f"t.{name} {equals} s.{name}" for name in map(spark_identifier, by))
+    shared = ", ".join("NULL" if column in rest else spark_identifier(column.name) for column in batch.columns)
+    return (
+        f"MERGE INTO {batch.target} t USING (\n"
+        f"SELECT {_names(batch.columns)}, -1 - pmod(hash({_listed(telling)}), {SPREAD}) AS {mark} FROM {batch.staged}\n"
+        f"UNION ALL SELECT {shared}, explode(sequence(0, {spread - 1}))\n"
+        f"FROM (SELECT DISTINCT {_listed(by)} FROM {batch.staged})\n"
+        f") s ON {matched} AND pmod(hash({_listed(divided, 't.')}), {spread}) = s.{mark}\n"
+        f"WHEN MATCHED THEN DELETE\n"
+        f"WHEN NOT MATCHED AND s.{mark} < 0 THEN {_insert(batch.columns)}"
+    )
+
+
+def _scd2(strategy: Scd2, batch: _Batch) -> str:
+    """Open versions of changed keys are closed (mark 0), their new ones opened (mark 1); nothing else is in the source."""
+    mark, valid_from, valid_to = batch.mark, *map(spark_identifier, (strategy.scd_valid_from, strategy.scd_valid_to))
+    absent = f"\nUNION ALL {_absent_keys(strategy, batch)}" if strategy.scd_close_absent else ""
+    since = f"t.{valid_from} = {batch.since}" if batch.since else ""
+    others = f"\nWHEN NOT MATCHED BY SOURCE THEN UPDATE SET {since}" if since else ""
+    opened = _changed_rows(strategy, batch)
+    if strategy.scd_close_absent and strategy.order:
+        opened += f"\nUNION ALL {_returning_rows(strategy, batch)}"
+    return (
+        f"MERGE INTO {batch.target} t USING (\n"
+        f"SELECT *, explode(array(0, 1)) AS {mark} FROM ({opened}){absent}\n"
+        f") s ON {same_key(strategy.keys)} AND t.{valid_to} IS NULL AND s.{mark} = 0\n"
+        f"WHEN MATCHED THEN UPDATE SET t.{valid_to} = {batch.now}{f', {since}' if since else ''}\n"
+        f"WHEN NOT MATCHED AND s.{mark} = 1 THEN {_insert(batch.columns, (valid_from, batch.now), (valid_to, 'NULL'))}{others}"
+    )
+
+
+def _changed_rows(strategy: Scd2, batch: _Batch) -> str:
+    """The rows that no open version says already; nor, where there is an order, is any version newer."""
+    rest = other_columns(batch.columns, strategy.keys)
+    known = f"h.{spark_identifier(strategy.scd_valid_to)} IS NULL AND {same(rest, 'h', 'b')}"
+    if strategy.order:
+        known = f"({late(strategy.order, 'h', 'b')} OR {known})"
+    return (
+        f"SELECT {_names(batch.columns)} FROM ({_newest(strategy, batch)}) b\n"
+        f"LEFT ANTI JOIN {batch.target} h ON {same_key(strategy.keys, 'h', 'b')} AND {known}"
+    )
+
+
+def _returning_rows(strategy: Scd2, batch: _Batch) -> str:
+    """The newest versions of keys that were closed and arrive again with older rows: the newer values hold once more."""
+    place, valid_to = free_name("_place", batch.columns), spark_identifier(strategy.scd_valid_to)
+    order = spark_identifier(strategy.order or "")
+    newest = f"PARTITION BY {_listed(strategy.keys)} ORDER BY {valid_to} IS NULL DESC, {order} DESC NULLS LAST, {valid_to} DESC"
+    return (
+        f"SELECT {_names(batch.columns)} FROM (SELECT *, row_number() OVER ({newest}) AS {place} FROM {batch.target}) h\n"
+        f"LEFT SEMI JOIN ({_newest(strategy, batch)}) b\n"
+        f"ON {same_key(strategy.keys, 'h', 'b')} AND {late(strategy.order or '', 'h', 'b')}\n"
+        f"WHERE h.{place} = 1 AND h.{valid_to} IS NOT NULL"
+    )
+
+
+def _absent_keys(strategy: Scd2, batch: _Batch) -> str:
+    """The keys of open versions that the batch does not have, under mark 0."""
+    rest = other_columns(batch.columns, strategy.keys)
+    row = ", ".join("NULL" if column in rest else spark_identifier(column.name) for column in batch.columns)
+    return (
+        f"SELECT {row}, 0 FROM (SELECT DISTINCT {_listed(strategy.keys)} FROM {batch.target} h\n"
+        f"LEFT ANTI JOIN {batch.staged} b ON {same_key(strategy.keys, 'h', 'b')}\n"
+        f"WHERE h.{spark_identifier(strategy.scd_valid_to)} IS NULL)"
+    )
+
+
+def _newest(strategy: Strategy, batch: _Batch) -> str:
+    return newest_rows(strategy, staged=batch.staged, columns=batch.columns, repeats=batch.repeats)
+
+
+def late(order: str, table: str, arriving: str) -> str:
+    """A condition that is never NULL: the table's row has an order, and the arriving row none or an earlier one."""
+    t, s = (f"{alias}.{spark_identifier(order)}" for alias in (table, arriving))
+    return f"{t} IS NOT NULL AND ({s} IS NULL OR {s} < {t})"
+
+
+def _unless_late(strategy: Strategy) -> str:
+    return f" AND NOT ({late(strategy.order, 't', 's')})" if strategy.order else ""
+
+
+def same_key(keys: Iterable[str], one: str = "t", other: str = "s") -> str:
+    return " AND ".join(f"{one}.{key} = {other}.{key}" for key in map(spark_identifier, keys))
+
+
+def _listed(names: Iterable[str], prefix: str = "") -> str:
+    return ", ".join(prefix + spark_identifier(name) for name in names)
+
+
+def _names(columns: Iterable[Field]) -> str:
+    return _listed(column.name for column in columns)
+
+
+def _assignments(columns: Iterable[Field]) -> str:
+    return ", ".join(f"t.{name} = s.{name}" for name in (spark_identifier(column.name) for column in columns))
+
+
+def _insert(columns: Iterable[Field], *own: tuple[str, str]) -> str:
+    """INSERT of the batch's columns, and of the strategy's own with their values."""
+    arriving = ((name, f"s.{name}") for name in (spark_identifier(column.name) for column in columns))
+    names, values = zip(*arriving, *own, strict=True)
+    return f"INSERT ({', '.join(names)}) VALUES ({', '.join(values)})"

@@ -1,0 +1,1 @@
+"""Publishing, and the leases under which it is done."""

@@ -1,0 +1,88 @@
+"""Holding a lease while working: a heartbeat in the background, and a flag that says when it was lost."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from lakebed.errors import LakebedError, LeaseHeld, LeaseLost, RunFailed, Unavailable
+from lakebed.ports import Lease, Leases
+from lakebed.tables.publishing.publish import persistently
+
+BEATS_PER_LIMIT = 4
+_PAUSE = 0.2
+_GIVEN_BACK = 3  # times: an answer that is lost once is got by asking again
+
+
+class Held:
+    """A lease with its heartbeat. `still` raises `LeaseLost` as soon as the loss is known."""
+
+    def __init__(self, lease: Lease) -> None:
+        self.lease = lease
+        self._lost: LeaseLost | None = None
+
+    def lose(self, loss: LeaseLost) -> None:
+        self._lost = loss
+
+    def still(self) -> Lease:
+        """The lease, for whoever is about to commit."""
+        if self._lost:
+            raise self._lost
+        return self.lease
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How long somebody else's lease is waited for, what ends that early, and who is told of it."""
+
+    seconds: float = 0.0
+    stop: threading.Event = field(default_factory=threading.Event)
+    on_wait: Callable[[LeaseHeld], None] = lambda _: None
+
+
+@contextmanager
+def hold(leases: Leases, name: str, *, holder: str, limit: float, waiting: Waiting | None = None) -> Iterator[Held]:
+    """Hold a lease for the length of a block; one that somebody else has is waited for, if that is wished, then refused."""
+    held = Held(_acquired(leases, name, holder, limit, waiting or Waiting()))
+    done = threading.Event()
+    heart = threading.Thread(target=_beat, args=(leases, held, done, limit / BEATS_PER_LIMIT), daemon=True, name=f"lease {name}")
+    heart.start()
+    try:
+        yield held
+    finally:
+        done.set()
+        heart.join()
+        _give_back(leases, held.lease)
+
+
+def _acquired(leases: Leases, name: str, holder: str, limit: float, waiting: Waiting) -> Lease:
+    deadline, told = time.monotonic() + waiting.seconds, False
+    while True:
+        try:
+            return leases.acquire(name, holder=holder, limit=limit)
+        except LeaseHeld as held:
+            if time.monotonic() >= deadline:
+                raise
+            if not told:
+                waiting.on_wait(held)
+            told = True
+        if waiting.stop.wait(_PAUSE):
+            raise RunFailed("it was interrupted.")
+
+
+def _give_back(leases: Leases, lease: Lease) -> None:
+    """What was done under a lease is done: that it cannot be given back is no error, for it lapses by itself."""
+    with suppress(LakebedError):
+        persistently(lambda: leases.release(lease), (Unavailable,), _GIVEN_BACK)
+
+
+def _beat(leases: Leases, held: Held, done: threading.Event, pause: float) -> None:
+    while not done.wait(pause):
+        try:
+            leases.renew(held.lease)
+        except LeaseLost as loss:
+            held.lose(loss)
+            return
+        except Unavailable:
+            continue  # the store may be back before the limit; if not, the next beat is told of the loss

@@ -1,0 +1,98 @@
+"""What a publication will do. Pure: reads nothing, writes nothing."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from lakebed.errors import Diverged, UnknownName
+from lakebed.names import TableName
+from lakebed.ports import MAIN, Publication, RefMove, TableMetadata
+from lakebed.tables.columns.renames import Renames
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A table whose `ref` is to move to the head of `branch`; `unchanged`: the ref stays, and the branch goes.
+
+    `base` is the state that the branch was computed from: the ref must still stand there (None: nowhere yet). `becomes`,
+    `columns` and `renames` are as in `RefMove`.
+    """
+
+    table: TableName
+    branch: str
+    ref: str = MAIN
+    becomes: TableName | None = None
+    columns: tuple[str, ...] | None = None
+    renames: Renames = ()
+    unchanged: bool = False
+    base: int | Literal["any ancestor"] | None = "any ancestor"
+
+    @property
+    def tables(self) -> tuple[TableName, ...]:
+        """The names whose pointers the decision needs."""
+        return (self.table, self.becomes) if self.becomes else (self.table,)
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """How a publication that a crash divided is finished: forward where possible, else back."""
+
+    whole: bool  # whether the publication will have happened
+    complete: tuple[RefMove, ...] = ()
+    undo: tuple[RefMove, ...] = ()
+    kept: tuple[RefMove, ...] = ()  # moved, and built upon since: taking it back would lose later rows
+
+
+def plan_publication(run_id: str, asked: Iterable[Ask], tables: Mapping[TableName, TableMetadata]) -> Publication:
+    """The moves of one publication, in the order of names, so that two publishers never wait for each other in a circle."""
+    moves = (_move(ask, _found(ask.table, tables), tables) for ask in asked)
+    return Publication(run_id, tuple(sorted(moves, key=lambda move: (move.published, move.table))))
+
+
+def _found(table: TableName, tables: Mapping[TableName, TableMetadata]) -> TableMetadata:
+    if table not in tables:
+        raise UnknownName("table", str(table), map(str, tables))
+    return tables[table]
+
+
+def _move(ask: Ask, metadata: TableMetadata, tables: Mapping[TableName, TableMetadata]) -> RefMove:
+    if ask.branch not in metadata.refs:
+        raise UnknownName(f"branch of {ask.table}", ask.branch, metadata.refs)
+    head = metadata.refs[ask.branch].snapshot
+    if ask.becomes:
+        if ask.becomes in tables:  # somebody else made the table meanwhile
+            raise Diverged(str(ask.becomes), ask.ref, ask.branch)
+        return RefMove(ask.table, ask.branch, to=head, base=None, ref=ask.ref, becomes=ask.becomes)
+    present = metadata.refs.get(ask.ref)
+    if ask.unchanged and present:
+        return RefMove(ask.table, ask.branch, to=present.snapshot, base=present.snapshot, ref=ask.ref)
+    base = present.snapshot if present else None
+    if ask.base not in ("any ancestor", base) or (present and not metadata.descends(head, from_=present.snapshot)):
+        raise Diverged(str(ask.table), ask.ref, ask.branch)
+    return RefMove(ask.table, ask.branch, to=head, base=base, ref=ask.ref, columns=ask.columns, renames=ask.renames)
+
+
+def plan_settlement(publication: Publication, tables: Mapping[TableName, TableMetadata]) -> Settlement:
+    """Forward if every move is done or can still be done; otherwise back, save for what others built upon."""
+    moved = tuple(move for move in publication.moves if _is_done(move, tables))
+    waiting = tuple(move for move in publication.moves if move not in moved and _is_possible(move, tables))
+    if len(moved) + len(waiting) == len(publication.moves):
+        return Settlement(whole=True, complete=waiting)
+    undo = tuple(move for move in moved if tables[move.published].refs[move.ref].snapshot == move.to)
+    return Settlement(whole=False, undo=undo, kept=tuple(move for move in moved if move not in undo))
+
+
+def _is_done(move: RefMove, tables: Mapping[TableName, TableMetadata]) -> bool:
+    metadata = tables.get(move.published)
+    ref = metadata.refs.get(move.ref) if metadata else None
+    return metadata is not None and ref is not None and metadata.descends(ref.snapshot, from_=move.to)
+
+
+def _is_possible(move: RefMove, tables: Mapping[TableName, TableMetadata]) -> bool:
+    metadata = tables.get(move.table)
+    if metadata is None or move.to not in metadata.snapshots:
+        return False
+    if move.becomes:
+        return move.becomes not in tables
+    ref = metadata.refs.get(move.ref)
+    return (ref.snapshot if ref else None) == move.base

@@ -1,0 +1,83 @@
+"""Publishing: read, plan, swap; look again when somebody else was first."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from random import uniform
+from typing import TypeVar
+
+from lakebed.errors import PointerMoved, Unavailable
+from lakebed.names import TableName
+from lakebed.ports import NOTHING_ALONG, Along, Amendment, Catalog, Lease, Publication
+from lakebed.tables.publishing.plan import Ask, Settlement, plan_publication, plan_settlement
+
+ATTEMPTS = 20
+T = TypeVar("T")
+
+
+def publish(
+    catalog: Catalog,
+    asked: Collection[Ask],
+    *,
+    run_id: str,
+    leases: Sequence[Lease] = (),
+    along: Along = NOTHING_ALONG,
+    attempts: int = ATTEMPTS,
+) -> Publication:
+    """Move every asked ref to its branch, in one step, exactly once however often it is tried; what goes `along`, too.
+
+    A pointer that moved meanwhile (a commit to another branch, say) is looked at again; a ref that gained
+    snapshots raises `Diverged`. An answer lost on the way is resolved by looking for the run. What a crash left half
+    published, this run or another, is settled first.
+    """
+    return persistently(
+        lambda: _attempt(catalog, asked, run_id=run_id, leases=leases, along=along), (PointerMoved, Unavailable), attempts
+    )
+
+
+def amend(
+    catalog: Catalog,
+    table: TableName,
+    amendments: Sequence[Amendment],
+    *,
+    leases: Sequence[Lease] = (),
+    along: Along = NOTHING_ALONG,
+) -> None:
+    """Change a table's metadata, however busy it is: for changes that are right whatever else was committed meanwhile."""
+    persistently(lambda: catalog.amend(table, amendments, leases=leases, along=along), (PointerMoved, Unavailable))
+
+
+def persistently(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts: int = ATTEMPTS) -> T:
+    """Try again when somebody else was first, after a while that grows and differs from contender to contender."""
+    for attempt in range(attempts - 1):
+        try:
+            return work()
+        except upon:
+            time.sleep(uniform(0, min(0.02 * 2**attempt, 1.0)))  # noqa: S311 - spreads contenders out
+    return work()
+
+
+def _attempt(catalog: Catalog, asked: Collection[Ask], *, run_id: str, leases: Sequence[Lease], along: Along) -> Publication:
+    settle_divided(catalog, own=run_id)
+    if done := catalog.published(run_id):
+        return done
+    seen = catalog.pointers([table for ask in asked for table in ask.tables])
+    publication = plan_publication(run_id, asked, catalog.metadata(seen.values()))
+    catalog.swap(publication, seen=seen, leases=leases, along=along)
+    return publication
+
+
+def settle_divided(catalog: Catalog, *, own: str | None = None) -> dict[str, Settlement]:
+    """Finish what a crash left half published, by run id; what the run `own` left, also while it is alive."""
+    return {publication.run_id: _settle(catalog, publication) for publication in catalog.unsettled(own=own)}
+
+
+def _settle(catalog: Catalog, publication: Publication) -> Settlement:
+    """Looks again when a table moved meanwhile: its own publisher may be alive, and at it too."""
+
+    def attempt() -> Settlement:
+        seen = catalog.pointers([table for move in publication.moves for table in {move.table, move.published}])
+        settlement = plan_settlement(publication, catalog.metadata(seen.values()))
+        catalog.settle(publication, complete=settlement.complete, undo=settlement.undo, whole=settlement.whole)
+        return settlement
+
+    return persistently(attempt, (PointerMoved,))
