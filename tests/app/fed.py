@@ -11,7 +11,7 @@ from lakebed.pipelines.planning.pin_zones import pin_zones
 from lakebed.pipelines.running.ledger_copies import keep_copy
 from lakebed.pipelines.running.steps.archiving import archive_zones, taken
 from lakebed.ports import RUN_ID, Along, RunRecord, Snapshot
-from lakebed.tables import Ask, publish
+from lakebed.tables import PublishRequest, publish
 from tests.care.fsck.kept import Kept
 from tests.contracts.benches import ids
 
@@ -71,7 +71,13 @@ class Fed:
         keep_copy(files, run_id, rows)
         with self.kept.lake.hold(self.table) as held:
             along = Along((record,), rows)
-            publish(tools.ground.catalog, [Ask(self.table, f"run_{run_id}")], run_id=run_id, leases=[held.still()], along=along)
+            publish(
+                tools.ground.catalog,
+                [PublishRequest(self.table, f"run_{run_id}")],
+                run_id=run_id,
+                leases=[held.require()],
+                along=along,
+            )
         if self.archive:
             archive_zones([ZONE], {self.table: self._spec}, tools)
         return self.head()

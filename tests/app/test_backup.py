@@ -38,10 +38,10 @@ def fill(kept: Kept) -> TableName:
     run = RunRecord("r1", "i1", table, "running", datetime.now(UTC), message="Ünïcode\n'quotes'")
     file = ConsumedFile(table, ZoneName("shop", "orders"), "shop/landing/orders/a.csv", "e1", 3, "r1")
     with kept.lake.hold(table) as held:
-        from lakebed.tables import Ask, publish
+        from lakebed.tables import PublishRequest, publish
 
-        asked = [Ask(table, "run_1")]
-        publish(kept.lake.stores.catalog, asked, run_id="r1", leases=[held.still()], along=Along((run,), (file,)))
+        asked = [PublishRequest(table, "run_1")]
+        publish(kept.lake.stores.catalog, asked, run_id="r1", leases=[held.require()], along=Along((run,), (file,)))
     return table
 
 

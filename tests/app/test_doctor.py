@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.app import Finding, create_lake, examine, open_lake
+from lakebed.app import DoctorFinding, create_lake, examine, open_lake
 from lakebed.settings import Root
 from tests.servers.postgres import Database
 from tests.servers.processes import LOOPBACK, free_ports
@@ -14,7 +14,7 @@ from tests.servers.processes import LOOPBACK, free_ports
 pytestmark = pytest.mark.postgres
 
 
-def spark_of(folder: Path, database: Database, master: str) -> Finding:
+def spark_of(folder: Path, database: Database, master: str) -> DoctorFinding:
     """What doctor finds of the Spark of a lake, made if need be."""
     environment = {"PATH": os.environ["PATH"], "LAKEBED_CATALOG_PASSWORD": database.password, "LAKEBED_SPARK_MASTER": master}
     if not (folder / "lakebed.yaml").exists():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.app.holding import Hold
+from lakebed.app.holding import SnapshotGuard
 from lakebed.names import TableName
 from tests.contracts.benches import RealBench, sqlite_bench
 
@@ -26,7 +26,7 @@ def held(bench: RealBench) -> list[int]:
 
 
 def test_a_reader_that_takes_longer_than_its_hold_lasts_does_not_lose_its_files(bench: RealBench) -> None:
-    hold = Hold(bench.stores.events, {ORDERS: [5]}, seconds=1.0)
+    hold = SnapshotGuard(bench.stores.events, {ORDERS: [5]}, seconds=1.0)
     time.sleep(2.5)
     assert held(bench) == [5]
     hold.give_back()
@@ -34,7 +34,7 @@ def test_a_reader_that_takes_longer_than_its_hold_lasts_does_not_lose_its_files(
 
 
 def test_what_nobody_gives_back_is_not_held_for_ever(bench: RealBench) -> None:
-    hold = Hold(bench.stores.events, {ORDERS: [5]}, seconds=0.5)
+    hold = SnapshotGuard(bench.stores.events, {ORDERS: [5]}, seconds=0.5)
     del hold
     gc.collect()
     time.sleep(1.2)

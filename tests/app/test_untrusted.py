@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.errors import BadQuery, QueryEnded
-from lakebed.query.stopping import Stop
+from lakebed.query.stopping import Cancellation
 from lakebed.settings import Root
 from tests.contracts.benches import sqlite_bench
 from tests.query.attacks import ATTACKS, SECRET
@@ -107,8 +107,8 @@ def test_time_ends_a_query_and_the_log_says_so(lake: Lake) -> None:
 
 @pytest.mark.parametrize("untrusted", [True, False])
 def test_a_query_is_stopped_from_another_thread(lake: Lake, untrusted: bool) -> None:
-    stop = Stop()
-    threading.Timer(0.7, stop.now).start()
+    stop = Cancellation()
+    threading.Timer(0.7, stop.cancel).start()
     began = time.monotonic()
     with pytest.raises(QueryEnded, match="cancelled"):
         lake.query(LONG, untrusted=untrusted, stop=stop).to_arrow()

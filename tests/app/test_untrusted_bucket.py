@@ -8,7 +8,7 @@ import pytest
 from lakebed.app import Lake
 from lakebed.engines.duckdb import reaching
 from lakebed.engines.duckdb.extensions import extension
-from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Ground, Limits
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Limits, SandboxInputs
 from lakebed.errors import BadQuery
 from tests.contracts.benches import RealBench, postgres_bench
 from tests.engines.duckdb.test_evolution import FIRST, SCHEMA, change_nested
@@ -44,10 +44,10 @@ def test_other_objects_of_the_lake_stay_closed_even_to_sql_that_nobody_judged(la
     place = opened.root.at("lakebed.yaml")
     setup = (f"LOAD '{extension('httpfs')}'", *reaching(opened.root, opened.settings.files, {}))
     view = f"CREATE VIEW v AS SELECT content FROM read_text('{place}')"
-    with ConfinedQuery("SELECT * FROM v", Ground((*setup, view), (("v",),), (place,)), Limits()) as running:
+    with ConfinedQuery("SELECT * FROM v", SandboxInputs((*setup, view), (("v",),), (place,)), Limits()) as running:
         assert SECRET in str(running.reader().read_all().to_pylist())  # the lake's keys do reach it
     with (
-        ConfinedQuery("SELECT * FROM v", Ground((*setup, view), (("v",),)), Limits()) as running,
+        ConfinedQuery("SELECT * FROM v", SandboxInputs((*setup, view), (("v",),)), Limits()) as running,
         pytest.raises(BadQuery) as refused,
     ):
         running.reader()

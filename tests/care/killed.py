@@ -4,11 +4,11 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from lakebed.app import open_lake
-from lakebed.care import CareOnlooker
+from lakebed.care import CareListener
 
 if __name__ == "__main__":
     with open_lake(sys.argv[1]) as lake:
-        told = CareOnlooker(
+        told = CareListener(
             on_start=lambda step: print(step.action, flush=True), on_progress=lambda done, _: print(done, flush=True)
         )
         lake.care(orphans=True, now=datetime.now(UTC) + timedelta(days=float(sys.argv[2])), onlooker=told)

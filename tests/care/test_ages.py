@@ -8,7 +8,7 @@ import pytest
 
 from lakebed.care.ages import expirable, let_go, needed, superseded
 from lakebed.names import TableName
-from lakebed.ports import MAIN, Event, Noted
+from lakebed.ports import MAIN, Event, RecordedEvent
 from lakebed.settings import TableCare
 from tests.care.histories import HOUR, START, History
 from tests.conftest import SCALE
@@ -143,9 +143,9 @@ def test_a_table_without_main_loses_nothing_that_its_branch_has() -> None:
 
 def test_events_say_when_refs_let_go_by_snapshot_and_not_by_name() -> None:
     noted = [
-        Noted(1, START, Event("untagged", ORDERS, 5)),
-        Noted(2, START + DAY, Event("untagged", TableName("shop", "gold", "renamed"), 5)),
-        Noted(3, START, Event("rolled_back", ORDERS, 1, {"from": "9"})),
+        RecordedEvent(1, START, Event("untagged", ORDERS, 5)),
+        RecordedEvent(2, START + DAY, Event("untagged", TableName("shop", "gold", "renamed"), 5)),
+        RecordedEvent(3, START, Event("rolled_back", ORDERS, 1, {"from": "9"})),
     ]
     assert let_go(noted) == {5: START + DAY, 1: START, 9: START}
 

@@ -13,7 +13,7 @@ from lakebed.care.removal.removal import Removal
 from lakebed.care.services import Reaping, ZoneRules
 from lakebed.care.spec import ACTIONS, CareRequest
 from lakebed.care.steps import Step
-from lakebed.care.survey import OrphanLook, Seen
+from lakebed.care.survey import LakeSurvey, OrphanLook
 from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import Dropped, FileInfo, Pointer, Reached, RunBrief, Snapshot, SnapshotRef, TableMetadata
@@ -39,13 +39,13 @@ def member(table: TableName = ORDERS, **parts: Any) -> Member:
     return Member(Pointer(table, f"file:///{table}"), metadata)
 
 
-def seen(*members: Member, **parts: Any) -> Seen:
+def seen(*members: Member, **parts: Any) -> LakeSurvey:
     tables = {one.pointer.table for one in members} | {run.table for run in parts.get("runs", ())} | {ORDERS}
     rules = {table: TableCare() for table in tables} | parts.pop("rules", {})
-    return Seen(Stock(members), rules, targets={one.pointer.table: 100 for one in members}, **parts)
+    return LakeSurvey(Stock(members), rules, targets={one.pointer.table: 100 for one in members}, **parts)
 
 
-def plan(look: Seen, settings: CareSettings = SETTINGS, **request: Any) -> tuple[Step, ...]:
+def plan(look: LakeSurvey, settings: CareSettings = SETTINGS, **request: Any) -> tuple[Step, ...]:
     return plan_care(look, CareRequest(**request), settings, now=NOW)
 
 

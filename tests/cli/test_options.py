@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lakebed.app.pipelines import Onlooker, Pipelines, Request, Result
+from lakebed.app.pipelines import BuildListener, BuildRequest, BuildResult, Pipelines
 from lakebed.cli.output.building import Showing, summary
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.selection import variables
@@ -25,17 +25,17 @@ def record(state: RunState, kind: str = "") -> RunRecord:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Request, dict[str, Any]]]:
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[BuildRequest, dict[str, Any]]]:
     """What the commands ask for, instead of doing it."""
-    found: list[tuple[Request, dict[str, Any]]] = []
+    found: list[tuple[BuildRequest, dict[str, Any]]] = []
 
-    def run(_: Pipelines, request: Request, **options: Any) -> Result:
-        onlooker: Onlooker = options.pop("onlooker")
+    def run(_: Pipelines, request: BuildRequest, **options: Any) -> BuildResult:
+        onlooker: BuildListener = options.pop("onlooker")
         onlooker.on_select((TABLE,))
         onlooker.on_start(TABLE)
         onlooker.on_end(record("success"))
         found.append((request, options))
-        return Result("b" * 32, (record("success"),))
+        return BuildResult("b" * 32, (record("success"),))
 
     monkeypatch.setattr(Pipelines, "run", run)
     monkeypatch.setenv("LAKEBED_LAKE", str(tmp_path / "lake"))
@@ -43,7 +43,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Request
     return found
 
 
-def test_options_are_handed_on_as_they_were_given(asked: list[tuple[Request, dict[str, Any]]]) -> None:
+def test_options_are_handed_on_as_they_were_given(asked: list[tuple[BuildRequest, dict[str, Any]]]) -> None:
     done = lakebed(
         "build",
         "a",
@@ -67,19 +67,19 @@ def test_options_are_handed_on_as_they_were_given(asked: list[tuple[Request, dic
     assert done.exit_code == 0, done.output
     assert asked == [
         (
-            Request(("a", "b+", "c"), ("d",), full_refresh=True, vars={"n": 1}, released=True),
+            BuildRequest(("a", "b+", "c"), ("d",), full_refresh=True, vars={"n": 1}, released=True),
             {"together": True, "threads": 3, "fail_fast": True, "wait": 5.0},
         )
     ]
 
 
-def test_without_options_everything_runs_one_by_one(asked: list[tuple[Request, dict[str, Any]]]) -> None:
+def test_without_options_everything_runs_one_by_one(asked: list[tuple[BuildRequest, dict[str, Any]]]) -> None:
     shown = lakebed("run").stdout
-    assert asked == [(Request(), {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})]
+    assert asked == [(BuildRequest(), {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})]
     assert shown.splitlines()[0] == "1 of 1 OK    shop.silver.orders [draft in 0.0 s]"
 
 
-def test_quiet_and_json_print_no_lines(asked: list[tuple[Request, dict[str, Any]]]) -> None:
+def test_quiet_and_json_print_no_lines(asked: list[tuple[BuildRequest, dict[str, Any]]]) -> None:
     assert lakebed("run", "-q").output == ""
     assert len(lakebed("run", "--json").stdout.splitlines()) == 1
 
@@ -113,7 +113,7 @@ def test_a_bar_says_what_runs_on_a_terminal_only(is_terminal: bool, capsys: pyte
     ],
 )
 def test_a_build_ends_with_the_code_of_its_worst_error(records: list[RunRecord], code: int) -> None:
-    assert Result("b" * 32, tuple(records)).exit_code == code
+    assert BuildResult("b" * 32, tuple(records)).exit_code == code
 
 
 @pytest.mark.parametrize(

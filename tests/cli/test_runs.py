@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lakebed.app import open_lake
-from lakebed.app.pipelines import Pipelines, Request, Result
+from lakebed.app.pipelines import BuildRequest, BuildResult, Pipelines
 from lakebed.cli.output.building import bad_rows, details, label
 from lakebed.names import TableName
 from lakebed.ports import InputPin, Phase, RunRecord, SetAside, Verdict
@@ -174,11 +174,11 @@ def test_a_beginning_that_fits_several_runs_is_refused(lake: Path) -> None:
 
 
 def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Request] = []
+    asked: list[BuildRequest] = []
 
-    def run(_: Pipelines, request: Request, **__: Any) -> Result:
+    def run(_: Pipelines, request: BuildRequest, **__: Any) -> BuildResult:
         asked.append(request)
-        return Result("d" * 32, ())
+        return BuildResult("d" * 32, ())
 
     monkeypatch.setattr(Pipelines, "run", run)
     with open_lake(lake) as opened:

@@ -6,7 +6,7 @@ from lakebed.errors import Diverged, LeaseLost, PointerMoved, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Publication
 from lakebed.settings import RestCatalog
-from lakebed.tables import Ask, plan_publication, publish
+from lakebed.tables import PublishRequest, plan_publication, publish
 from tests.contracts.benches import Bench, RealBench
 
 
@@ -84,7 +84,7 @@ def test_publishing_moves_main_and_removes_the_branch(bench: Bench) -> None:
     bench.write(table, [1])
     bench.write(table, [2], branch="run_1")
     assert bench.rows(table) == [1]
-    publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1")
     assert bench.rows(table) == [1, 2]
     metadata = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
     assert set(metadata.refs) == {"main"}
@@ -94,7 +94,7 @@ def test_a_first_publication_gives_main_its_first_snapshot(bench: Bench) -> None
     table = bench.table("orders")
     bench.write(table, [1, 2], branch="run_1")
     assert bench.rows(table) == []
-    publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1")
     assert bench.rows(table) == [1, 2]
 
 
@@ -102,7 +102,7 @@ def test_a_column_gets_its_new_name_when_its_rows_are_published(bench: Bench) ->
     table = bench.table("orders")
     bench.write(table, [1])
     bench.write(table, [2], branch="run_1")
-    done = publish(bench.catalog, [Ask(table, "run_1", renames=(("id", "key"),))], run_id="r1")
+    done = publish(bench.catalog, [PublishRequest(table, "run_1", renames=(("id", "key"),))], run_id="r1")
     metadata = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
     assert [column.name for column in metadata.columns] == ["key"]
     assert bench.catalog.published("r1") == done
@@ -112,7 +112,7 @@ def test_several_tables_are_published_together(bench: Bench) -> None:
     tables = [bench.table(name) for name in ("c", "a", "b")]
     for table in tables:
         bench.write(table, [1], branch="run_1")
-    done = publish(bench.catalog, [Ask(table, "run_1") for table in tables], run_id="r1")
+    done = publish(bench.catalog, [PublishRequest(table, "run_1") for table in tables], run_id="r1")
     assert [move.table.name for move in done.moves] == ["a", "b", "c"]
     assert [bench.rows(table) for table in tables] == [[1]] * 3
 
@@ -121,9 +121,9 @@ def test_a_publication_is_found_by_its_run_and_happens_once(bench: Bench) -> Non
     table = bench.table("orders")
     bench.write(table, [1], branch="run_1")
     assert bench.catalog.published("r1") is None
-    done = publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    done = publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1")
     assert bench.catalog.published("r1") == done
-    assert publish(bench.catalog, [Ask(table, "run_1")], run_id="r1") == done
+    assert publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1") == done
     assert bench.rows(table) == [1]
 
 
@@ -132,7 +132,9 @@ def test_a_pointer_that_moved_refuses_the_whole_publication(bench: Bench) -> Non
     for table in (first, second):
         bench.write(table, [1], branch="run_1")
     seen = bench.catalog.pointers([first, second])
-    plan = plan_publication("r1", [Ask(first, "run_1"), Ask(second, "run_1")], bench.catalog.metadata(seen.values()))
+    plan = plan_publication(
+        "r1", [PublishRequest(first, "run_1"), PublishRequest(second, "run_1")], bench.catalog.metadata(seen.values())
+    )
     bench.write(first, [9])
     with pytest.raises(PointerMoved):
         bench.catalog.swap(plan, seen=seen)
@@ -144,7 +146,7 @@ def test_a_commit_to_another_branch_only_makes_the_publisher_look_again(bench: B
     table = bench.table("orders")
     bench.write(table, [1], branch="run_1")
     bench.write(table, [9], branch="run_2")
-    publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1")
     assert bench.rows(table) == [1]
 
 
@@ -154,7 +156,7 @@ def test_a_ref_that_gained_rows_is_never_overwritten(bench: Bench) -> None:
     bench.write(table, [2], branch="run_1")
     bench.write(table, [3])
     with pytest.raises(Diverged, match="gained snapshots"):
-        publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+        publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1")
     assert bench.rows(table) == [1, 3]
 
 
@@ -162,7 +164,7 @@ def test_an_unknown_branch_is_refused_with_the_nearest(bench: Bench) -> None:
     table = bench.table("orders")
     bench.write(table, [1], branch="run_1")
     with pytest.raises(UnknownName, match="Did you mean run_1"):
-        publish(bench.catalog, [Ask(table, "run_2")], run_id="r1")
+        publish(bench.catalog, [PublishRequest(table, "run_2")], run_id="r1")
 
 
 def test_whoever_lost_the_lease_cannot_publish(bench: Bench) -> None:
@@ -172,15 +174,15 @@ def test_whoever_lost_the_lease_cannot_publish(bench: Bench) -> None:
     bench.leases.release(mine)
     theirs = bench.leases.acquire(str(table), holder="they", limit=60)
     with pytest.raises(LeaseLost, match="they"):
-        publish(bench.catalog, [Ask(table, "run_1")], run_id="r1", leases=[mine])
+        publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1", leases=[mine])
     assert bench.rows(table) == []
-    publish(bench.catalog, [Ask(table, "run_1")], run_id="r1", leases=[theirs])
+    publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1", leases=[theirs])
     assert bench.rows(table) == [1]
 
 
 def test_nothing_is_left_unsettled(bench: Bench) -> None:
     table = bench.table("orders")
     bench.write(table, [1], branch="run_1")
-    published: Publication = publish(bench.catalog, [Ask(table, "run_1")], run_id="r1")
+    published: Publication = publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1")
     assert published.moves
     assert bench.catalog.unsettled() == ()

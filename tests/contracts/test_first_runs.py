@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from lakebed.errors import Diverged
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import RemoveRef
-from lakebed.tables import Ask, amend, publish
+from lakebed.tables import PublishRequest, amend, publish
 from tests.conftest import SCALE
 from tests.contracts.benches import Bench, RealBench
 
@@ -50,7 +50,7 @@ def test_first_runs_that_make_a_namespace_at_the_same_time_all_go_on(atomic_benc
 def test_a_first_runs_table_gets_its_name_when_it_is_published(bench: Bench) -> None:
     hidden, orders = hidden_table(bench)
     assert orders not in bench.catalog.pointers()
-    publish(bench.catalog, [Ask(hidden, "main", becomes=orders)], run_id=new_run_id())
+    publish(bench.catalog, [PublishRequest(hidden, "main", becomes=orders)], run_id=new_run_id())
     assert bench.rows(orders) == [1, 2]
     assert hidden not in bench.catalog.pointers([hidden, orders])
 
@@ -58,8 +58,8 @@ def test_a_first_runs_table_gets_its_name_when_it_is_published(bench: Bench) -> 
 def test_publishing_a_first_run_twice_is_publishing_it_once(bench: Bench) -> None:
     hidden, orders = hidden_table(bench)
     run_id = new_run_id()
-    first = publish(bench.catalog, [Ask(hidden, "main", becomes=orders)], run_id=run_id)
-    assert publish(bench.catalog, [Ask(hidden, "main", becomes=orders)], run_id=run_id) == first
+    first = publish(bench.catalog, [PublishRequest(hidden, "main", becomes=orders)], run_id=run_id)
+    assert publish(bench.catalog, [PublishRequest(hidden, "main", becomes=orders)], run_id=run_id) == first
     assert bench.rows(orders) == [1, 2]
 
 
@@ -68,7 +68,7 @@ def test_a_name_that_somebody_took_meanwhile_is_not_overwritten(bench: Bench) ->
     taken = bench.table(f"orders_{new_run_id()[:12]}")
     bench.write(taken, [9])
     with pytest.raises(Diverged):
-        publish(bench.catalog, [Ask(hidden, "main", becomes=taken)], run_id=new_run_id())
+        publish(bench.catalog, [PublishRequest(hidden, "main", becomes=taken)], run_id=new_run_id())
     assert bench.rows(taken) == [9]
 
 
@@ -77,7 +77,9 @@ def test_a_first_run_and_a_later_one_are_published_together(bench: Bench) -> Non
     customers = bench.table(f"customers_{new_run_id()[:12]}")
     bench.write(customers, [5])
     bench.write(customers, [6], branch="run_1")
-    publish(bench.catalog, [Ask(customers, "run_1"), Ask(hidden, "main", becomes=orders)], run_id=new_run_id())
+    publish(
+        bench.catalog, [PublishRequest(customers, "run_1"), PublishRequest(hidden, "main", becomes=orders)], run_id=new_run_id()
+    )
     assert (bench.rows(orders), bench.rows(customers)) == ([1, 2], [5, 6])
 
 
@@ -85,7 +87,7 @@ def test_an_unchanged_branch_goes_and_the_ref_stays(bench: Bench) -> None:
     table = bench.table(f"orders_{new_run_id()[:12]}")
     bench.write(table, [1])
     bench.write(table, [2], branch="run_1")
-    publish(bench.catalog, [Ask(table, "run_1", unchanged=True)], run_id=new_run_id())
+    publish(bench.catalog, [PublishRequest(table, "run_1", unchanged=True)], run_id=new_run_id())
     assert bench.rows(table) == [1]
     metadata = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
     assert set(metadata.refs) == {"main"}
@@ -126,7 +128,7 @@ def test_purging_a_first_runs_table_that_is_published_meanwhile_keeps_the_publis
     def published_after_the_look(*given: Any, **options: Any) -> Any:
         found = look(*given, **options)
         monkeypatch.setattr(catalog, "pointers", look)
-        publish(catalog, [Ask(hidden, "main", becomes=orders)], run_id=new_run_id())
+        publish(catalog, [PublishRequest(hidden, "main", becomes=orders)], run_id=new_run_id())
         return found
 
     monkeypatch.setattr(catalog, "pointers", published_after_the_look)

@@ -4,7 +4,7 @@ from random import Random
 from time import monotonic, sleep
 
 from lakebed.names import TableName
-from lakebed.tables import Ask, publish, settle_divided
+from lakebed.tables import PublishRequest, publish, settle_divided
 from tests.conftest import SCALE
 from tests.contracts.benches import RealBench
 from tests.contracts.workers import answer, dying_rest_publisher, killed, one_publication, started, until
@@ -53,7 +53,7 @@ def test_a_publication_killed_at_a_random_point_is_whole_or_absent(atomic_bench:
         recorded = bench.catalog.published(f"r{number}") is not None
         assert moved in ([recorded] * 3,), f"kill {number}: moved {moved}, recorded {recorded}"
         outcomes.append(recorded)
-        publish(bench.catalog, [Ask(table, branch) for table in tables], run_id=f"r{number}")
+        publish(bench.catalog, [PublishRequest(table, branch) for table in tables], run_id=f"r{number}")
         assert [bench.rows(table) for table in tables] == [[-1, *range(number + 1)]] * 3
     assert not all(outcomes), "no kill came in time: the test proved nothing"
 
@@ -75,7 +75,7 @@ def test_on_a_rest_catalog_the_next_run_completes_what_a_kill_divided(rest_only_
     tables = _divided(rest_only_bench)
     other = rest_only_bench.table("other")
     rest_only_bench.write(other, [5], branch="run_2")
-    publish(rest_only_bench.catalog, [Ask(other, "run_2")], run_id="r2")
+    publish(rest_only_bench.catalog, [PublishRequest(other, "run_2")], run_id="r2")
     assert [rest_only_bench.rows(table) for table in tables] == [[0, 1], [0, 1]]
     assert rest_only_bench.catalog.unsettled() == ()
     assert rest_only_bench.catalog.published("r1") is not None

@@ -50,7 +50,7 @@ def test_a_heartbeat_keeps_it(bench: Bench) -> None:
         time.sleep(3.0)
         with pytest.raises(LeaseHeld):
             bench.leases.acquire("orders", holder="you", limit=60)
-        held.still()
+        held.require()
     assert bench.leases.holder("orders") is None
 
 
@@ -60,7 +60,7 @@ def test_a_holder_that_fell_silent_learns_of_it(bench: Bench) -> None:
         bench.leases.acquire("orders", holder="you", limit=60)
         time.sleep(0.8)
         with pytest.raises(LeaseLost):
-            held.still()
+            held.require()
 
 
 def test_a_dead_holders_lease_lapses_though_the_clock_was_set_back(real_bench: RealBench) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from lakebed.errors import CatalogUnreachable, LeaseHeld, LeaseLost
 from lakebed.settings import PostgresCatalog, Root, Settings
-from lakebed.tables import Ask, hold, publish
+from lakebed.tables import PublishRequest, hold, publish
 from tests.contracts.benches import RealBench
 from tests.contracts.workers import until
 from tests.servers.lossy import Fate, faulty_way, lossy_way
@@ -51,7 +51,7 @@ def test_a_publication_whose_answer_is_lost_happens_exactly_once(
 
     with faulty_way(database.port, fate=loses_the_first) as port:
         far = bench_at(port, database, tmp_path, timeout=1.0)
-        done = publish(far.catalog, [Ask(table, "run_1") for table in tables], run_id="r1")
+        done = publish(far.catalog, [PublishRequest(table, "run_1") for table in tables], run_id="r1")
         far.close()
     assert losses == 1, "nothing was lost: the test proved nothing"
     assert direct.catalog.published("r1") == done

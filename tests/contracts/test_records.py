@@ -13,18 +13,18 @@ from lakebed.ports import (
     Along,
     ColumnTaken,
     ConsumedFile,
+    FileSighting,
     FileState,
     InputPin,
     Phase,
     RunRecord,
     SetAside,
     SetProperties,
-    Sighting,
     Undoing,
     Verdict,
     ZoneTypes,
 )
-from lakebed.tables import Ask, publish
+from lakebed.tables import PublishRequest, publish
 from tests.contracts.benches import RealBench
 
 ZONE = ZoneName("shop", "orders")
@@ -83,7 +83,7 @@ def test_what_goes_along_is_there_once_the_publication_is(real_bench: RealBench)
     records.write(record)
     assert records.consumed(ZONE, table=table) == ()
     along = Along((replace(record, state="success"),), (a_file(table, record.run_id),))
-    publish(real_bench.catalog, [Ask(table, "run_1")], run_id=record.run_id, along=along)
+    publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=record.run_id, along=along)
     assert records.consumed(ZONE, table=table) == along.consumed
     found = records.run(record.run_id)
     assert found is not None
@@ -100,7 +100,7 @@ def test_what_goes_along_is_absent_if_the_publication_is_refused(real_bench: Rea
     records.write(record)
     along = Along((replace(record, state="success"),), (a_file(table, record.run_id),))
     with pytest.raises(Diverged):
-        publish(real_bench.catalog, [Ask(table, "run_1")], run_id=record.run_id, along=along)
+        publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=record.run_id, along=along)
     assert records.consumed(ZONE, table=table) == ()
     found = records.run(record.run_id)
     assert found is not None
@@ -133,7 +133,7 @@ def test_what_a_run_learned_of_a_zone_is_forgotten_if_its_publication_is_refused
     real_bench.write(table, [3])
     along = Along(types=(ZoneTypes(zone, "", (ColumnTaken("a", "", "int"),)),))
     with pytest.raises(Diverged):
-        publish(real_bench.catalog, [Ask(table, "run_1")], run_id=new_run_id(), along=along)
+        publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=new_run_id(), along=along)
     assert records.zone_types(zone) == {}
 
 
@@ -199,15 +199,15 @@ def test_the_ledger_knows_where_a_file_lies_and_in_which_order_files_were_taken(
     other, path, place = replace(table, name="other"), "shop/landing/orders/a.csv", "shop/landing/orders/_processed/r/a.csv"
     first = replace(a_file(table, new_run_id()), digest="d" * 64)
     took(real_bench, first, a_file(other, new_run_id()), a_file(table, new_run_id(), "shop/landing/orders/b.csv"))
-    records.sighted([Sighting(path, "etag", place, "archived")])
+    records.sighted([FileSighting(path, "etag", place, "archived")])
     moved = replace(first, archived=place, archived_etag="archived")
     found, later = records.ledger(table)
     assert (found, later.archived) == (moved, "")
     assert found.taken_at < later.taken_at
     assert [file.archived for file in records.ledger(other)] == [place]
-    records.sighted([Sighting(path, "etag", path, "back")])
+    records.sighted([FileSighting(path, "etag", path, "back")])
     back = replace(first, etag="back")
     assert records.ledger(table)[0] == records.consumed(ZONE, table=table)[0] == back
     assert [(file.etag, file.archived) for file in records.ledger(other)] == [("back", "")]
-    records.sighted([Sighting(path, "back", path, "back"), Sighting("unknown", "e", "nowhere", "f")])
+    records.sighted([FileSighting(path, "back", path, "back"), FileSighting("unknown", "e", "nowhere", "f")])
     assert records.ledger(table)[0] == back

@@ -16,7 +16,7 @@ from pyiceberg.exceptions import CommitFailedException, RESTError
 from lakebed.errors import Diverged, LakebedError
 from lakebed.names import TableName
 from lakebed.ports import RUN_ID, Lease
-from lakebed.tables import Ask, hold, publish
+from lakebed.tables import PublishRequest, hold, publish
 from tests.contracts.benches import RealBench, ids
 
 
@@ -58,7 +58,7 @@ def publisher(pipe: Connection, bench: RealBench) -> None:
                 build_branches(bench, tables, run_id, row)
                 pipe.send("built")
             else:
-                publish(bench.catalog, [Ask(table, run_id) for table in tables], run_id=run_id)
+                publish(bench.catalog, [PublishRequest(table, run_id) for table in tables], run_id=run_id)
                 pipe.send("won")
         except Diverged:
             pipe.send("lost")
@@ -93,7 +93,7 @@ def one_publication(pipe: Connection, bench: RealBench, run_id: str, tables: lis
     bench.catalog.pointers()
     pipe.send("ready")
     pipe.recv()
-    publish(bench.catalog, [Ask(table, branch) for table in tables], run_id=run_id)
+    publish(bench.catalog, [PublishRequest(table, branch) for table in tables], run_id=run_id)
     pipe.send("done")
 
 
@@ -116,7 +116,7 @@ def holder(pipe: Connection, bench: RealBench, table: TableName, limit: float) -
         pipe.send("ready")
         run_id, branch = pipe.recv()
         try:
-            publish(bench.catalog, [Ask(table, branch)], run_id=run_id, leases=[held.lease])
+            publish(bench.catalog, [PublishRequest(table, branch)], run_id=run_id, leases=[held.lease])
             pipe.send("won")
         except LakebedError as error:
             pipe.send(type(error).__name__)
@@ -139,7 +139,7 @@ def dying_rest_publisher(
     catalog._move = moving
     pipe.send("ready")
     pipe.recv()
-    publish(catalog, [Ask(table, "run_1") for table in tables], run_id="r1", leases=leases)
+    publish(catalog, [PublishRequest(table, "run_1") for table in tables], run_id="r1", leases=leases)
 
 
 def answer(pipe: Connection, *, seconds: float = 60) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
 from lakebed.landing import ZoneSpec, open_zone
-from lakebed.landing.checking.read_groups import Alike, drift, reading_columns, target_types
+from lakebed.landing.checking.read_groups import ReadGroup, drift, reading_columns, target_types
 from lakebed.landing.type_text import parse_type
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileInfo, FileRows, Unreadable
@@ -148,9 +148,9 @@ def test_several_formats_are_refused_if_the_zone_says_so() -> None:
         opened(Scripted(), files, chosen, mixed_formats="refuse")
 
 
-def alike(format: Any, files: str = "a", **types: str) -> Alike:
+def alike(format: Any, files: str = "a", **types: str) -> ReadGroup:
     infos = tuple(FileInfo(name, 1, "1", FILE_TIME) for name in files)
-    return Alike(format, (), infos, tuple(types), (), {name: parse_type(text) for name, text in types.items()})
+    return ReadGroup(format, (), infos, tuple(types), (), {name: parse_type(text) for name, text in types.items()})
 
 
 FILE_TIME = MemoryFiles().write("x", b"").modified
@@ -207,7 +207,7 @@ def test_text_is_read_into_the_targets_types_and_parquet_as_it_is() -> None:
         (alike("parquet", id="double", day="date"), "its column id is double, and bigint is expected"),
     ],
 )
-def test_columns_that_are_not_the_expected_ones_are_drift(member: Alike, said: str) -> None:
+def test_columns_that_are_not_the_expected_ones_are_drift(member: ReadGroup, said: str) -> None:
     assert drift(member, ZoneSpec(expected_schema={"id": "bigint", "day": "date"})) == said
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
-from lakebed.landing import Landed, Remembered, Type, ZoneSpec, join_types, open_zone, parse_type
+from lakebed.landing import Landed, RememberedTypes, Type, ZoneSpec, join_types, open_zone, parse_type
 from lakebed.landing.checking.misfits import advice, misfit
 from lakebed.landing.checking.remembered_types import Taken, read_as
 from lakebed.names import ZoneName
@@ -23,25 +23,25 @@ def types(**texts: str) -> dict[str, Type]:
 def test_a_column_is_taken_for_more_only_where_the_table_follows_and_zone_yaml_says_nothing() -> None:
     known, shown = types(a="int", b="int", c="int"), types(A="bigint", b="string", c="bigint", d="date")
     spec = ZoneSpec.model_validate({"types": {"C": "int"}})
-    taken = Taken(Remembered(known, follows=lambda before, after: after.name == "bigint"), spec)
+    taken = Taken(RememberedTypes(known, follows=lambda before, after: after.name == "bigint"), spec)
     assert taken.widen(shown)
     assert taken.types == types(a="bigint", b="int", c="int")
     assert taken.widened == {"a"}
     assert not taken.widen(shown)
     taken.begin_again()
     assert taken.types == types(a="int", b="int", c="int")
-    assert not Taken(Remembered(known), spec).widen(shown)
+    assert not Taken(RememberedTypes(known), spec).widen(shown)
 
 
 def test_what_is_remembered_does_not_count_where_zone_yaml_says_how_to_read() -> None:
-    remembered = Remembered(types(a="int"))
+    remembered = RememberedTypes(types(a="int"))
     assert Taken(remembered, ZoneSpec(infer_types=False)).of("a") is None
     assert Taken(remembered, ZoneSpec(expected_schema={"a": "string"})).of("a") is None
     assert Taken(remembered, ZoneSpec(types={"A": "string"})).of("a") == parse_type("string")
 
 
 def test_another_table_that_may_take_a_file_is_named() -> None:
-    asked = Remembered(types(a="int", b="int"), wanted=lambda name, _, wider: f"for {name} {wider}" if name == "b" else "")
+    asked = RememberedTypes(types(a="int", b="int"), wanted=lambda name, _, wider: f"for {name} {wider}" if name == "b" else "")
     taken = Taken(asked, ZoneSpec())
     assert taken.wanted_by(types(a="bigint")) == ""
     assert taken.wanted_by(types(a="bigint", b="string")) == "for b string"
@@ -126,7 +126,7 @@ def _shown(value: str) -> str:
     return "int" if not misfit(value, "int", ZoneSpec()) else "bigint" if not misfit(value, "bigint", ZoneSpec()) else "string"
 
 
-def opened(values: Mapping[str, str], remembered: Remembered) -> tuple[Landed, Values]:
+def opened(values: Mapping[str, str], remembered: RememberedTypes) -> tuple[Landed, Values]:
     files, zone = MemoryFiles(), ZoneName("shop", "z")
     chosen = [files.write(f"{zone.folder}/{name}.csv", f"n\n{value}\n".encode()) for name, value in values.items()]
     reader = Values({f"{zone.folder}/{name}.csv": value for name, value in values.items()})
@@ -137,12 +137,12 @@ BIG = str(2**40)
 
 
 def test_files_that_fit_what_is_remembered_are_looked_at_once() -> None:
-    landed, reader = opened({"a": "1", "b": "2"}, Remembered(types(n="bigint")))
+    landed, reader = opened({"a": "1", "b": "2"}, RememberedTypes(types(n="bigint")))
     assert (landed.frame, landed.set_aside, reader.asked) == ("bigint", (), ["check"])
 
 
 def test_a_file_that_does_not_fit_is_bad_and_the_others_are_read_as_ever() -> None:
-    landed, _ = opened({"a": "1", "b": BIG, "c": "x"}, Remembered(types(n="int")))
+    landed, _ = opened({"a": "1", "b": BIG, "c": "x"}, RememberedTypes(types(n="int")))
     assert (landed.frame, [one.path[-5:] for one in landed.set_aside]) == ("int", ["b.csv", "c.csv"])
     assert landed.checked
     assert (landed.checked.learned, landed.checked.widened) == (types(n="int"), frozenset())
@@ -151,19 +151,19 @@ def test_a_file_that_does_not_fit_is_bad_and_the_others_are_read_as_ever() -> No
 
 
 def test_where_a_table_follows_a_column_becomes_as_wide_as_its_good_files_need_and_no_wider() -> None:
-    follows = Remembered(types(n="int"), follows=lambda _, after: after.name == "bigint")
+    follows = RememberedTypes(types(n="int"), follows=lambda _, after: after.name == "bigint")
     landed, _ = opened({"a": "1", "b": BIG, "c": "x", "d": "2"}, follows)
     assert (landed.frame, [one.path[-5:] for one in landed.set_aside]) == ("bigint", ["c.csv"])
     assert landed.checked
     assert (landed.checked.learned, landed.checked.widened) == (types(n="bigint"), frozenset({"n"}))
     kept, _ = opened({"a": "1", "c": "x"}, follows)
     assert (kept.frame, len(kept.set_aside)) == ("int", 1)
-    anything, _ = opened({"a": "1", "c": "x"}, Remembered(types(n="int"), follows=lambda *_: True))
+    anything, _ = opened({"a": "1", "c": "x"}, RememberedTypes(types(n="int"), follows=lambda *_: True))
     assert (anything.frame, anything.set_aside) == ("string", ())
 
 
 def test_a_file_that_another_table_may_take_stays_where_it_is_and_the_run_fails() -> None:
-    wanted = Remembered(types(n="int"), wanted=lambda _, before, after: "shop.bronze.b" if after.name == "bigint" else "")
+    wanted = RememberedTypes(types(n="int"), wanted=lambda _, before, after: "shop.bronze.b" if after.name == "bigint" else "")
     with pytest.raises(BadFiles, match=r"shop.bronze.b, which reads the zone too, may take them: shop/landing/z/b.csv: 1 of 1"):
         opened({"a": "1", "b": BIG}, wanted)
     landed, _ = opened({"a": "1", "c": "x"}, wanted)

@@ -8,7 +8,7 @@ import signal
 import sys
 
 from lakebed.app import open_lake
-from lakebed.app.pipelines import Request
+from lakebed.app.pipelines import BuildRequest
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     with open_lake(folder) as lake:
-        lake.pipelines.run(Request(full_refresh="full_refresh" in sys.argv), watch=die)
+        lake.pipelines.run(BuildRequest(full_refresh="full_refresh" in sys.argv), watch=die)
 
 
 if __name__ == "__main__":

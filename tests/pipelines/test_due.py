@@ -8,7 +8,7 @@ import pytest
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import ZoneRef
 from lakebed.pipelines.planning.due import due
-from lakebed.pipelines.planning.pins import Pins, Target, ZonePin
+from lakebed.pipelines.planning.pins import Pins, TargetTable, ZonePin
 from lakebed.ports import FileInfo, RunRecord, Snapshot, SnapshotRef, TableMetadata
 from tests.pipelines.test_invocation import setting
 
@@ -44,7 +44,7 @@ def metadata(*operations: str, schema: int = 0) -> TableMetadata:
 def test_a_change_by_others_is_seen_and_compaction_is_none(
     table: TableMetadata | None, last: RunRecord | None, as_left: bool
 ) -> None:
-    assert Target(TABLE, table, last).is_as_left("main") is as_left
+    assert TargetTable(TABLE, table, last).is_as_left("main") is as_left
 
 
 ZONE = ZoneName("shop", "orders")
@@ -55,19 +55,19 @@ GIVEN = replace(LAST, release="r", given="g")
 @pytest.mark.parametrize(
     ("strategy", "pin", "target", "runs", "reason"),
     [
-        ("append_only", ZonePin(FILES, 1), Target(TABLE), True, "1 new file in shop.orders"),
-        ("append_only", ZonePin(), Target(TABLE), False, "no file is waiting in shop.orders"),
-        ("append_only", ZonePin(archived=2), Target(TABLE), False,
+        ("append_only", ZonePin(FILES, 1), TargetTable(TABLE), True, "1 new file in shop.orders"),
+        ("append_only", ZonePin(), TargetTable(TABLE), False, "no file is waiting in shop.orders"),
+        ("append_only", ZonePin(archived=2), TargetTable(TABLE), False,
          "no file is waiting in shop.orders; --full-refresh reads the 2 archived"),
-        ("full_refresh", ZonePin(FILES), Target(TABLE, metadata("append"), GIVEN), False, "no new file in shop.orders"),
-        ("full_refresh", ZonePin(FILES), Target(TABLE, metadata("append"), replace(GIVEN, given="")), True,
+        ("full_refresh", ZonePin(FILES), TargetTable(TABLE, metadata("append"), GIVEN), False, "no new file in shop.orders"),
+        ("full_refresh", ZonePin(FILES), TargetTable(TABLE, metadata("append"), replace(GIVEN, given="")), True,
          "it is not known what the last run was given"),  # the record of an older Lakebed
-        ("full_refresh", ZonePin(gone=("2.csv",)), Target(TABLE, metadata("append"), GIVEN), True, "2.csv is gone"),
-        ("full_refresh", ZonePin(), Target(TABLE, metadata("append"), GIVEN), False, "no file is waiting in shop.orders"),
+        ("full_refresh", ZonePin(gone=("2.csv",)), TargetTable(TABLE, metadata("append"), GIVEN), True, "2.csv is gone"),
+        ("full_refresh", ZonePin(), TargetTable(TABLE, metadata("append"), GIVEN), False, "no file is waiting in shop.orders"),
     ],
 )  # fmt: skip
 def test_a_plan_says_why_a_pipeline_over_zones_runs_or_does_not(
-    strategy: str, pin: ZonePin, target: Target, runs: bool, reason: str
+    strategy: str, pin: ZonePin, target: TargetTable, runs: bool, reason: str
 ) -> None:
     spec = replace(setting(strategy).spec, zones=(ZoneRef("orders", ZONE, None, "", 1),), release="r")
     found = due(spec, Pins("2", {}, {(ZONE, None): pin}, given="g"), target)

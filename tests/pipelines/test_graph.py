@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lakebed.errors import BadPipeline, NameCollision, UnknownName
 from lakebed.names import TableName
-from lakebed.pipelines.definition.graph import Graph, Node, build_graph
+from lakebed.pipelines.definition.graph import Graph, GraphNode, build_graph
 
 
 def t(name: str) -> TableName:
@@ -17,7 +17,7 @@ def t(name: str) -> TableName:
 
 def graph(**depends_on: str) -> Graph:
     """Pipelines of silver, each with the space-separated names it reads."""
-    nodes = [Node(t(name), tuple(map(t, read.split())), path=f"shop/{name}.sql") for name, read in depends_on.items()]
+    nodes = [GraphNode(t(name), tuple(map(t, read.split())), path=f"shop/{name}.sql") for name, read in depends_on.items()]
     return build_graph(nodes)
 
 
@@ -38,7 +38,7 @@ def test_an_order_of_some_minds_those_between_them() -> None:
 
 
 def test_the_order_does_not_depend_on_the_order_of_files() -> None:
-    nodes = [Node(node.table, node.depends_on) for node in DIAMOND.nodes]
+    nodes = [GraphNode(node.table, node.depends_on) for node in DIAMOND.nodes]
     assert build_graph(reversed(nodes)).tables == DIAMOND.tables
 
 
@@ -95,7 +95,7 @@ def test_a_circle_is_refused_with_its_whole_path(depends_on: dict[str, str], pat
 
 def test_two_pipelines_of_one_table_are_refused() -> None:
     with pytest.raises(NameCollision, match=r"one\.sql"):
-        build_graph([Node(t("a"), path="one.sql"), Node(t("a"), path="two.sql")])
+        build_graph([GraphNode(t("a"), path="one.sql"), GraphNode(t("a"), path="two.sql")])
 
 
 def test_an_unknown_table_is_refused_with_near_names() -> None:
@@ -112,7 +112,7 @@ def test_a_graph_is_ordered_or_shows_a_true_circle(links: list[list[int]]) -> No
         t(f"p{number}"): tuple(t(f"p{other}") for other in others if other < len(links)) for number, others in enumerate(links)
     }
     try:
-        order = build_graph([Node(table, others) for table, others in reads.items()]).tables
+        order = build_graph([GraphNode(table, others) for table, others in reads.items()]).tables
     except BadPipeline as refused:
         circle = [t(name) for name in refused.what.split(": ")[1].rstrip(".").split(" → ")]
         assert circle[0] == circle[-1]

@@ -9,8 +9,8 @@ import pytest
 from lakebed.names import TableName
 from lakebed.pipelines.definition.config import PipelineConfig, strategy_of
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.compile import Setting
-from lakebed.pipelines.planning.pins import Pins, Target
+from lakebed.pipelines.planning.compile import TemplateContext
+from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.ports import MAIN, Snapshot, SnapshotRef, TableMetadata
 from lakebed.tables import STRATEGIES
@@ -19,7 +19,9 @@ from tests.pipelines.lakes import TestLake
 TABLE, NOW = TableName("shop", "silver", "a"), datetime(2026, 11, 15, tzinfo=UTC)
 
 
-def setting(strategy: str, *, rows: int = 3, full_refresh: bool = False, mark: Watermark | None = None, **config: Any) -> Setting:
+def setting(
+    strategy: str, *, rows: int = 3, full_refresh: bool = False, mark: Watermark | None = None, **config: Any
+) -> TemplateContext:
     """A run of a pipeline over a table of so many rows."""
     given = {"merge_strategy": strategy, "unique_key": "id", "partition_column": "day", **config}
     known = PipelineConfig.model_validate(given)
@@ -29,7 +31,7 @@ def setting(strategy: str, *, rows: int = 3, full_refresh: bool = False, mark: W
     head = Snapshot(1, None, NOW, "append", {"total-records": str(rows)})
     metadata = TableMetadata("u", "l", 2, NOW, (), (), (), {}, {1: head}, {MAIN: SnapshotRef(MAIN, 1, "branch")})
     pins = Pins("1", {}, {}, full_refresh=full_refresh)
-    return Setting(spec, {}, pins, Target(TABLE, metadata), {}, mark, NOW, {})
+    return TemplateContext(spec, {}, pins, TargetTable(TABLE, metadata), {}, mark, NOW, {})
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

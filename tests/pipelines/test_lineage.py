@@ -9,7 +9,7 @@ from lakebed.errors import BadPipeline, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.definition.load import read_pipeline
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.lineage.lineage import Edge, Node, columns_of, mermaid, table_lineage
+from lakebed.pipelines.lineage.lineage import LineageEdge, LineageNode, columns_of, mermaid, table_lineage
 from lakebed.ports import InputPin, Phase, RunRecord
 from lakebed.sql import ColumnSource
 
@@ -55,15 +55,15 @@ def test_a_table_comes_from_zones_tables_and_sources_with_the_snapshots_that_wer
     loaded = replace(RUN, table=RAW, run_id="c" * 32, files={"shop.orders": 3}, inputs=(), snapshot=7)
     found = table_lineage(SPECS, [RAW, ORDERS], {ORDERS: RUN, RAW: loaded})
     assert found.edges == (
-        Edge("shop.orders", "shop.bronze.orders", files=3),
-        Edge("shop.bronze.orders", "shop.silver.orders", snapshot=7),
-        Edge("shop.main.rates", "shop.silver.orders", snapshot=5),
+        LineageEdge("shop.orders", "shop.bronze.orders", files=3),
+        LineageEdge("shop.bronze.orders", "shop.silver.orders", snapshot=7),
+        LineageEdge("shop.main.rates", "shop.silver.orders", snapshot=5),
     )
     assert found.nodes == (
-        Node("shop.orders", "zone"),
-        Node("shop.bronze.orders", "table", 7, "c" * 32),
-        Node("shop.main.rates", "source"),
-        Node("shop.silver.orders", "table", 8, "a" * 32),
+        LineageNode("shop.orders", "zone"),
+        LineageNode("shop.bronze.orders", "table", 7, "c" * 32),
+        LineageNode("shop.main.rates", "source"),
+        LineageNode("shop.silver.orders", "table", 8, "a" * 32),
     )
 
 
@@ -73,7 +73,7 @@ def test_what_only_a_gate_reads_is_told_apart() -> None:
         ("shop.silver.orders", "query"),
         ("shop.bronze.orders", "gate"),
     }
-    assert found.nodes[-1] == Node("shop.gold.revenue", "view")
+    assert found.nodes[-1] == LineageNode("shop.gold.revenue", "view")
 
 
 def test_a_run_that_changed_nothing_left_the_table_where_it_was() -> None:

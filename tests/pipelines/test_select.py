@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.definition.graph import Graph, Node, build_graph
+from lakebed.pipelines.definition.graph import Graph, GraphNode, build_graph
 from lakebed.pipelines.definition.select import select
 
 
-def node(table: str, reads: str = "", *, zone: str = "", tags: str = "", modified: bool = False) -> Node:
+def node(table: str, reads: str = "", *, zone: str = "", tags: str = "", modified: bool = False) -> GraphNode:
     name = TableName.parse(table)
-    return Node(
+    return GraphNode(
         name,
         tuple(map(TableName.parse, reads.split())),
         zones=(ZoneName(name.namespace, zone),) if zone else (),

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.app.pipelines import Request
+from lakebed.app.pipelines import BuildRequest
 from lakebed.errors import BadPipeline
 from lakebed.ports import RunRecord
 from tests.pipelines.lakes import TestLake
 
-ONE = Request(("silver.orders",))
+ONE = BuildRequest(("silver.orders",))
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def _release(drafts: TestLake) -> None:
 
 
 def _together(drafts: TestLake) -> None:
-    drafts.lake.pipelines.plan(Request())
+    drafts.lake.pipelines.plan(BuildRequest())
 
 
 def _run(drafts: TestLake) -> RunRecord:

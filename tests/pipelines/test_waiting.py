@@ -7,9 +7,9 @@ import pytest
 
 from lakebed.errors import LeaseHeld
 from lakebed.names import TableName
-from lakebed.pipelines import Build, Order, run_each, run_together
+from lakebed.pipelines import Build, RunOptions, run_each, run_together
 from lakebed.ports import Lease
-from lakebed.tables import Waiting, hold
+from lakebed.tables import LeaseWait, hold
 from tests.pipelines.lakes import TestLake
 
 ORDERS = "shop.silver.orders"
@@ -32,7 +32,7 @@ def test_a_lease_that_comes_free_while_it_is_waited_for_is_taken(taken: tuple[Te
         told.append(held.holder)
         leases.release(theirs)
 
-    with hold(leases, ORDERS, holder="me", limit=60, waiting=Waiting(600, on_wait=give_it_back)) as held:
+    with hold(leases, ORDERS, holder="me", limit=60, waiting=LeaseWait(600, on_wait=give_it_back)) as held:
         assert leases.holder(ORDERS) == held.lease
     assert told == ["you"]
 
@@ -56,7 +56,7 @@ def test_whoever_interrupts_a_run_that_waits_leaves_neither_a_lease_nor_a_record
     shop, theirs = taken
     loaded, stop = shop.lake.pipelines.load(), threading.Event()
     tables = (TableName.parse(ORDERS),)
-    order = Order("i", stop=stop)
+    order = RunOptions("i", stop=stop)
     build = Build(loaded.specs, shop.lake.pipelines.tools, order, wait=600, on_wait=lambda *_: stop.set())
     (record,) = build_all(build, tables)  # type: ignore[operator]
     assert (record.state, record.error["what"]) == ("failed", "it was interrupted.")

@@ -9,12 +9,12 @@ from pydantic import BaseModel
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.planning import plan as steps
 from lakebed.pipelines.planning.pins import Batch
-from lakebed.pipelines.planning.plan import Plan, Step
+from lakebed.pipelines.planning.plan import RunPlan, Step
 from lakebed.pipelines.planning.plan_text import in_words, inputs_of, strategy_of
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
 from lakebed.sql import read_change
-from lakebed.tables import STRATEGIES, LayoutChange, layout_of, plan_layout
+from lakebed.tables import STRATEGIES, ArrangementChange, layout_of, plan_layout
 
 TABLE, ZONE = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
 MERGE = STRATEGIES["incremental"].model_validate({"unique_key": ["id", "at"]})
@@ -52,7 +52,7 @@ SAID: list[tuple[Step, str]] = [
         steps.EvolveLayout(TABLE, plan_layout(layout_of(["c"], []), layout_of(["day(at)"], ["id desc"]))),
         "no longer partition by c, partition by day(at), sort by id desc: new files only",
     ),
-    (steps.EvolveLayout(TABLE, LayoutChange(sort=())), "sort no longer: new files only"),
+    (steps.EvolveLayout(TABLE, ArrangementChange(sort=())), "sort no longer: new files only"),
     (steps.CreateHidden(TABLE), "make the table, under a name nobody knows"),
     (steps.OpenBranch(TABLE, "run_1", 5), "open the branch run_1"),
     (steps.Write(TABLE, MERGE), "write by incremental: insert new keys and update known ones (by id, at)"),
@@ -85,7 +85,7 @@ def test_every_strategy_has_its_words(name: str) -> None:
 
 
 def test_a_plan_tells_its_strategy_and_inputs() -> None:
-    written = Plan(TABLE, "r", (READ, steps.Write(TABLE, MERGE)))
+    written = RunPlan(TABLE, "r", (READ, steps.Write(TABLE, MERGE)))
     assert (strategy_of(written), inputs_of(written)) == ("incremental", READ.inputs)
-    assert strategy_of(Plan(TABLE, "r", (READ, steps.CreateView(TABLE)))) == "view"
-    assert strategy_of(Plan(TABLE, "r", (), "no file is waiting")) == ""
+    assert strategy_of(RunPlan(TABLE, "r", (READ, steps.CreateView(TABLE)))) == "view"
+    assert strategy_of(RunPlan(TABLE, "r", (), "no file is waiting")) == ""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Ground, Limits
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Limits, SandboxInputs
 from lakebed.errors import BadQuery, QueryEnded
 from tests.conftest import SCALE
 from tests.query.attacks import ATTACKS, FILES, HONEST, SECRET
@@ -31,7 +31,7 @@ class Place:
     lake: Path
     secret: Path
     out: Path
-    ground: Ground
+    ground: SandboxInputs
 
     def spelled(self, sql: str) -> str:
         for name, place in (("secret", self.secret), ("lake", self.lake), ("out", self.out)):
@@ -62,7 +62,7 @@ def place(tmp_path: Path) -> Place:
         f"CREATE VIEW shop.silver.orders AS SELECT * FROM read_parquet(['{data}'])",
         "USE shop.silver",
     )
-    return Place(lake, tmp_path / "secret.csv", out, Ground(setup, (("shop", "silver", "orders"),), (str(data),)))
+    return Place(lake, tmp_path / "secret.csv", out, SandboxInputs(setup, (("shop", "silver", "orders"),), (str(data),)))
 
 
 def answer(place: Place, sql: str, limits: Limits = SMALL) -> Any:

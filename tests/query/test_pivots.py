@@ -10,7 +10,7 @@ from lakebed.app import Lake
 from lakebed.errors import BadQuery, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Pointer
-from lakebed.query.spec import Ask
+from lakebed.query.spec import QueryRequest
 from tests.query.lakes import add_table, bench_of, make_lake, plain_copy
 
 SCHEMA = pa.schema([pa.field("a", pa.int64()), pa.field("b", pa.int64()), pa.field("s", pa.string())])
@@ -84,9 +84,9 @@ def test_a_moment_for_the_whole_query_holds_for_its_values_too(lake: Lake) -> No
 
 
 def test_a_pivot_leaves_out_files_by_its_own_conditions(lake: Lake) -> None:
-    plan = lake.queries.plan(Ask("PIVOT (FROM t WHERE a = 3) ON s USING sum(b)"))
+    plan = lake.queries.plan(QueryRequest("PIVOT (FROM t WHERE a = 3) ON s USING sum(b)"))
     assert [len(view.scan.files) for view in plan.views if view.scan] == [1]
-    outer = lake.queries.plan(Ask("FROM (PIVOT t ON s USING sum(b) GROUP BY a) WHERE a = 3"))
+    outer = lake.queries.plan(QueryRequest("FROM (PIVOT t ON s USING sum(b) GROUP BY a) WHERE a = 3"))
     assert [len(view.scan.files) for view in outer.views if view.scan] == [2]
 
 
@@ -101,7 +101,7 @@ def test_planning_a_pivot_looks_only_at_the_tables_it_names(lake: Lake, monkeypa
         return pointers(self, tables, named=named)
 
     monkeypatch.setattr(type(catalog), "pointers", looking)
-    lake.queries.plan(Ask('PIVOT t ON s IN (SELECT s FROM "few-values") USING sum(b)'))
+    lake.queries.plan(QueryRequest('PIVOT t ON s IN (SELECT s FROM "few-values") USING sum(b)'))
     assert looks == [{"t", "few-values"}]
 
 

@@ -9,7 +9,7 @@ from lakebed.ports import Column
 from lakebed.query.parsing.conditions import finder, predicate_of
 from lakebed.query.parsing.tree import mentioned, shortened_inside
 from lakebed.query.planning.explain import words
-from lakebed.query.spec import Ask
+from lakebed.query.spec import QueryRequest
 from tests.query.parsed import reads, tree
 
 TABLES = {
@@ -232,7 +232,7 @@ def test_a_literal_counts_only_as_what_the_engine_compares_it_as(condition: str,
 )
 def test_a_parameter_counts_where_it_is_of_the_columns_type(condition: str, given: Any, expected: str) -> None:
     (read,) = reads(f"FROM a WHERE {condition}")
-    parameters = Ask("", parameters=given).given
+    parameters = QueryRequest("", parameters=given).given
     predicate = predicate_of(read.conditions, finder(read, {read.byte: TABLES["a"]}), timezone="UTC", parameters=parameters)
     assert (words(predicate) if predicate else "") == expected
 

@@ -15,8 +15,8 @@ from lakebed.settings import Settings
 from lakebed.sql import check_query
 from lakebed.sql.checking.forbidden_words import DENIED
 from lakebed.sql.checking.functions import spark_functions
-from lakebed.sql.parsing.lexer import Kind, read
-from lakebed.sql.parsing.source import Source
+from lakebed.sql.parsing.lexer import TokenKind, read
+from lakebed.sql.parsing.source import SqlSource
 from lakebed.sql.parsing.syntax import stop
 from lakebed.sql.parsing.tokens import numbered
 from tests.conftest import SCALE
@@ -132,7 +132,7 @@ def test_no_text_has_wrong_syntax_for_us_that_spark_takes_and_hardly_one_the_oth
     for _ in range(600 * SCALE):
         text = _mutant(chance)
         try:
-            reading = read(Source(text, "a"))
+            reading = read(SqlSource(text, "a"))
         except BadPipeline:
             continue
         ours = stop([number for number, _, _ in numbered(reading)]) is None
@@ -190,12 +190,12 @@ def test_our_tokens_are_sparks_own(session: Any) -> None:
     compared = 0
     for text in sorted(texts):
         try:
-            ours = read(Source(text, "a"))
+            ours = read(SqlSource(text, "a"))
         except BadPipeline:
             continue
         compared += 1
-        quoted = {(token.start, token.end) for token in ours.tokens if token.kind in (Kind.STRING, Kind.QUOTED)}
-        words = {(token.start, token.end) for token in ours.tokens if token.kind is Kind.WORD}
+        quoted = {(token.start, token.end) for token in ours.tokens if token.kind in (TokenKind.STRING, TokenKind.QUOTED)}
+        words = {(token.start, token.end) for token in ours.tokens if token.kind is TokenKind.WORD}
         theirs = list(_tokens(session, text))
         assert quoted == {
             span for kind, span in theirs if kind in ("STRING_LITERAL", "DOUBLEQUOTED_STRING", "BACKQUOTED_IDENTIFIER")
@@ -250,7 +250,7 @@ def _agrees(session: Any, text: str) -> bool:
 
 def _mutant(chance: random.Random) -> str:
     """A valid query with some tokens put in, taken out, replaced or exchanged."""
-    tokens = [token.text for token in read(Source(chance.choice(VALID), "a")).tokens]
+    tokens = [token.text for token in read(SqlSource(chance.choice(VALID), "a")).tokens]
     for _ in range(chance.choice((1, 2, 2, 3))):
         at = chance.randrange(len(tokens))
         match chance.randrange(5):

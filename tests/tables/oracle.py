@@ -9,8 +9,8 @@ from lakebed.tables.merging.strategies import (
     DeleteInsert,
     FullRefresh,
     Incremental,
+    InsertOverwrite,
     Scd2,
-    Snapshot,
     SoftDelete,
     Strategy,
 )
@@ -30,7 +30,7 @@ def expected(strategy: Strategy, table: Rows, batch: Rows, *, columns: Sequence[
         case DeleteInsert():
             arriving = [key_of(strategy, row) for row in batch]
             return [row for row in table if key_of(strategy, row) not in arriving] + [blank | row for row in batch]
-        case Snapshot():
+        case InsertOverwrite():
             values = [row[strategy.partition_column] for row in batch]
             return [row for row in table if row[strategy.partition_column] not in values] + [blank | row for row in batch]
         case Incremental():

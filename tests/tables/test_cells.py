@@ -14,8 +14,8 @@ from lakebed.tables.merging.strategies import (
     DeleteInsert,
     FullRefresh,
     Incremental,
+    InsertOverwrite,
     Scd2,
-    Snapshot,
     SoftDelete,
     Strategy,
 )
@@ -32,7 +32,7 @@ STRATEGIES: dict[str, Strategy] = {
     "full_refresh": FullRefresh(),
     "append_only": AppendOnly(),
     "delete_insert": DeleteInsert(unique_key=("id", "code")),
-    "snapshot": Snapshot(partition_column="day"),
+    "snapshot": InsertOverwrite(partition_column="day"),
     "incremental": Incremental(**KEY),
     "soft_delete": SoftDelete(**KEY),
     "scd2": Scd2(**KEY),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakebed.ports import Field, Shown
+from lakebed.ports import ColumnAlias, Field
 from lakebed.tables import is_known, projected, read_type, selection
 from lakebed.tables.columns.fitting import Inside, UnfitType, fitted, follow
 
@@ -81,7 +81,7 @@ def test_a_frame_gets_exactly_the_columns_of_its_target() -> None:
 
 def test_a_relation_shows_columns_under_other_names() -> None:
     assert projected("t", ()) == "t"
-    shown = (Shown("id", "id"), Shown("new", "old"))
+    shown = (ColumnAlias("id", "id"), ColumnAlias("new", "old"))
     assert projected("t VERSION AS OF 5", shown) == "(SELECT `id`, `old` AS `new` FROM t VERSION AS OF 5)"
 
 

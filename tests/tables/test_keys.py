@@ -12,8 +12,8 @@ from lakebed.tables.merging.strategies import (
     DeleteInsert,
     FullRefresh,
     Incremental,
+    InsertOverwrite,
     Scd2,
-    Snapshot,
     SoftDelete,
     Strategy,
 )
@@ -23,7 +23,7 @@ ALONE = Incremental(unique_key=("id", "day"))
 IN_ORDER = Incremental(unique_key=("id",), watermark_column="at")
 
 
-@pytest.mark.parametrize("strategy", [FullRefresh(), AppendOnly(), Snapshot(partition_column="day")])
+@pytest.mark.parametrize("strategy", [FullRefresh(), AppendOnly(), InsertOverwrite(partition_column="day")])
 def test_without_keys_there_is_nothing_to_check(strategy: Strategy) -> None:
     assert key_check(strategy, staged="s") is None
     assert tie_check(strategy, {}, staged="s", columns=FIELDS) is None
@@ -116,7 +116,7 @@ def test_a_refusal_names_columns_counts_and_some_keys(strategy: Strategy, counts
     [
         (Incremental(unique_key=("idd",)), "unique_key names the column 'idd'", "Did you mean id?"),
         (SoftDelete(unique_key=("id",), watermark_column="att"), "watermark_column names the column 'att'", "Did you mean at?"),
-        (Snapshot(partition_column="days"), "partition_column names the column 'days'", "Did you mean day?"),
+        (InsertOverwrite(partition_column="days"), "partition_column names the column 'days'", "Did you mean day?"),
         (DeleteInsert(unique_key=("tags",)), "which is map<string,int>", "Choose another column."),
         (Scd2(unique_key=("id",), scd_valid_to="AT"), "a column 'AT', which scd2 adds itself", "Leave it out"),
     ],
@@ -144,7 +144,7 @@ def merged(**counts: int) -> dict[str, str]:
         (ALONE, merged(inserted=2, matched_updated=3), 5, {"inserted": 2, "updated": 3}),
         (IN_ORDER, merged(inserted=2, matched_updated=1), 5, {"inserted": 2, "updated": 1, "late": 2, "superseded": 1}),
         (IN_ORDER, merged(inserted=2, matched_updated=-1), 5, {"inserted": 2, "superseded": 1}),
-        (Snapshot(partition_column="day"), merged(inserted=6, deleted=4), None, {"inserted": 6, "deleted": 4}),
+        (InsertOverwrite(partition_column="day"), merged(inserted=6, deleted=4), None, {"inserted": 6, "deleted": 4}),
         (
             SoftDelete(unique_key=("id",)),
             merged(inserted=1, updated=9, matched_updated=5, not_matched_by_source_updated=4),

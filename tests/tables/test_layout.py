@@ -3,20 +3,20 @@
 import pytest
 
 from lakebed.names import TableName
-from lakebed.tables import Layout, LayoutChange, layout_of, layout_statements, plan_layout, sort_field
+from lakebed.tables import Arrangement, ArrangementChange, layout_of, layout_statements, plan_layout, sort_field
 
 ORDERS = TableName("shop", "silver", "orders")
 ALTER = "ALTER TABLE lake.`shop`.`silver`.`orders`"
 GROUPS = {"write.parquet.row-group-size-bytes": "7"}
 
 
-def planned(present: Layout, wanted: Layout) -> tuple[list[str], list[str], list[str] | None]:
+def planned(present: Arrangement, wanted: Arrangement) -> tuple[list[str], list[str], list[str] | None]:
     change = plan_layout(present, wanted)
     return [*map(str, change.drop)], [*map(str, change.add)], None if change.sort is None else [*map(str, change.sort)]
 
 
 def test_what_is_not_said_stays() -> None:
-    assert not plan_layout(layout_of(["day(at)"], ["id asc"]), Layout())
+    assert not plan_layout(layout_of(["day(at)"], ["id asc"]), Arrangement())
     assert not plan_layout(layout_of(["day(at)"], ["id asc"]), layout_of(["days(AT)"], ["ID"]))
 
 
@@ -28,7 +28,7 @@ def test_fields_go_and_come_and_their_order_does_not_matter() -> None:
         None,
     )
     assert planned(present, layout_of(["c", "day(at)"], [])) == ([], [], None)
-    assert planned(present, Layout(())) == (["day(at)", "c"], [], None)
+    assert planned(present, Arrangement(())) == (["day(at)", "c"], [], None)
 
 
 def test_another_order_of_sorting_matters() -> None:
@@ -65,7 +65,7 @@ def test_a_change_is_a_statement_each_and_row_groups_follow_the_order() -> None:
         f"{ALTER} WRITE ORDERED BY `id` ASC NULLS FIRST",
         f"{ALTER} SET TBLPROPERTIES ('write.parquet.row-group-size-bytes' = '7')",
     )
-    assert layout_statements(ORDERS, LayoutChange(sort=()), properties=GROUPS)[:2] == (
+    assert layout_statements(ORDERS, ArrangementChange(sort=()), properties=GROUPS)[:2] == (
         f"{ALTER} WRITE UNORDERED",
         f"{ALTER} UNSET TBLPROPERTIES IF EXISTS ('write.distribution-mode')",
     )

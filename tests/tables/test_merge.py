@@ -11,8 +11,8 @@ from lakebed.tables.merging.strategies import (
     DeleteInsert,
     FullRefresh,
     Incremental,
+    InsertOverwrite,
     Scd2,
-    Snapshot,
     SoftDelete,
     Strategy,
 )
@@ -67,14 +67,14 @@ def test_a_returning_key_loses_its_mark_though_its_row_is_late() -> None:
 
 
 def test_null_is_a_partition_and_no_key() -> None:
-    assert "ON t.`at` <=> s.`at` AND" in written(Snapshot(partition_column="at"))
+    assert "ON t.`at` <=> s.`at` AND" in written(InsertOverwrite(partition_column="at"))
     assert "ON t.`id` = s.`id` AND" in written(DeleteInsert(unique_key=("id",)))
 
 
 def test_the_rows_of_a_partition_are_divided_by_columns_that_can_be_hashed() -> None:
     columns = (Field("day", "date"), Field("tags", "map<string,int>"), Field("id", "bigint"))
-    assert "pmod(hash(t.`id`), 16) = s.`_mark`" in written(Snapshot(partition_column="DAY"), columns)
-    assert "pmod(hash(t.`day`), 16) = s.`_mark`" in written(Snapshot(partition_column="day"), columns[:2])
+    assert "pmod(hash(t.`id`), 16) = s.`_mark`" in written(InsertOverwrite(partition_column="DAY"), columns)
+    assert "pmod(hash(t.`day`), 16) = s.`_mark`" in written(InsertOverwrite(partition_column="day"), columns[:2])
 
 
 def test_history_closes_and_opens_at_one_time() -> None:
@@ -112,7 +112,7 @@ def test_history_closes_absent_keys_only_if_asked() -> None:
         Incremental(unique_key=("a.b`c#",), watermark_column="select"),
         DeleteInsert(unique_key=("a.b`c#",)),
         Scd2(unique_key=("a.b`c#",), watermark_column="select", scd_close_absent=True),
-        Snapshot(partition_column="a.b`c#"),
+        InsertOverwrite(partition_column="a.b`c#"),
         SoftDelete(unique_key=("a.b`c#",), watermark_column="select"),
     ],
     ids=lambda strategy: strategy.strategy,

@@ -7,7 +7,7 @@ import pytest
 
 from lakebed.ports import Field
 from lakebed.tables.merging.keys import row_counts
-from lakebed.tables.merging.strategies import DeleteInsert, Scd2, Snapshot, Strategy
+from lakebed.tables.merging.strategies import DeleteInsert, InsertOverwrite, Scd2, Strategy
 from tests.tables.lab import Lab
 from tests.tables.oracle import Row, Rows
 
@@ -58,7 +58,7 @@ FIRST = events((1, 5, "a"), (2, 5, "b"), (3, 5, "c"))
 
 
 @pytest.mark.parametrize(
-    "strategy", [DeleteInsert(unique_key=("id",)), Snapshot(partition_column="id")], ids=lambda s: s.strategy
+    "strategy", [DeleteInsert(unique_key=("id",)), InsertOverwrite(partition_column="id")], ids=lambda s: s.strategy
 )
 def test_rows_that_come_are_not_compared_with_rows_that_go(spark: "SparkSession", strategy: Strategy) -> None:
     lab = Lab(spark, strategy, EVENTS)

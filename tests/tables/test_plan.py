@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lakebed.errors import Diverged, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Publication, RefMove, Snapshot, SnapshotRef, TableMetadata
-from lakebed.tables import Ask, Settlement, plan_publication, plan_settlement
+from lakebed.tables import PublishRequest, Settlement, plan_publication, plan_settlement
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 A, B = TableName.parse("shop.silver.a"), TableName.parse("shop.silver.b")
@@ -27,39 +27,39 @@ LINE = {1: None, 2: 1, 3: 2}
 
 def test_moves_are_in_the_order_of_names() -> None:
     tables = {A: table(LINE, main=1, run=3), B: table(LINE, main=2, run=3)}
-    plan = plan_publication("r", [Ask(B, "run"), Ask(A, "run")], tables)
+    plan = plan_publication("r", [PublishRequest(B, "run"), PublishRequest(A, "run")], tables)
     assert plan.moves == (RefMove(A, "run", to=3, base=1), RefMove(B, "run", to=3, base=2))
 
 
 def test_a_table_without_main_gets_one() -> None:
-    assert plan_publication("r", [Ask(A, "run")], {A: table(LINE, run=3)}).moves[0].base is None
+    assert plan_publication("r", [PublishRequest(A, "run")], {A: table(LINE, run=3)}).moves[0].base is None
 
 
 def test_another_ref_than_main_can_be_published() -> None:
-    plan = plan_publication("r", [Ask(A, "run", ref="dev")], {A: table(LINE, main=1, dev=2, run=3)})
+    plan = plan_publication("r", [PublishRequest(A, "run", ref="dev")], {A: table(LINE, main=1, dev=2, run=3)})
     assert plan.moves == (RefMove(A, "run", to=3, base=2, ref="dev"),)
 
 
 def test_a_branch_beside_main_is_refused() -> None:
     with pytest.raises(Diverged):
-        plan_publication("r", [Ask(A, "run")], {A: table({1: None, 2: 1, 3: 1}, main=2, run=3)})
+        plan_publication("r", [PublishRequest(A, "run")], {A: table({1: None, 2: 1, 3: 1}, main=2, run=3)})
 
 
 @pytest.mark.parametrize("base", [None, 1])
 def test_a_ref_that_does_not_stand_any_more_where_the_run_has_read_it_is_refused(base: int | None) -> None:
     tables = {A: table(LINE, main=2, run=3)}
     with pytest.raises(Diverged):
-        plan_publication("r", [Ask(A, "run", base=base)], tables)
-    assert plan_publication("r", [Ask(A, "run", base=2)], tables).moves[0].to == 3
+        plan_publication("r", [PublishRequest(A, "run", base=base)], tables)
+    assert plan_publication("r", [PublishRequest(A, "run", base=2)], tables).moves[0].to == 3
     with pytest.raises(Diverged):  # somebody set it back
-        plan_publication("r", [Ask(A, "run", base=2)], {A: table(LINE, main=1, run=3)})
+        plan_publication("r", [PublishRequest(A, "run", base=2)], {A: table(LINE, main=1, run=3)})
 
 
 def test_unknown_tables_and_branches_are_refused_with_near_names() -> None:
     with pytest.raises(UnknownName, match=r"Did you mean shop\.silver\.a"):
-        plan_publication("r", [Ask(TableName.parse("shop.silver.aa"), "run")], {A: table(LINE, run=3)})
+        plan_publication("r", [PublishRequest(TableName.parse("shop.silver.aa"), "run")], {A: table(LINE, run=3)})
     with pytest.raises(UnknownName, match="Did you mean run_1"):
-        plan_publication("r", [Ask(A, "run_2")], {A: table(LINE, run_1=3)})
+        plan_publication("r", [PublishRequest(A, "run_2")], {A: table(LINE, run_1=3)})
 
 
 @given(st.lists(st.integers(0, 20), max_size=20), st.integers(0, 20), st.integers(0, 20))
@@ -74,10 +74,10 @@ def test_main_moves_only_to_its_own_descendants(choices: list[int], main: int, h
         step = parents[step]  # type: ignore[assignment]
     metadata = table(parents, main=main, run=head)
     if main in ancestors:
-        assert plan_publication("r", [Ask(A, "run")], {A: metadata}).moves[0].to == head
+        assert plan_publication("r", [PublishRequest(A, "run")], {A: metadata}).moves[0].to == head
     else:
         with pytest.raises(Diverged):
-            plan_publication("r", [Ask(A, "run")], {A: metadata})
+            plan_publication("r", [PublishRequest(A, "run")], {A: metadata})
 
 
 MOVES = (RefMove(A, "run", to=2, base=1), RefMove(B, "run", to=2, base=1))

@@ -4,7 +4,7 @@ import pytest
 
 from lakebed.errors import BadBatch
 from lakebed.names import TableName
-from lakebed.ports import Field, Shown
+from lakebed.ports import ColumnAlias, Field
 from lakebed.tables import Policy, SchemaChange, alterations, plan_schema
 from lakebed.tables.columns.fitting import Inside
 
@@ -122,7 +122,7 @@ def test_a_declared_rename_is_meant_under_every_policy_and_waits_for_publishing(
     wanted = change([ID, NOTE], [ID, Field("REMARK", "string")], policy, renames=renames)
     assert wanted == SchemaChange(renames=renames)
     assert (wanted.before_gates, wanted.at_publishing) == (False, True)
-    assert wanted.seen(["id", "note"]) == (Shown("id", "id"), Shown("remark", "note"))
+    assert wanted.seen(["id", "note"]) == (ColumnAlias("id", "id"), ColumnAlias("remark", "note"))
 
 
 def test_a_rename_goes_with_other_changes() -> None:

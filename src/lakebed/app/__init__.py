@@ -1,8 +1,8 @@
 """Wiring: settings, engines and stages joined into a `Lake`."""
 
 from lakebed.app.create import create_lake
-from lakebed.app.doctor import Finding, examine
+from lakebed.app.doctor import DoctorFinding, examine
 from lakebed.app.lake import Lake
 from lakebed.app.opening import open_lake
 
-__all__ = ["Finding", "Lake", "create_lake", "examine", "open_lake"]
+__all__ = ["DoctorFinding", "Lake", "create_lake", "examine", "open_lake"]

@@ -8,13 +8,13 @@ from typing import Any
 
 from lakebed.errors import FileMissing, LakebedError
 from lakebed.names import TableName
-from lakebed.pipelines import PipelineSpec, Tools
+from lakebed.pipelines import PipelineSpec, RunServices
 from lakebed.pipelines.lineage.artifacts import MANIFEST, RUN_RESULTS, Invocation, manifest, run_results
 from lakebed.ports import Files, RunRecord
 
 
 def keep_artifacts(
-    tools: Tools,
+    tools: RunServices,
     specs: Mapping[TableName, PipelineSpec],
     records: tuple[RunRecord, ...],
     *,

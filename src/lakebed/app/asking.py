@@ -9,28 +9,28 @@ from typing import Any, Literal
 from lakebed.errors import BadQuery, LakebedError, QueryEnded
 from lakebed.names import new_run_id
 from lakebed.query.planning.explain import explained
-from lakebed.query.planning.plan import Plan
+from lakebed.query.planning.plan import QueryPlan
 from lakebed.query.results.log import QueryLog, QueryLogEntry, hash_of
-from lakebed.query.spec import Ask
+from lakebed.query.spec import QueryRequest
 
 
 @dataclass(frozen=True)
-class Asker:
+class Caller:
     """Who asks, and by which way."""
 
     principal: str = ""
     route: str = "api"
 
 
-class Entry:
+class PendingLogEntry:
     """A query on its way into the log."""
 
-    def __init__(self, log: QueryLog, ask: Ask, asker: Asker, untrusted: bool) -> None:
+    def __init__(self, log: QueryLog, ask: QueryRequest, asker: Caller, untrusted: bool) -> None:
         self._log, self._ask, self._asker, self._untrusted = log, ask, asker, untrusted
         self._at, self._began = datetime.now(UTC), time.perf_counter()
         self._done = False
 
-    def ended(self, plan: Plan, rows: int, error: LakebedError | None) -> None:
+    def ended(self, plan: QueryPlan, rows: int, error: LakebedError | None) -> None:
         """Write it down, once."""
         if self._done:
             return

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from lakebed.app.fsck import fsck_tools, metadata_below
 from lakebed.app.lake import Lake
-from lakebed.care.fsck import Newer, Report, Tools, newer, quiet
+from lakebed.care.fsck import FsckServices, Newer, Report, newer, quiet
 from lakebed.engines.files import FolderFiles, open_files
 from lakebed.errors import FileMissing, UsageError
 from lakebed.pipelines.running.ledger_copies import take_up
@@ -31,7 +31,7 @@ WITHOUT = (
 
 
 @dataclass(frozen=True)
-class BackedUp:
+class BackupReport:
     """A backup that was made."""
 
     path: str
@@ -42,7 +42,7 @@ class BackedUp:
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreReport:
     """What a restore came to. `newer` tables have commits that the backup does not know; `repointed`: they are back."""
 
     made_at: str
@@ -54,7 +54,7 @@ class Restored:
     moved: bool  # the lake lay elsewhere then
 
 
-def backup(lake: Lake, destination: str) -> BackedUp:
+def backup(lake: Lake, destination: str) -> BackupReport:
     """Put catalog and state, as of one moment, into one file; others may go on writing. An existing file is refused."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "backup.zip"
@@ -62,7 +62,7 @@ def backup(lake: Lake, destination: str) -> BackedUp:
         data = file.read_bytes()
     store, path, shown = _place(lake, destination)
     store.create(path, data)
-    return BackedUp(shown, len(data), tables, rows)
+    return BackupReport(shown, len(data), tables, rows)
 
 
 def _written(lake: Lake, file: Path) -> tuple[dict[str, int], int]:
@@ -104,7 +104,7 @@ def _place(lake: Lake, text: str) -> tuple[Files, str, str]:
     return FolderFiles(place.parent), place.name, str(place)
 
 
-def restore(lake: Lake, source: str, *, force: bool = False, newest: bool = False, report: Report = quiet) -> Restored:
+def restore(lake: Lake, source: str, *, force: bool = False, newest: bool = False, report: Report = quiet) -> RestoreReport:
     """Put a backup in place of the lake's catalog and state. Refused where there is something already, unless `force`."""
     from lakebed.engines.database.backup import read_archive
 
@@ -121,7 +121,7 @@ def restore(lake: Lake, source: str, *, force: bool = False, newest: bool = Fals
         _take_up(tools, found)
         take_up(lake.stores.files, lake.stores.catalog, lake.stores.records)
         tools.pointing.repoint([], along=Along(undoing=tuple(_undoings(lake, found))))
-    return Restored(
+    return RestoreReport(
         manifest["made_at"],
         manifest["root"],
         len(manifest["tables"]),
@@ -170,7 +170,7 @@ def _refuse_unfit(lake: Lake, *, force: bool) -> None:
         raise UsageError(what, where=lake.stores.database.where, next="Make a backup of it first; then give --force.")
 
 
-def _gone_on(lake: Lake, tools: Tools) -> tuple[tuple[Newer, ...], tuple[str, ...]]:
+def _gone_on(lake: Lake, tools: FsckServices) -> tuple[tuple[Newer, ...], tuple[str, ...]]:
     files, _ = metadata_below(tools)
     pointers = tools.catalog.pointers()
     found = newer(pointers.values(), files, lake.root)
@@ -180,7 +180,7 @@ def _gone_on(lake: Lake, tools: Tools) -> tuple[tuple[Newer, ...], tuple[str, ..
     return found, tuple(sorted(others - folders))
 
 
-def _take_up(tools: Tools, found: Sequence[Newer]) -> None:
+def _take_up(tools: FsckServices, found: Sequence[Newer]) -> None:
     """All tables at once to their newest metadata files."""
     if tools.pointing is None or not found:
         return

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from lakebed.app.find import matching, resolve
 from lakebed.errors import BadName, LakebedError, UnknownName, UsageError
 from lakebed.names import ForeignName, TableName
-from lakebed.ports import Catalog, Foreign, Pointer, TableMetadata, ViewMetadata
+from lakebed.ports import Catalog, ForeignTable, Pointer, TableMetadata, ViewMetadata
 
 
 def views_of(catalog: Catalog, pattern: str | None) -> dict[TableName, ViewMetadata]:
@@ -15,18 +15,18 @@ def views_of(catalog: Catalog, pattern: str | None) -> dict[TableName, ViewMetad
     return {view: known for view, known in found.items() if known}
 
 
-def foreign_of(catalog: Catalog, pattern: str | None) -> tuple[Foreign, ...]:
+def foreign_of(catalog: Catalog, pattern: str | None) -> tuple[ForeignTable, ...]:
     """What somebody else made, as far as it fits."""
     return tuple(one for one in catalog.foreign() if pattern is None or _fits(one, pattern))
 
 
-def _fits(one: Foreign, pattern: str) -> bool:
+def _fits(one: ForeignTable, pattern: str) -> bool:
     if one.name is not None:
         return bool(matching(pattern, [one.name]))
     return fnmatchcase(one.table.casefold(), pattern.casefold())
 
 
-def foreign_metadata(catalog: Catalog, one: Foreign) -> TableMetadata | None:
+def foreign_metadata(catalog: Catalog, one: ForeignTable) -> TableMetadata | None:
     """What a table of somebody else's is; None for a view, and for one that cannot be read."""
     if one.kind == "view":
         return None
@@ -36,7 +36,7 @@ def foreign_metadata(catalog: Catalog, one: Foreign) -> TableMetadata | None:
     return None
 
 
-def find_anything(text: str, catalog: Catalog) -> TableName | Foreign:
+def find_anything(text: str, catalog: Catalog) -> TableName | ForeignTable:
     """A table or view of the lake, or what somebody else made, by its name or the end of it."""
     with suppress(UnknownName, BadName):
         return resolve(text, catalog.pointers())
@@ -54,7 +54,7 @@ def find_table(text: str, catalog: Catalog) -> TableName:
     raise not_a_table(found)
 
 
-def not_a_table(found: TableName | Foreign) -> UsageError:
+def not_a_table(found: TableName | ForeignTable) -> UsageError:
     """Why a view, or what somebody else made, is not what was asked for."""
     if isinstance(found, TableName):
         return UsageError(f"{found} is a view: it has no rows and no states of its own.", next=f"Ask it: SELECT * FROM {found}")

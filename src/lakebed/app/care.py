@@ -9,12 +9,12 @@ from typing import Any
 from lakebed.app.find import matching, resolve
 from lakebed.app.stores import Stores
 from lakebed.app.zones import zone_folders
-from lakebed.care import CareOnlooker, CareRequest, CareResult, CareTools, Reaping, ZoneRules, read_own_care, take_care
+from lakebed.care import CareListener, CareRequest, CareResult, CareServices, Reaping, ZoneRules, read_own_care, take_care
 from lakebed.care.spec import action_named
 from lakebed.engines.files import open_files
 from lakebed.errors import BadName, FileMissing, LakebedError, UnknownName
 from lakebed.names import TableName
-from lakebed.pipelines import Tools, read_zone
+from lakebed.pipelines import RunServices, read_zone
 from lakebed.pipelines.definition.load import list_folders
 from lakebed.pipelines.releases import fetch, reap_releases
 from lakebed.pipelines.running.heal import heal
@@ -45,7 +45,7 @@ class Care:
         settings: Settings,
         stores: Stores,
         *,
-        tools: Callable[[], Tools],
+        tools: Callable[[], RunServices],
         logs: Path,
         staging: Iterable[str],
         watch: Any,
@@ -61,7 +61,7 @@ class Care:
         only: Iterable[str] = (),
         orphans: bool = False,
         now: datetime | None = None,
-        onlooker: CareOnlooker | None = None,
+        onlooker: CareListener | None = None,
     ) -> CareResult:
         """Do what is due: for the tables that fit, or for the whole lake."""
         wanted = self._tables(tuple(tables))
@@ -89,10 +89,10 @@ class Care:
         effective = self._settings.care_for(table, own=said).model_dump()
         return CareView(table, TableCare().model_dump(), {level: own for level, own in overrides.items() if own}, effective)
 
-    def tools(self) -> CareTools:
+    def tools(self) -> CareServices:
         """What care of this lake works with."""
         stores = self._stores
-        return CareTools(
+        return CareServices(
             self._root,
             self._settings,
             stores.files,

@@ -8,7 +8,7 @@ from lakebed.ports import Column, Pointer, TableMetadata
 from lakebed.query.parsing.where import where_of
 from lakebed.query.planning.plan import Pinned
 from lakebed.query.planning.states import state_of
-from lakebed.query.results.lazy_scan import Chosen
+from lakebed.query.results.lazy_scan import TableSelection
 
 
 def choose(
@@ -28,14 +28,14 @@ def choose(
     known = pinned.columns
     names = _chosen(pointer, known, columns)
     if where is None:
-        return LazyTable(Chosen(pinned, names), reading, memory=memory)
+        return LazyTable(TableSelection(pinned, names), reading, memory=memory)
     session = reading.sessions().take()
     try:
         condition = where_of(where, pointer.table.name, known, parse=lambda sql: session.parse(sql)[1], timezone=timezone)
     finally:
         session.close()
     _refuse_unknown(pointer, known, condition.named.names)
-    return LazyTable(Chosen(pinned, names, condition), reading, memory=memory)
+    return LazyTable(TableSelection(pinned, names, condition), reading, memory=memory)
 
 
 def _chosen(pointer: Pointer, known: Sequence[Column], names: Sequence[str] | None) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ State = Literal["ok", "warning", "problem"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """What was found of one component."""
 
     component: str
@@ -24,7 +24,7 @@ class Finding:
     fix: str = ""
 
 
-def examine(lake: Lake | None, environment: Mapping[str, str]) -> tuple[Finding, ...]:
+def examine(lake: Lake | None, environment: Mapping[str, str]) -> tuple[DoctorFinding, ...]:
     """All findings; a component that fails does not keep the others from being looked at. Starts no JVM."""
     settings = lake.settings if lake else Settings()
     machine = [
@@ -32,9 +32,9 @@ def examine(lake: Lake | None, environment: Mapping[str, str]) -> tuple[Finding,
         _guarded("java", lambda: _java(environment)),
     ]
     if lake is None:
-        return (Finding("python", "ok", platform.python_version()), *machine, _no_lake())
+        return (DoctorFinding("python", "ok", platform.python_version()), *machine, _no_lake())
     return (
-        Finding("python", "ok", platform.python_version()),
+        DoctorFinding("python", "ok", platform.python_version()),
         *machine,
         _guarded("spark jars", lambda: _jars(settings, lake.root, environment)),
         *([] if settings.spark.is_local else [_guarded("spark", lambda: _spark(lake))]),
@@ -44,42 +44,44 @@ def examine(lake: Lake | None, environment: Mapping[str, str]) -> tuple[Finding,
     )
 
 
-def _guarded(component: str, look: Callable[[], Finding]) -> Finding:
+def _guarded(component: str, look: Callable[[], DoctorFinding]) -> DoctorFinding:
     try:
         return look()
     except LakebedError as error:
         where = f"{error.where}: " if error.where else ""
-        return Finding(component, "problem", detail=f"{where}{error.what}", fix=error.next)
+        return DoctorFinding(component, "problem", detail=f"{where}{error.what}", fix=error.next)
 
 
-def _package(name: str) -> Finding:
+def _package(name: str) -> DoctorFinding:
     try:
-        return Finding(name, "ok", version(name))
+        return DoctorFinding(name, "ok", version(name))
     except PackageNotFoundError:
-        return Finding(name, "problem", detail="not installed", fix="pip install lakebed")
+        return DoctorFinding(name, "problem", detail="not installed", fix="pip install lakebed")
 
 
-def _java(environment: Mapping[str, str]) -> Finding:
+def _java(environment: Mapping[str, str]) -> DoctorFinding:
     from lakebed.engines.spark.start.java import find_java
 
     java = find_java(environment)
-    return Finding("java", "ok", java.version, f"{java.home} (from {java.origin})")
+    return DoctorFinding("java", "ok", java.version, f"{java.home} (from {java.origin})")
 
 
-def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> Finding:
+def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> DoctorFinding:
     from lakebed.engines.spark.start.jars import absent, needed_jars
 
     cache = cache_folder(environment)
     if settings.spark.jars:
-        return Finding("spark jars", "ok", detail=f"{len(settings.spark.jars)} given by spark.jars")
+        return DoctorFinding("spark jars", "ok", detail=f"{len(settings.spark.jars)} given by spark.jars")
     missing = absent(needed_jars(settings, root), cache)
     if missing:
         names = ", ".join(jar.name for jar in missing)
-        return Finding("spark jars", "warning", detail=f"not yet in {cache}: {names}", fix="They are fetched at the first run.")
-    return Finding("spark jars", "ok", detail=str(cache))
+        return DoctorFinding(
+            "spark jars", "warning", detail=f"not yet in {cache}: {names}", fix="They are fetched at the first run."
+        )
+    return DoctorFinding("spark jars", "ok", detail=str(cache))
 
 
-def _spark(lake: Lake) -> Finding:
+def _spark(lake: Lake) -> DoctorFinding:
     """A remote Spark: whether it answers; a Connect server opens the lake, as it would for a run."""
     from lakebed.engines.spark.remote import close_remote, open_remote
     from lakebed.engines.spark.start.masters import refuse_unreachable, shown
@@ -88,40 +90,42 @@ def _spark(lake: Lake) -> Finding:
     refuse_unreachable(spark.master)
     if not spark.is_connect:
         where = shown(spark.master)
-        return Finding("spark", "ok", detail=f"{where}: answers" if where else f"{masked(spark.master)}: asked by the first run")
+        return DoctorFinding(
+            "spark", "ok", detail=f"{where}: answers" if where else f"{masked(spark.master)}: asked by the first run"
+        )
     session = open_remote(lake.settings, lake.root)
     try:
-        return Finding("spark", "ok", session.version, f"{shown(spark.master)}: answers, can open the lake")
+        return DoctorFinding("spark", "ok", session.version, f"{shown(spark.master)}: answers, can open the lake")
     finally:
         close_remote(session)
 
 
-def _files(lake: Lake) -> Finding:
+def _files(lake: Lake) -> DoctorFinding:
     lake.stores.files.probe()
-    return Finding("files", "ok", detail=f"{lake.stores.files.where}: answers, create-if-absent is atomic")
+    return DoctorFinding("files", "ok", detail=f"{lake.stores.files.where}: answers, create-if-absent is atomic")
 
 
-def _catalog(lake: Lake) -> Finding:
+def _catalog(lake: Lake) -> DoctorFinding:
     database = lake.stores.database.server_version()
     count = len(lake.stores.catalog.pointers())
-    return Finding("catalog", "ok", database, f"{lake.stores.catalog.where}: answers, {count} tables")
+    return DoctorFinding("catalog", "ok", database, f"{lake.stores.catalog.where}: answers, {count} tables")
 
 
-def _tables(lake: Lake) -> Finding:
+def _tables(lake: Lake) -> DoctorFinding:
     pointers = lake.stores.catalog.pointers()
     elsewhere = [pointer for pointer in pointers.values() if lake.root.relative(pointer.location) is None]
     if elsewhere and lake.stores.catalog.atomic:  # a REST catalog places tables where it likes
-        return Finding(
+        return DoctorFinding(
             "tables",
             "problem",
             detail=f"{len(elsewhere)} of {len(pointers)} tables point outside the lake, as {elsewhere[0].location} does",
             fix="If the lake was moved: lakebed relocate",
         )
     lake.stores.catalog.metadata(pointers.values())
-    return Finding("tables", "ok", detail=f"the metadata of {len(pointers)} tables can be read")
+    return DoctorFinding("tables", "ok", detail=f"the metadata of {len(pointers)} tables can be read")
 
 
-def _no_lake() -> Finding:
-    return Finding(
+def _no_lake() -> DoctorFinding:
+    return DoctorFinding(
         "lake", "warning", detail="there is none here", fix="Make one with: lakebed init, or name one with --lake PATH."
     )

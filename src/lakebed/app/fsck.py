@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from lakebed.app.lake import Lake, this_process
-from lakebed.care.fsck import SAMPLE, Checked, Pipelined, Report, StoredContent, Tools, check, mend, plan_rebuild, quiet
+from lakebed.care.fsck import SAMPLE, FsckReport, FsckServices, Pipelined, Report, StoredContent, check, mend, plan_rebuild, quiet
 from lakebed.engines.iceberg import DatabaseCatalog
 from lakebed.errors import DamagedTable, LakebedError, PointerMoved, UsageError
 from lakebed.names import TableName
@@ -21,7 +21,7 @@ class Rebuilt:
     skipped: dict[str, str]  # metadata file → why
 
 
-def fsck(lake: Lake, *, repair: bool = False, sample: int | None = SAMPLE, report: Report = quiet) -> Checked:
+def fsck(lake: Lake, *, repair: bool = False, sample: int | None = SAMPLE, report: Report = quiet) -> FsckReport:
     """Look the lake over; `repair` does what loses nothing, and looks again. `sample` None: every file is read whole."""
     tools = fsck_tools(lake, report=report)
     seen = check(tools, sample=sample)
@@ -31,7 +31,7 @@ def fsck(lake: Lake, *, repair: bool = False, sample: int | None = SAMPLE, repor
     return replace(check(tools, sample=sample), mended=mended)
 
 
-def fsck_tools(lake: Lake, *, report: Report = quiet) -> Tools:
+def fsck_tools(lake: Lake, *, report: Report = quiet) -> FsckServices:
     """What a check of this lake works with."""
     from lakebed.engines.database.state.audit import DatabaseAudit
     from lakebed.engines.iceberg.catalog.properties import file_properties
@@ -39,7 +39,7 @@ def fsck_tools(lake: Lake, *, report: Report = quiet) -> Tools:
 
     stores, settings = lake.stores, lake.settings
     properties = file_properties(settings.files)
-    return Tools(
+    return FsckServices(
         lake.root,
         stores.files,
         stores.catalog,
@@ -71,7 +71,7 @@ def _heal(lake: Lake, table: TableName) -> None:
     from lakebed.pipelines.running.heal import heal
 
     with lake.hold(table) as held:
-        heal(table, lake.pipelines.tools, lease=held.still())
+        heal(table, lake.pipelines.tools, lease=held.require())
 
 
 def _pipelines(lake: Lake) -> Pipelined:
@@ -134,7 +134,7 @@ def rebuild_catalog(lake: Lake, *, report: Report = quiet) -> Rebuilt:
     return Rebuilt(taken, skipped)
 
 
-def metadata_below(tools: Tools) -> tuple[list[MetadataFile], dict[str, str]]:
+def metadata_below(tools: FsckServices) -> tuple[list[MetadataFile], dict[str, str]]:
     """Every metadata file of the lake's warehouses, and those that cannot be read, with the reason."""
     files, damaged = [], {}
     for namespace in tools.files.folders():
@@ -149,7 +149,7 @@ def metadata_below(tools: Tools) -> tuple[list[MetadataFile], dict[str, str]]:
     return files, damaged
 
 
-def _known(tools: Tools, pointers: Iterable[Pointer]) -> tuple[set[str], set[str]]:
+def _known(tools: FsckServices, pointers: Iterable[Pointer]) -> tuple[set[str], set[str]]:
     """The tables that the catalog knows, by uuid; and the folders of those whose metadata cannot be read."""
     known: set[str] = set()
     damaged: set[str] = set()

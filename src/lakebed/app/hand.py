@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from lakebed.app import look
-from lakebed.app.pipelines import Pipelines, Request
+from lakebed.app.pipelines import BuildRequest, Pipelines
 from lakebed.errors import UsageError
 from lakebed.names import TableName
-from lakebed.pipelines import Build, Hand, Manner, alter_by_hand, change_by_hand, keys_given, spec_by_hand
+from lakebed.pipelines import Build, ManualChange, WriteOptions, alter_by_hand, change_by_hand, keys_given, spec_by_hand
 from lakebed.ports import Events, RunRecord
 from lakebed.sql import read_change
 
 
-def write_rows(pipelines: Pipelines, table: TableName, frame: Any, manner: Manner, *, gates: bool) -> RunRecord:
+def write_rows(pipelines: Pipelines, table: TableName, frame: Any, manner: WriteOptions, *, gates: bool) -> RunRecord:
     """Bring rows into a table, which is made if there is none."""
     pipelines.tools.ground.refuse_copied_lake()
-    return _change(pipelines, table, manner, Hand(frame=frame), gates=gates)
+    return _change(pipelines, table, manner, ManualChange(frame=frame), gates=gates)
 
 
 def execute(pipelines: Pipelines, text: str, *, find: Callable[[str], TableName], events: Events, gates: bool) -> RunRecord:
@@ -27,22 +27,22 @@ def execute(pipelines: Pipelines, text: str, *, find: Callable[[str], TableName]
     parts = statement.target[1:] if len(statement.target) == 4 else statement.target
     table = find(".".join(f"`{part}`" if "." in part else part for part in parts))
     if statement.kind == "alter":
-        build = Build({}, pipelines.tools, look.order_of(Request()))
+        build = Build({}, pipelines.tools, look.order_of(BuildRequest()))
         return alter_by_hand(build, table, statement, events)
-    return _change(pipelines, table, Manner(), Hand(statement=statement), gates=gates)
+    return _change(pipelines, table, WriteOptions(), ManualChange(statement=statement), gates=gates)
 
 
-def _change(pipelines: Pipelines, table: TableName, manner: Manner, hand: Hand, *, gates: bool) -> RunRecord:
+def _change(pipelines: Pipelines, table: TableName, manner: WriteOptions, hand: ManualChange, *, gates: bool) -> RunRecord:
     specs = pipelines.load().specs
     release = pipelines.tools.records.releases().get(table, "")
     spec = spec_by_hand(table, manner, pipeline=specs.get(table) if gates else None, release=release)
-    order = replace(look.order_of(Request()), hand=hand)
+    order = replace(look.order_of(BuildRequest()), hand=hand)
     return change_by_hand(Build(specs, pipelines.tools, order), spec)
 
 
-def manner_of(mode: str, key: str | Sequence[str], order: str | None, on_schema_change: str) -> Manner:
+def manner_of(mode: str, key: str | Sequence[str], order: str | None, on_schema_change: str) -> WriteOptions:
     """How rows come in, from what a caller says."""
-    return Manner(mode, keys_given(key), order, on_schema_change)
+    return WriteOptions(mode, keys_given(key), order, on_schema_change)
 
 
 def rows_of(file: Path) -> Any:

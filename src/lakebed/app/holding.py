@@ -9,14 +9,14 @@ from lakebed.app.stores import Stores
 from lakebed.errors import LakebedError
 from lakebed.names import ForeignName, TableName, new_run_id
 from lakebed.ports import Events
-from lakebed.query.planning.plan import Pinned, Plan, read_by
+from lakebed.query.planning.plan import Pinned, QueryPlan, read_by
 from lakebed.tables import find_point
 
 SECONDS = 3600.0  # should this process die
 _BEATS = 4  # in that time
 
 
-def hold_former(stores: Stores, plan: Plan) -> Callable[[], None]:
+def hold_former(stores: Stores, plan: QueryPlan) -> Callable[[], None]:
     """Keep former states from expiry until what is returned is called; the present one is kept for a day once superseded."""
     read = [view.target.what for view in read_by(plan.views)]
     former = [what for what in read if isinstance(what, Pinned) and not isinstance(what.table, ForeignName) and _is_former(what)]
@@ -25,7 +25,7 @@ def hold_former(stores: Stores, plan: Plan) -> Callable[[], None]:
     states: dict[TableName, set[int]] = {}
     for pinned in former:
         states.setdefault(pinned.table, set()).update([pinned.snapshot.id] if pinned.snapshot else [])
-    held = Hold(stores.events, states, reader="query")
+    held = SnapshotGuard(stores.events, states, reader="query")
     try:
         _refuse_expired(stores, former)
     except BaseException:
@@ -48,7 +48,7 @@ def _refuse_expired(stores: Stores, held: Sequence[Pinned]) -> None:
             find_point(pinned.table, present[pinned.table], str(pinned.snapshot.id))
 
 
-class Hold:
+class SnapshotGuard:
     """States that care leaves alone until they are given back; after the death of this process, for so many seconds.
 
     A thread renews it, for nobody knows how long a reader takes. It ends with the hold, given back or forgotten.
@@ -82,7 +82,7 @@ class Hold:
             self._events.give_back(self._holder)
 
 
-def _renew(held: "weakref.ref[Hold]", over: threading.Event, pause: float) -> None:
+def _renew(held: "weakref.ref[SnapshotGuard]", over: threading.Event, pause: float) -> None:
     while not over.wait(pause):
         hold = held()
         if hold is None:

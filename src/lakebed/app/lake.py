@@ -18,7 +18,7 @@ from lakebed.app.reads import Reads
 from lakebed.app.stores import Stores, open_stores
 from lakebed.errors import LakebedError, UnknownName
 from lakebed.names import AssetKey, TableName, tables_of_assets
-from lakebed.ports import MAIN, Foreign, Pointer, Publication, Snapshot, TableMetadata
+from lakebed.ports import MAIN, ForeignTable, Pointer, Publication, Snapshot, TableMetadata
 from lakebed.settings import (
     DATA,
     IN_BUCKET,
@@ -28,15 +28,15 @@ from lakebed.settings import (
     logs_folder,
     staging_place,
 )
-from lakebed.tables import Ask, Ground, Held, Waiting, hold, publish
+from lakebed.tables import HeldLease, LeaseWait, PublishRequest, TablePlacement, hold, publish
 
 if TYPE_CHECKING:
     from lakebed.app.care import Care
-    from lakebed.app.pipelines import Pipelines, Result
+    from lakebed.app.pipelines import BuildResult, Pipelines
     from lakebed.app.tables import Tables
-    from lakebed.care import CareOnlooker, CareResult
+    from lakebed.care import CareListener, CareResult
     from lakebed.engines.types import IcebergCatalog, SparkSession
-    from lakebed.pipelines import Plan, Tools, Workbench
+    from lakebed.pipelines import RunPlan, RunServices, Workbench
     from lakebed.ports import Compute, Dropped, RunRecord
     from lakebed.tables import Rollback, TableDiff
 
@@ -85,7 +85,7 @@ class Lake(Reads):
         """Columns, layout, refs and snapshots of one table; for views there is `views`."""
         catalog = self.stores.catalog
         found = find_anything(name, catalog) if isinstance(name, str) else name
-        if isinstance(found, Foreign) and found.kind == "table" and found.name:
+        if isinstance(found, ForeignTable) and found.kind == "table" and found.name:
             return catalog.metadata([Pointer(found.name, found.location)])[found.name]
         table = self.find(name)
         return catalog.metadata(catalog.pointers([table]).values())[table]
@@ -189,30 +189,32 @@ class Lake(Reads):
         return self._ground.creation_of(_named(table), columns, partition_by=partition_by)
 
     @cached_property
-    def _ground(self) -> Ground:
-        return Ground(self.root, self.settings, self.stores.catalog, self.stores.files)
+    def _ground(self) -> TablePlacement:
+        return TablePlacement(self.root, self.settings, self.stores.catalog, self.stores.files)
 
     def assets(self, keys: Iterable[AssetKey]) -> dict[AssetKey, TableName]:
         """The tables these Dagster assets are; colliding keys are refused."""
         return tables_of_assets(keys, self.settings.assets.namespace, self.settings.assets.schema_mapping)
 
-    def hold(self, table: str | TableName, *, holder: str | None = None, wait: float = 0.0) -> AbstractContextManager[Held]:
+    def hold(self, table: str | TableName, *, holder: str | None = None, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
         """The lease on a table, for the length of a `with` block: a `Held` whose `still()` is what `publish` takes.
 
         One that somebody else has is waited for as long as is said.
         """
         name, limit = _named(table), self.settings.lease.limit_seconds  # it need not exist yet
-        return hold(self.stores.leases, str(name), holder=holder or this_process(), limit=limit, waiting=Waiting(wait))
+        return hold(self.stores.leases, str(name), holder=holder or this_process(), limit=limit, waiting=LeaseWait(wait))
 
-    def publish(self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[Held] = ()) -> Publication:
+    def publish(
+        self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[HeldLease] = ()
+    ) -> Publication:
         """Move `main` of every table to its branch, all or none. A lease that is not in `held` is taken for the moment."""
         self._ground.refuse_copied_lake()
         names = sorted(self.find(table) for table in tables)
         with ExitStack() as stack:
-            leases = [one.still() for one in held]
+            leases = [one.require() for one in held]
             covered = {lease.name for lease in leases}
-            leases += [stack.enter_context(self.hold(name)).still() for name in names if str(name) not in covered]
-            return publish(self.stores.catalog, [Ask(name, branch) for name in names], run_id=run_id, leases=leases)
+            leases += [stack.enter_context(self.hold(name)).require() for name in names if str(name) not in covered]
+            return publish(self.stores.catalog, [PublishRequest(name, branch) for name in names], run_id=run_id, leases=leases)
 
     # -- pipelines
 
@@ -223,11 +225,11 @@ class Lake(Reads):
 
         return Pipelines(self._tools)
 
-    def plan(self, *selectors: str, exclude: Sequence[str] = (), **options: Any) -> "tuple[Plan, ...]":
+    def plan(self, *selectors: str, exclude: Sequence[str] = (), **options: Any) -> "tuple[RunPlan, ...]":
         """What runs of the selected pipelines would do now; touches nothing. Options are those of `Request`."""
-        from lakebed.app.pipelines import Request
+        from lakebed.app.pipelines import BuildRequest
 
-        return self.pipelines.plan(Request(selectors, tuple(exclude), **options))
+        return self.pipelines.plan(BuildRequest(selectors, tuple(exclude), **options))
 
     def run(
         self,
@@ -238,21 +240,21 @@ class Lake(Reads):
         fail_fast: bool = False,
         wait: float = 0.0,
         **options: Any,
-    ) -> "Result":
+    ) -> "BuildResult":
         """Run the selected pipelines, all without a selector. Further options are those of `Request`.
 
         A table that another run has is waited for, `wait` seconds at most.
         """
-        from lakebed.app.pipelines import Request
+        from lakebed.app.pipelines import BuildRequest
 
-        request = Request(selectors, tuple(exclude), **options)
+        request = BuildRequest(selectors, tuple(exclude), **options)
         return self.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast, wait=wait)
 
-    def _tools(self) -> "Tools":
-        from lakebed.pipelines import Tools
+    def _tools(self) -> "RunServices":
+        from lakebed.pipelines import RunServices
 
         logs = logs_folder(self.settings, self.root, self._environment)
-        return Tools(
+        return RunServices(
             self._ground,
             self.stores.leases,
             self.stores.records,
@@ -311,7 +313,7 @@ class Lake(Reads):
         only: Sequence[str] = (),
         orphans: bool = False,
         now: datetime | None = None,
-        onlooker: "CareOnlooker | None" = None,
+        onlooker: "CareListener | None" = None,
     ) -> "CareResult":
         """Do what is due: expire, rewrite, remove, purge; for these tables or patterns, or for the whole lake.
 

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.holding import Hold
+from lakebed.app.holding import SnapshotGuard
 from lakebed.errors import MissingExtra, UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Events, Predicate, Scan, Scans
-from lakebed.query.results.lazy_scan import Chosen
+from lakebed.query.results.lazy_scan import TableSelection
 from lakebed.query.results.pandas_frame import Backend, as_pandas
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class LazyTable:
     The snapshot is kept from expiry while rows are read. Types are Iceberg's own; `memory` bounds what DuckDB may use.
     """
 
-    def __init__(self, chosen: Chosen, reading: Reading, *, memory: str | None = None) -> None:
+    def __init__(self, chosen: TableSelection, reading: Reading, *, memory: str | None = None) -> None:
         self._chosen, self._reading, self._memory = chosen, reading, memory
 
     @property
@@ -96,14 +96,14 @@ class LazyTable:
 
     def duckdb(self) -> "DuckRelation":
         """A relation on a DuckDB connection of its own, which lasts as long as the relation."""
-        from lakebed.engines.duckdb.streams import Wanted, relation
+        from lakebed.engines.duckdb.streams import ReadRequest, relation
 
         held = self._hold()
         try:
             scan = self._scan(self.columns)
             sessions = self._reading.sessions()
             found: DuckRelation = relation(
-                sessions, self._chosen, scan, Wanted(self.columns), memory=self._memory, on_end=held.give_back
+                sessions, self._chosen, scan, ReadRequest(self.columns), memory=self._memory, on_end=held.give_back
             )
             return found
         except BaseException:
@@ -143,15 +143,15 @@ class LazyTable:
         )
 
     def _batches(self, names: tuple[str, ...], predicate: Predicate | None, limit: int | None, rows: int | None) -> Iterator[Any]:
-        from lakebed.engines.duckdb.streams import Wanted, stream
+        from lakebed.engines.duckdb.streams import ReadRequest, stream
 
         with self._held():
             scan = self._scan(names, predicate)
-            wanted = Wanted(names, predicate, limit, rows or _ROWS)
+            wanted = ReadRequest(names, predicate, limit, rows or _ROWS)
             yield from stream(self._reading.sessions(), self._chosen, scan, wanted, memory=self._memory)
 
-    def _hold(self) -> Hold:
-        held = Hold(self._reading.events, {self.name: [] if self.snapshot is None else [self.snapshot]})
+    def _hold(self) -> SnapshotGuard:
+        held = SnapshotGuard(self._reading.events, {self.name: [] if self.snapshot is None else [self.snapshot]})
         try:
             self._refuse_if_gone()
         except BaseException:
@@ -160,7 +160,7 @@ class LazyTable:
         return held
 
     @contextmanager
-    def _held(self) -> Iterator[Hold]:
+    def _held(self) -> Iterator[SnapshotGuard]:
         held = self._hold()
         try:
             yield held

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
-from lakebed.pipelines import Graph, Node, PipelineSpec, Tools, build_graph, read_pipeline, select
+from lakebed.pipelines import Graph, GraphNode, PipelineSpec, RunServices, build_graph, read_pipeline, select
 from lakebed.pipelines.definition.load import read_folders, texts
 from lakebed.pipelines.definition.naming import refuse_unknown_layer, tables_of
 from lakebed.pipelines.releases import load_released
@@ -44,7 +44,7 @@ class Loaded:
         return tuple(table for table in select(self.graph, selectors, exclude) if table in self.unreleased)
 
 
-def load_drafts(tools: Tools) -> Loaded:
+def load_drafts(tools: RunServices) -> Loaded:
     """All pipelines as they lie in their folders."""
     folders = read_folders(tools.ground.files)
     for folder in folders:
@@ -57,25 +57,25 @@ def load_drafts(tools: Tools) -> Loaded:
     return Loaded(specs, graph, {spec.table: contents for spec, contents in read})
 
 
-def load_all_released(tools: Tools) -> Loaded:
+def load_all_released(tools: RunServices) -> Loaded:
     """All pipelines as of their newest releases; others can be named, and are refused with the reason."""
     found, last = load_released(tools.ground.files, tools.releases), tools.records.releases()
     refused = found.damaged | found.deleted | found.unreleased
     nodes = [_node(spec, last) for spec in found.specs.values()]
-    nodes += [Node(table, (), path=table.pipeline_folder) for table in refused]
+    nodes += [GraphNode(table, (), path=table.pipeline_folder) for table in refused]
     damaged, unreleased = frozenset(found.damaged), frozenset(found.unreleased)
     return Loaded(found.specs, build_graph(nodes), refused=refused, damaged=damaged, unreleased=unreleased)
 
 
-def refuse_unreleased_inputs(tables: Sequence[TableName], loaded: Loaded, tools: Tools) -> None:
+def refuse_unreleased_inputs(tables: Sequence[TableName], loaded: Loaded, tools: RunServices) -> None:
     """Refuse pipelines that read a table which is not there, and whose pipeline cannot make it because it has no release."""
     read = {table for one in tables for table in loaded.specs[one].inputs if table in loaded.refused}
     for table in sorted(read - tools.ground.catalog.pointers(read).keys() if read else ()):
         raise loaded.refused[table]
 
 
-def _node(spec: PipelineSpec, releases: Mapping[TableName, str]) -> Node:
-    return Node(
+def _node(spec: PipelineSpec, releases: Mapping[TableName, str]) -> GraphNode:
+    return GraphNode(
         spec.table,
         spec.inputs,
         zones=spec.zone_names,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lakebed.app.find import resolve
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, new_run_id, short_id
-from lakebed.pipelines import Ahead, Order, PipelineSpec, Preview, judged, preview
+from lakebed.pipelines import Ahead, PipelineSpec, Preview, RunOptions, judged, preview
 from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage, columns_of, table_lineage
 from lakebed.pipelines.releases import known_columns
 from lakebed.pipelines.running.manual import BY_HAND
@@ -15,7 +15,7 @@ from lakebed.ports import RunRecord, RunState, Verdict
 
 if TYPE_CHECKING:
     from lakebed.app.loading import Loaded
-    from lakebed.app.pipelines import Pipelines, Request
+    from lakebed.app.pipelines import BuildRequest, Pipelines
 
 _ALL = 10_000
 
@@ -42,7 +42,7 @@ class Judged:
 OnJudged = Callable[[Judged, int], None]
 
 
-def compile_selected(pipelines: "Pipelines", request: "Request") -> tuple[Sql, ...]:
+def compile_selected(pipelines: "Pipelines", request: "BuildRequest") -> tuple[Sql, ...]:
     """The SQL of the selected pipelines and their gates. A Python pipeline has none, and is refused if nothing else is meant."""
     loaded = pipelines.load(released=request.released)
     tables = loaded.selected(request.select, request.exclude)
@@ -60,7 +60,7 @@ def _sql(ahead: Ahead, spec: PipelineSpec) -> list[Sql]:
     return [Sql(spec.table, query.where, query.text), *(Sql(spec.table, one.where, one.text, gate.name) for gate, one in named)]
 
 
-def preview_one(pipelines: "Pipelines", name: str, request: "Request", *, limit: int) -> Preview:
+def preview_one(pipelines: "Pipelines", name: str, request: "BuildRequest", *, limit: int) -> Preview:
     """The first rows that a run of one pipeline would come to."""
     loaded = pipelines.load(released=request.released)
     tables = loaded.selected((name,))
@@ -69,7 +69,7 @@ def preview_one(pipelines: "Pipelines", name: str, request: "Request", *, limit:
     return preview(loaded.specs[tables[0]], loaded.specs, pipelines.tools, order_of(request), limit=limit)
 
 
-def judge_selected(pipelines: "Pipelines", request: "Request", *, on_end: OnJudged) -> tuple[Judged, ...]:
+def judge_selected(pipelines: "Pipelines", request: "BuildRequest", *, on_end: OnJudged) -> tuple[Judged, ...]:
     """The gates of the selected pipelines that have some, asked about what is published. `on_end`: each, and of how many."""
     loaded = pipelines.load(released=request.released)
     tables = [table for table in loaded.selected(request.select, request.exclude) if loaded.specs[table].gates]
@@ -80,20 +80,20 @@ def judge_selected(pipelines: "Pipelines", request: "Request", *, on_end: OnJudg
     return tuple(results)
 
 
-def _judged(pipelines: "Pipelines", loaded: "Loaded", spec: PipelineSpec, request: "Request") -> Judged:
+def _judged(pipelines: "Pipelines", loaded: "Loaded", spec: PipelineSpec, request: "BuildRequest") -> Judged:
     tools = pipelines.tools
     if not spec.is_view and spec.table not in tools.ground.catalog.pointers([spec.table]):
         return Judged(spec.table, reason="it has not been run yet")
     return Judged(spec.table, judged(spec, loaded.specs, tools, order_of(request)))
 
 
-def lineage_of(pipelines: "Pipelines", request: "Request") -> Lineage:
+def lineage_of(pipelines: "Pipelines", request: "BuildRequest") -> Lineage:
     """What the selected pipelines read, and the snapshots their last successful runs saw."""
     loaded = pipelines.load(released=request.released)
     return table_lineage(loaded.specs, loaded.selected(request.select, request.exclude), _last(pipelines))
 
 
-def columns_selected(pipelines: "Pipelines", request: "Request") -> tuple[ColumnLineage, ...]:
+def columns_selected(pipelines: "Pipelines", request: "BuildRequest") -> tuple[ColumnLineage, ...]:
     """From which columns those of the selected pipelines come. Python cannot be traced: refused if nothing else is meant."""
     loaded = pipelines.load(released=request.released)
     specs = [loaded.specs[table] for table in loaded.selected(request.select, request.exclude)]
@@ -143,6 +143,6 @@ def find_run(pipelines: "Pipelines", text: str) -> RunRecord:
     return found[0]
 
 
-def order_of(request: "Request") -> Order:
+def order_of(request: "BuildRequest") -> RunOptions:
     """A request as a run is told it."""
-    return Order(new_run_id(), vars=request.vars, full_refresh=request.full_refresh)
+    return RunOptions(new_run_id(), vars=request.vars, full_refresh=request.full_refresh)

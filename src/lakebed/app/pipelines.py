@@ -15,9 +15,9 @@ from lakebed.names import TableName
 from lakebed.pipelines import (
     Ahead,
     Build,
-    Plan,
     Preview,
-    Tools,
+    RunPlan,
+    RunServices,
     read_log,
     refuse_unknown_refs,
     run_each,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request:
+class BuildRequest:
     """Which pipelines, and how they are to run."""
 
     select: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Result:
+class BuildResult:
     """What a build came to: a record of every run, in the order of the graph."""
 
     invocation: str
@@ -63,7 +63,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Onlooker:
+class BuildListener:
     """Who is told how a build goes on."""
 
     on_select: Callable[[tuple[TableName, ...]], None] = lambda _: None
@@ -75,11 +75,11 @@ class Onlooker:
 class Pipelines:
     """The pipelines of one lake."""
 
-    def __init__(self, tools: Callable[[], Tools]) -> None:
+    def __init__(self, tools: Callable[[], RunServices]) -> None:
         self._open = tools
 
     @property
-    def tools(self) -> Tools:
+    def tools(self) -> RunServices:
         return self._open()
 
     @property
@@ -101,7 +101,7 @@ class Pipelines:
             return ()
         return spec.strategy.keys if spec else ()
 
-    def plan(self, request: Request) -> tuple[Plan, ...]:
+    def plan(self, request: BuildRequest) -> tuple[RunPlan, ...]:
         """What runs would do now; what could not run is refused. Touches nothing, starts no JVM."""
         loaded = self.load(released=request.released)
         tables = loaded.selected(request.select, request.exclude)
@@ -111,22 +111,22 @@ class Pipelines:
 
     def run(
         self,
-        request: Request,
+        request: BuildRequest,
         *,
         together: bool = False,
         threads: int = 1,
         fail_fast: bool = False,
         wait: float = 0.0,
-        onlooker: Onlooker | None = None,
+        onlooker: BuildListener | None = None,
         watch: Any = None,
-    ) -> Result:
+    ) -> BuildResult:
         """Run what is selected; each is published as its gates pass, or all `together`.
 
         A table that another run has is waited for, `wait` seconds at most.
         """
         loaded, tables = patiently(lambda: self._ready(request))
         order = look.order_of(request) if watch is None else replace(look.order_of(request), watch=watch)
-        told = onlooker or Onlooker()
+        told = onlooker or BuildListener()
         told.on_select(tables)
         build = Build(loaded.specs, self.tools, order, threads, fail_fast, wait, told.on_start, told.on_end, on_wait=told.on_wait)
         began = time.monotonic()
@@ -134,9 +134,9 @@ class Pipelines:
         args = vars(request) | {"together": together, "threads": threads, "fail_fast": fail_fast}
         seconds = time.monotonic() - began
         keep_artifacts(self.tools, loaded.specs, records, invocation=order.invocation, elapsed=seconds, args=args)
-        return Result(order.invocation, records, loaded.left_out(request.select, request.exclude))
+        return BuildResult(order.invocation, records, loaded.left_out(request.select, request.exclude))
 
-    def _ready(self, request: Request) -> tuple[Loaded, tuple[TableName, ...]]:
+    def _ready(self, request: BuildRequest) -> tuple[Loaded, tuple[TableName, ...]]:
         """What is to run, found sound and saved."""
         self.tools.ground.refuse_copied_lake()
         loaded = self.load(released=request.released)
@@ -146,7 +146,7 @@ class Pipelines:
         save_drafts({table: loaded.contents[table] for table in tables if table in loaded.contents}, self.tools)
         return loaded, tables
 
-    def retry(self, *, threads: int = 1, wait: float = 0.0, onlooker: Onlooker | None = None) -> Result:
+    def retry(self, *, threads: int = 1, wait: float = 0.0, onlooker: BuildListener | None = None) -> BuildResult:
         """Run again what failed or was skipped in the last build, as it was asked for then; see `run` for `wait`."""
         settle_divided(self.tools.ground.catalog)  # what a crash left half published may have happened after all
         last = look.last_of_a_build(self)
@@ -159,7 +159,7 @@ class Pipelines:
             raise UsageError("everything in the last build succeeded.")
         asked = args_of(self.tools.ground.files, last.invocation)
         full_refresh, vars = asked.get("full_refresh", False), asked.get("vars", {})
-        request = Request(tuple(map(str, wanted)), (), full_refresh, vars, released=last.version is not None)
+        request = BuildRequest(tuple(map(str, wanted)), (), full_refresh, vars, released=last.version is not None)
         return self.run(request, together=asked.get("together", False), threads=threads, wait=wait, onlooker=onlooker)
 
     def find_run(self, text: str) -> RunRecord:
@@ -168,23 +168,23 @@ class Pipelines:
 
     # -- looking; see `look`
 
-    def compile(self, request: Request) -> tuple[look.Sql, ...]:
+    def compile(self, request: BuildRequest) -> tuple[look.Sql, ...]:
         """The SQL that would run. Starts no JVM."""
         return look.compile_selected(self, request)
 
-    def preview(self, name: str, request: Request | None = None, *, limit: int = 20) -> Preview:
+    def preview(self, name: str, request: BuildRequest | None = None, *, limit: int = 20) -> Preview:
         """The first rows of one pipeline; writes nothing."""
-        return look.preview_one(self, name, request or Request(), limit=limit)
+        return look.preview_one(self, name, request or BuildRequest(), limit=limit)
 
-    def test(self, request: Request, *, on_end: look.OnJudged = lambda *_: None) -> tuple[look.Judged, ...]:
+    def test(self, request: BuildRequest, *, on_end: look.OnJudged = lambda *_: None) -> tuple[look.Judged, ...]:
         """Gates, asked about what is published."""
         return look.judge_selected(self, request, on_end=on_end)
 
-    def lineage(self, request: Request) -> Lineage:
+    def lineage(self, request: BuildRequest) -> Lineage:
         """What pipelines read."""
         return look.lineage_of(self, request)
 
-    def columns(self, request: Request) -> tuple[ColumnLineage, ...]:
+    def columns(self, request: BuildRequest) -> tuple[ColumnLineage, ...]:
         """From which columns those of pipelines come."""
         return look.columns_selected(self, request)
 

@@ -6,18 +6,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.asking import Asker, Entry
+from lakebed.app.asking import Caller, PendingLogEntry
 from lakebed.app.holding import hold_former
 from lakebed.app.stores import Stores
 from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import new_run_id
-from lakebed.query.planning.plan import Pinned, Plan, read_by
-from lakebed.query.planning.plan_cache import Seen
-from lakebed.query.planning.prepare import Ground, Rows, planned
+from lakebed.query.planning.plan import Pinned, QueryPlan, read_by
+from lakebed.query.planning.plan_cache import PlanCache
+from lakebed.query.planning.prepare import QueryContext, Rows, planned
 from lakebed.query.planning.resolve import everything
 from lakebed.query.results.log import QueryLog
 from lakebed.query.results.result import Result
-from lakebed.query.spec import Ask
+from lakebed.query.spec import QueryRequest
 from lakebed.settings import Root, Settings
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lakebed.ports import Compute
 
 _MEANING = ("spark.sql.ansi", "spark.sql.caseSensitive", "spark.sql.legacy")  # settings that change what Spark's SQL means
-_NO_PLAN = Plan("", "", ())
+_NO_PLAN = QueryPlan("", "", ())
 
 
 class Queries:
@@ -45,7 +45,7 @@ class Queries:
         compute: "Callable[[str], Compute]",
     ) -> None:
         self._stores, self._root, self._settings = stores, root, settings
-        self._environment, self._compute, self._seen = environment, compute, Seen()
+        self._environment, self._compute, self._seen = environment, compute, PlanCache()
         self.log = QueryLog(logs)
 
     @cached_property
@@ -72,14 +72,14 @@ class Queries:
         return inspected(pinned.pointer, snapshot, about, file_properties(self._settings.files))
 
     @property
-    def _ground(self) -> Ground:
+    def _ground(self) -> QueryContext:
         own: dict[tuple[str, ...], str] = {("system", "query_log"): self.log.select()}
         settings = [key for key in self._settings.spark.conf if key.startswith(_MEANING)]
-        return Ground(
+        return QueryContext(
             self._stores.catalog, self._stores.scans, self._settings.timezone, own, self._seen, settings[0] if settings else ""
         )
 
-    def plan(self, ask: Ask) -> Plan:
+    def plan(self, ask: QueryRequest) -> QueryPlan:
         """What a query would read; reads no row."""
         session = self.sessions.take()
         try:
@@ -87,9 +87,9 @@ class Queries:
         finally:
             session.close()
 
-    def query(self, ask: Ask, *, untrusted: bool = False, asker: Asker | None = None) -> Result:
+    def query(self, ask: QueryRequest, *, untrusted: bool = False, asker: Caller | None = None) -> Result:
         """The answer. Every query is written to the log when its last row was read, or it failed."""
-        entry = Entry(self.log, ask, asker or Asker(), untrusted)
+        entry = PendingLogEntry(self.log, ask, asker or Caller(), untrusted)
         try:
             if ask.engine == "spark":
                 return self._by_spark(ask, entry, untrusted=untrusted)
@@ -98,7 +98,7 @@ class Queries:
             entry.ended(_NO_PLAN, 0, error)
             raise
 
-    def _by_duckdb(self, ask: Ask, entry: Entry, *, untrusted: bool) -> Result:
+    def _by_duckdb(self, ask: QueryRequest, entry: PendingLogEntry, *, untrusted: bool) -> Result:
         if untrusted:
             self._refuse(ask)
         began = time.perf_counter()
@@ -116,7 +116,7 @@ class Queries:
 
         return Result(plan, begin, limit=ask.limit, on_end=ended, plan_ms=took, profile=ask.profile)
 
-    def _begun(self, plan: Plan, ask: Ask) -> Rows:
+    def _begun(self, plan: QueryPlan, ask: QueryRequest) -> Rows:
         session = self.sessions.take()
         try:
             if ask.stop:
@@ -128,7 +128,7 @@ class Queries:
             session.close()
             raise
 
-    def _answered(self, plan: Plan, session: "DuckSession") -> Plan:
+    def _answered(self, plan: QueryPlan, session: "DuckSession") -> QueryPlan:
         """The plan with the rows of those views that take Spark, in files that go with the session."""
         compute = self._compute(new_run_id())
         session.on_close(compute.close)
@@ -138,7 +138,7 @@ class Queries:
             raise BadQuery(error.what, next=error.next) from error
         return plan.with_files(saved)
 
-    def _refuse(self, ask: Ask) -> None:
+    def _refuse(self, ask: QueryRequest) -> None:
         from lakebed.query.guard.statement_guard import check_untrusted
 
         if ask.parameters:
@@ -151,7 +151,7 @@ class Queries:
             names = [table.levels for table in (*known.pointers, *known.beside) if not table.hidden]
             check_untrusted(ask.sql, names)
 
-    def _confined(self, plan: Plan, ask: Ask) -> Rows:
+    def _confined(self, plan: QueryPlan, ask: QueryRequest) -> Rows:
         from lakebed.engines.duckdb.s3_secret import reaching
         from lakebed.engines.duckdb.untrusted.rows import confined
 
@@ -165,7 +165,7 @@ class Queries:
             children=self._children,
         )
 
-    def _opened_by_iceberg(self, plan: Plan) -> frozenset[str]:
+    def _opened_by_iceberg(self, plan: QueryPlan) -> frozenset[str]:
         """Where DuckDB's own reader of Iceberg looks for manifests and files, of tables that it reads."""
         read = [
             (view.target.what, view.scan) for view in read_by(plan.views) if view.scan and view.scan.files and not view.scan.plain
@@ -183,7 +183,7 @@ class Queries:
 
         return Children(ready=self._settings.query.untrusted_ready)
 
-    def _by_spark(self, ask: Ask, entry: Entry, *, untrusted: bool) -> Result:
+    def _by_spark(self, ask: QueryRequest, entry: PendingLogEntry, *, untrusted: bool) -> Result:
         from lakebed.engines.spark.queries import SparkRows
         from lakebed.query.planning.spark_sql import planned_for_spark
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.app.beside import find_anything, foreign_metadata, foreign_of, views_of
 from lakebed.names import TableName
-from lakebed.ports import Foreign
+from lakebed.ports import ForeignTable
 from lakebed.settings import Root, Settings, logs_folder
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lakebed.query.results.log import QueryLog
     from lakebed.query.results.result import Result as QueryResult
     from lakebed.query.spec import Engine
-    from lakebed.query.stopping import Stop
+    from lakebed.query.stopping import Cancellation
 
 
 class Reads:
@@ -46,9 +46,9 @@ class Reads:
     def find_anything(self, name: str) -> "tuple[TableName, ViewMetadata | None]":
         """A table or view of this name or end of a name, whoever made it; of a view, what it is."""
         found = find_anything(name, self.stores.catalog)
-        table = found.name if isinstance(found, Foreign) and found.name else found
+        table = found.name if isinstance(found, ForeignTable) and found.name else found
         assert isinstance(table, TableName)  # noqa: S101 - what has no name is not found by one
-        is_view = (isinstance(found, Foreign) and found.kind == "view") or table in self.stores.catalog.views()
+        is_view = (isinstance(found, ForeignTable) and found.kind == "view") or table in self.stores.catalog.views()
         return table, self.stores.catalog.view(table) if is_view else None
 
     def readable(self) -> list[TableName]:
@@ -66,11 +66,11 @@ class Reads:
         """The views that fit: columns, SQL, and when each was made."""
         return views_of(self.stores.catalog, pattern)
 
-    def foreign(self, pattern: str | None = None) -> tuple[Foreign, ...]:
+    def foreign(self, pattern: str | None = None) -> tuple[ForeignTable, ...]:
         """Tables and views that somebody else made in the catalog, under names that Lakebed would not give."""
         return foreign_of(self.stores.catalog, pattern)
 
-    def foreign_metadata(self, one: Foreign) -> "TableMetadata | None":
+    def foreign_metadata(self, one: ForeignTable) -> "TableMetadata | None":
         """What such a table is; None for a view, and for one that cannot be read."""
         return foreign_metadata(self.stores.catalog, one)
 
@@ -104,18 +104,18 @@ class Reads:
         untrusted: bool = False,
         principal: str = "",
         route: str = "api",
-        stop: "Stop | None" = None,
+        stop: "Cancellation | None" = None,
     ) -> "QueryResult":
         """The answer to a query in DuckDB's SQL (or Spark's), all tables as of one moment; no JVM starts for DuckDB.
 
         `at` reads all tables as of a snapshot, tag, branch or time. `untrusted` SQL is judged, confined and limited.
         `stop` ends it from another thread.
         """
-        from lakebed.app.asking import Asker
-        from lakebed.query.spec import Ask
+        from lakebed.app.asking import Caller
+        from lakebed.query.spec import QueryRequest
 
-        ask = Ask(sql, None if at is None else str(at), engine, limit, namespace, parameters, profile, stop)
-        return self.queries.query(ask, untrusted=untrusted, asker=Asker(principal, route))
+        ask = QueryRequest(sql, None if at is None else str(at), engine, limit, namespace, parameters, profile, stop)
+        return self.queries.query(ask, untrusted=untrusted, asker=Caller(principal, route))
 
     def table(
         self,
@@ -142,6 +142,6 @@ class Reads:
     def explain(self, sql: str, *, at: str | int | None = None, namespace: str | None = None) -> "tuple[Explained, ...]":
         """Of each table of a query: the files considered, those that would be read, and why; reads no row."""
         from lakebed.query.planning.explain import explained
-        from lakebed.query.spec import Ask
+        from lakebed.query.spec import QueryRequest
 
-        return explained(self.queries.plan(Ask(sql, None if at is None else str(at), namespace=namespace)))
+        return explained(self.queries.plan(QueryRequest(sql, None if at is None else str(at), namespace=namespace)))

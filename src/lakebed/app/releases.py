@@ -11,13 +11,13 @@ from typing import Any, Literal
 from lakebed.app.find import resolve
 from lakebed.errors import UsageError
 from lakebed.names import TableName
-from lakebed.pipelines import Tools, read_pipeline
+from lakebed.pipelines import RunServices, read_pipeline
 from lakebed.pipelines.definition.load import digest_of, read_folder, texts
 from lakebed.pipelines.definition.naming import refuse_unknown_layer
 from lakebed.pipelines.releases import (
     Changes,
     Made,
-    Restored,
+    RestoredDraft,
     check_release,
     compare,
     delete_draft,
@@ -49,7 +49,7 @@ class PipelineState:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PipelineDiff:
     """Two states of a pipeline's files, and what differs."""
 
     table: TableName
@@ -66,11 +66,11 @@ class _Stored:
 class PipelineReleases:
     """The releases and drafts of one lake."""
 
-    def __init__(self, tools: Callable[[], Tools]) -> None:
+    def __init__(self, tools: Callable[[], RunServices]) -> None:
         self._open = tools
 
     @property
-    def _tools(self) -> Tools:
+    def _tools(self) -> RunServices:
         return self._open()
 
     def find(self, name: str) -> TableName:
@@ -98,11 +98,11 @@ class PipelineReleases:
         """All versions that are kept, newest first."""
         return self._tools.releases.of(self.find(name))
 
-    def diff(self, name: str, one: str, other: str = DRAFT) -> Comparison:
+    def diff(self, name: str, one: str, other: str = DRAFT) -> PipelineDiff:
         """From one state to another: a version, the beginning of a saved draft's digest, or `draft`."""
         table = self.find(name)
         (before, old), (after, new) = self._state(table, one), self._state(table, other)
-        return Comparison(table, (before, after), compare(old, new, names=(before, after)))
+        return PipelineDiff(table, (before, after), compare(old, new, names=(before, after)))
 
     def roll_back(self, name: str, version: int, *, message: str = "") -> Made:
         """A further version with the files of an earlier one; the draft is left as it is."""
@@ -117,7 +117,7 @@ class PipelineReleases:
         """Saved drafts, newest first."""
         return self._tools.releases.drafts(self.find(name))
 
-    def restore(self, name: str, state: str | None = None) -> tuple[str, Restored]:
+    def restore(self, name: str, state: str | None = None) -> tuple[str, RestoredDraft]:
         """Make a version or a saved draft the draft again, and say which; without one, what a draft that is gone was last."""
         table = self.find(name)
         stored = self._last(table) if state is None else self._stored(table, state)

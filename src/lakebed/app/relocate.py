@@ -13,7 +13,7 @@ from lakebed.ports.inspection import Repoint, Row
 from lakebed.settings import Root, one_spelling
 
 if TYPE_CHECKING:
-    from lakebed.engines.files.files_by_url import Anywhere
+    from lakebed.engines.files.files_by_url import FilesByUrl
     from lakebed.engines.iceberg.upkeep.relocation import Relocation
 
 
@@ -96,10 +96,10 @@ def _origin(given: str | None, found: set[str], root: Root) -> str:
     return next(iter(found))
 
 
-def _places(lake: Lake) -> "Anywhere":
-    from lakebed.engines.files.files_by_url import Anywhere
+def _places(lake: Lake) -> "FilesByUrl":
+    from lakebed.engines.files.files_by_url import FilesByUrl
 
-    return Anywhere(lake.root, lake.stores.files, lake.settings.files)
+    return FilesByUrl(lake.root, lake.stores.files, lake.settings.files)
 
 
 def _along(moves: Iterable[tuple[Row, Moved]], origin: str, root: Root) -> Along:

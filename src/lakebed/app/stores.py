@@ -83,9 +83,9 @@ def _reach(settings: Settings) -> Reach:
 
 
 def _scans(settings: Settings, root: Root, files: Files, cache: Path | None) -> Scans:
-    from lakebed.engines.files.files_by_url import Anywhere
-    from lakebed.engines.iceberg import IcebergScans, Remembered
+    from lakebed.engines.files.files_by_url import FilesByUrl
+    from lakebed.engines.iceberg import IcebergScans, ManifestCache
 
     folder, bounds = cache / "manifests" if cache else None, settings.query
-    remembered = Remembered(folder, memory=bounds.cache_memory, disk=bounds.cache_disk)
-    return IcebergScans(Anywhere(root, files, settings.files), remembered)
+    remembered = ManifestCache(folder, memory=bounds.cache_memory, disk=bounds.cache_disk)
+    return IcebergScans(FilesByUrl(root, files, settings.files), remembered)

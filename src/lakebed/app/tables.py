@@ -19,28 +19,38 @@ from lakebed.ports import (
     Dropped,
     Event,
     Events,
-    Noted,
     Pointer,
+    RecordedEvent,
     Records,
     RemoveRef,
     SetRef,
     Snapshot,
     TableMetadata,
 )
-from lakebed.tables import Ground, Held, Rollback, TableDiff, compare, find_point, persistently, plan_rollback, stood_at
+from lakebed.tables import (
+    HeldLease,
+    Rollback,
+    TableDiff,
+    TablePlacement,
+    compare,
+    find_point,
+    persistently,
+    plan_rollback,
+    stood_at,
+)
 
 _PAUSE = 0.2
 _CLONING = 600.0  # seconds; it takes a moment
 
 
 @dataclass(frozen=True)
-class Change:
+class HistoryEntry:
     """One line of a table's history: a snapshot, or something else that happened to it."""
 
     at: datetime
     what: str
     snapshot: Snapshot | None = None
-    noted: Noted | None = None
+    noted: RecordedEvent | None = None
     current: bool = False  # it is what readers of the ref see now
     undone: bool = False  # it is no part of that
 
@@ -50,12 +60,12 @@ class Tables:
 
     def __init__(
         self,
-        ground: Ground,
+        ground: TablePlacement,
         records: Records,
         events: Events,
         *,
         find: Callable[[str | TableName], TableName],
-        hold: Callable[..., AbstractContextManager[Held]],
+        hold: Callable[..., AbstractContextManager[HeldLease]],
         compute: Callable[[str], Compute],
     ) -> None:
         self._ground, self._records, self._events = ground, records, events
@@ -65,7 +75,7 @@ class Tables:
     def _catalog(self) -> Catalog:
         return self._ground.catalog
 
-    def _hold(self, table: TableName, *, wait: float = 0.0) -> AbstractContextManager[Held]:
+    def _hold(self, table: TableName, *, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
         """The lease under which a table is changed."""
         self._ground.refuse_copied_lake()
         return self._lease(table, wait=wait)
@@ -93,11 +103,11 @@ class Tables:
 
         It is held first and looked for then: whoever expires it looks for holders before its files go.
         """
-        from lakebed.app.holding import Hold
+        from lakebed.app.holding import SnapshotGuard
 
         table, _, metadata = self.seen(name)
         point = self.point(table, metadata, at)
-        held = Hold(self._events, {table: [point.id]}, reader=reader, seconds=seconds)
+        held = SnapshotGuard(self._events, {table: [point.id]}, reader=reader, seconds=seconds)
         try:
             self.point(table, self.seen(table)[2], point.id)
             yield point
@@ -125,12 +135,12 @@ class Tables:
         by_tag = ref is not None and ref.kind == "tag"
         return plan_rollback(table, metadata, point, self._records.ledger(table), files=chosen, by_tag=by_tag)
 
-    def _rollback(self, table: TableName, to: str | int, requeue_files: bool, hold_files: bool, held: Held) -> Rollback:
+    def _rollback(self, table: TableName, to: str | int, requeue_files: bool, hold_files: bool, held: HeldLease) -> Rollback:
         pointer = self._catalog.pointers([table])[table]
         plan = self.plan_rollback(table, to, requeue_files=requeue_files, hold_files=hold_files)
         # First the files: while the ledger says that they are taken, nobody reads them a second time.
         written_down(requeue(self._ground.files, plan.files), self._records)
-        self._catalog.amend(table, plan.amendments, seen=pointer, leases=[held.still()], along=plan.along)
+        self._catalog.amend(table, plan.amendments, seen=pointer, leases=[held.require()], along=plan.along)
         return plan
 
     # -- refs and names
@@ -190,7 +200,7 @@ class Tables:
         target, table = self._free(to), self._find(name)
         events = (Event("renamed", table, detail={"to": str(target)}), Event("renamed", target, detail={"from": str(table)}))
         with self._hold(table) as held, self._hold(target) as other:
-            leases = [held.still(), other.still()]
+            leases = [held.require(), other.require()]
             self._named(target, lambda: self._catalog.rename(table, target, leases=leases, along=Along(events=events)))
         return target
 
@@ -199,7 +209,7 @@ class Tables:
         table = self._find(name)
         with self._hold(table) as held:
             along = Along(events=(Event("dropped", table),))
-            gone = persistently(lambda: self._catalog.drop(table, leases=[held.still()], along=along), (PointerMoved,))
+            gone = persistently(lambda: self._catalog.drop(table, leases=[held.require()], along=along), (PointerMoved,))
         if gone is None:
             raise UnknownName("table", str(name), ())
         return gone
@@ -244,7 +254,7 @@ class Tables:
 
     # -- looking
 
-    def history(self, name: str | TableName, *, ref: str = MAIN) -> tuple[Change, ...]:
+    def history(self, name: str | TableName, *, ref: str = MAIN) -> tuple[HistoryEntry, ...]:
         """Everything that happened to a table, newest first: snapshots, those that were undone too, and other changes."""
         table, _, metadata = self.seen(name)
         if ref not in metadata.refs and ref != MAIN:
@@ -253,12 +263,12 @@ class Tables:
         kept = {step.id for step in metadata.ancestry(head.id if head else None)}
         seen = kept | stood_at(metadata) if ref == MAIN else kept
         snapshots = [
-            Change(one.at, one.operation, one, current=one == head, undone=one.id not in kept)
+            HistoryEntry(one.at, one.operation, one, current=one == head, undone=one.id not in kept)
             for one in metadata.snapshots.values()
             if one.id in seen
         ]
         other = [
-            Change(noted.at, noted.event.kind, noted=noted)
+            HistoryEntry(noted.at, noted.event.kind, noted=noted)
             for noted in self._events.since(table=table, limit=10_000)
             if ref == MAIN and noted.event.kind != "published"
         ]

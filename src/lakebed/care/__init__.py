@@ -1,20 +1,20 @@
 """Care: what keeps a lake small and healthy. `plan.py` decides what is due, `run.py` does it."""
 
-from lakebed.care.outcome import CareOnlooker, CareResult, Done
+from lakebed.care.outcome import CareListener, CareResult, Done
 from lakebed.care.pipeline_settings import read_own_care
 from lakebed.care.plan import plan_care
 from lakebed.care.run import take_care
-from lakebed.care.services import CareTools, Reaping, ZoneRules
+from lakebed.care.services import CareServices, Reaping, ZoneRules
 from lakebed.care.spec import ACTIONS, Action, CareRequest, action_named
 from lakebed.care.steps import Step
 
 __all__ = [
     "ACTIONS",
     "Action",
-    "CareOnlooker",
+    "CareListener",
     "CareRequest",
     "CareResult",
-    "CareTools",
+    "CareServices",
     "Done",
     "Reaping",
     "Step",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from lakebed.ports import MAIN, EventKind, Noted, TableMetadata
+from lakebed.ports import MAIN, EventKind, RecordedEvent, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
 
 LETTING_GO: tuple[EventKind, ...] = ("untagged", "branch_removed", "rolled_back")  # events after which a snapshot may expire
@@ -53,7 +53,7 @@ def _passed(metadata: TableMetadata) -> dict[int, datetime]:
     return passed
 
 
-def let_go(noted: Iterable[Noted]) -> dict[int, datetime]:
+def let_go(noted: Iterable[RecordedEvent]) -> dict[int, datetime]:
     """When refs let go of snapshots, by what happened; ids are those of all tables, for a table may have been renamed."""
     times: dict[int, datetime] = {}
     for one in noted:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from lakebed.errors import BadName, DamagedTable, LakebedError, PathUnresolved, PointsElsewhere
 from lakebed.names import TableName
-from lakebed.ports import Catalog, Dropped, Files, Foreign, Pointer, TableMetadata
+from lakebed.ports import Catalog, Dropped, Files, ForeignTable, Pointer, TableMetadata
 from lakebed.settings import Root
 from lakebed.tables import Strays, folder_of_metadata
 
@@ -32,7 +32,7 @@ class Stock:
     """Everything the catalog knows."""
 
     members: tuple[Member, ...]
-    foreign: tuple[Foreign, ...] = ()  # tables that no name of ours fits
+    foreign: tuple[ForeignTable, ...] = ()  # tables that no name of ours fits
     foreign_folders: frozenset[str] = frozenset()  # where those lie below the root
     views: frozenset[str] = frozenset()  # folders of all views
     in_the_way: LakebedError | None = None  # a table that points out of the lake it belongs to, or nobody knows where to
@@ -42,7 +42,7 @@ class Stock:
         return {member.pointer.table: member for member in self.members if member.dropped is None}
 
     @property
-    def rows(self) -> tuple[Pointer | Foreign, ...]:
+    def rows(self) -> tuple[Pointer | ForeignTable, ...]:
         """Every table."""
         return (*(member.pointer for member in self.members), *self.foreign)
 
@@ -68,7 +68,7 @@ class Stocktaking:
     def take(self) -> Stock:
         """Everything. Pointers are read first and last, so that one dropped, restored or renamed meanwhile is not missed."""
         before, dropped, others = self._catalog.pointers(), self._catalog.dropped(), self._catalog.foreign()
-        views = [*(Foreign("view", str(name), location) for name, location in self._catalog.views().items())]
+        views = [*(ForeignTable("view", str(name), location) for name, location in self._catalog.views().items())]
         views += [one for one in others if one.kind == "view"]
         after = self._catalog.pointers()
         pointers = {(pointer.table, pointer.location): pointer for pointer in (*before.values(), *after.values())}
@@ -98,16 +98,16 @@ class Stocktaking:
             self._read[pointer.location] = found
         return Member(pointer, found, dropped, folder=folder or "")
 
-    def _folder(self, row: Pointer | Foreign) -> str:
+    def _folder(self, row: Pointer | ForeignTable) -> str:
         """The folder of a table or view, as its metadata file lies."""
         return self._path(folder_of_metadata(row.location), row) or ""
 
-    def _path(self, location: str, row: Pointer | Foreign) -> str | None:
+    def _path(self, location: str, row: Pointer | ForeignTable) -> str | None:
         if location not in self._paths:
             self._paths[location] = path_below(self._files, location, row)
         return self._paths[location]
 
-    def _astray(self, rows: Iterable[Pointer | Foreign], taken: Collection[str]) -> PointsElsewhere | None:
+    def _astray(self, rows: Iterable[Pointer | ForeignTable], taken: Collection[str]) -> PointsElsewhere | None:
         if self._catalog.owns_files:
             return None  # it places tables where it likes
         outside = (row for row in rows if self._path(row.location, row) is None)
@@ -115,7 +115,7 @@ class Stocktaking:
         return next((one for one in found if one), None)
 
 
-def path_below(files: Files, location: str, row: Pointer | Foreign) -> str | None:
+def path_below(files: Files, location: str, row: Pointer | ForeignTable) -> str | None:
     """The path below the root of a file that a table needs; None for one elsewhere, `PathUnresolved` where it cannot be told."""
     try:
         return files.path_of(location)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from lakebed.care.outcome import Done
 from lakebed.care.removal.removal import OnProgress
-from lakebed.care.services import CareTools
+from lakebed.care.services import CareServices
 from lakebed.care.steps import CompactFiles, RewriteManifests
 from lakebed.errors import RunFailed
 from lakebed.names import CATALOG, TableName, new_run_id, spark_identifier
 from lakebed.ports import Event, Reached, Snapshot, TableMetadata
 from lakebed.settings import TableCare
-from lakebed.tables import Held
+from lakebed.tables import HeldLease
 
 SMALL = 0.75  # of the target, as Iceberg itself has it
 LEAST = 5  # files of one partition that are worth being made one, as Iceberg itself has it
@@ -89,7 +89,7 @@ def _named(table: TableName) -> str:
     return ".".join(map(spark_identifier, table.parts))
 
 
-def compact(step: CompactFiles | RewriteManifests, tools: CareTools, held: Held, *, on_progress: OnProgress) -> Done:
+def compact(step: CompactFiles | RewriteManifests, tools: CareServices, held: HeldLease, *, on_progress: OnProgress) -> Done:
     """Let Spark rewrite, and tell whoever follows the table."""
     before = _head(step.table, tools)
     text = (
@@ -103,7 +103,7 @@ def compact(step: CompactFiles | RewriteManifests, tools: CareTools, held: Held,
             told = {key: int(value or 0) for key, value in session.rows(text, limit=1)[0].items()}
     finally:
         session.close()
-    held.still()
+    held.require()
     after = _head(step.table, tools)
     if after and before and after.head() != before.head():
         _refuse_other_rows(before, after, step.table)
@@ -118,7 +118,7 @@ def _has_deletes(metadata: TableMetadata | None) -> bool:
     return bool(head and head.count("total-delete-files"))
 
 
-def _head(table: TableName, tools: CareTools) -> TableMetadata | None:
+def _head(table: TableName, tools: CareServices) -> TableMetadata | None:
     return tools.catalog.metadata(tools.catalog.pointers([table]).values()).get(table)
 
 

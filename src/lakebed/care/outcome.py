@@ -34,7 +34,7 @@ class CareResult:
 
 
 @dataclass(frozen=True)
-class CareOnlooker:
+class CareListener:
     """Who is told how care goes on."""
 
     on_plan: Callable[[tuple[Step, ...]], None] = lambda _: None

@@ -20,12 +20,12 @@ from lakebed.care.steps import (
     RemoveBranches,
     Step,
 )
-from lakebed.care.survey import Seen
+from lakebed.care.survey import LakeSurvey
 from lakebed.names import TableName, run_of_branch, run_of_hidden
 from lakebed.settings import CareSettings, TableCare
 
 
-def plan_care(seen: Seen, request: CareRequest, settings: CareSettings, *, now: datetime) -> tuple[Step, ...]:
+def plan_care(seen: LakeSurvey, request: CareRequest, settings: CareSettings, *, now: datetime) -> tuple[Step, ...]:
     """Everything that is due, or as much of it as was asked for."""
     steps = [step for step in _due(seen, request, settings, now) if request.wants(step.action)]
     if seen.stock.in_the_way:
@@ -40,7 +40,7 @@ def _refused(steps: list[Step], why: str) -> list[Step]:
     return [*kept, *(Refuse(refused=action, why=why) for action in refused)]
 
 
-def _due(seen: Seen, request: CareRequest, settings: CareSettings, now: datetime) -> Iterator[Step]:
+def _due(seen: LakeSurvey, request: CareRequest, settings: CareSettings, now: datetime) -> Iterator[Step]:
     tables = {table: member for table, member in seen.stock.tables.items() if request.means(table)}
     yield from (step for step in _dead_runs(seen) if request.means(step.table))
     yield from (step for table, member in tables.items() for step in _of_table(table, member, seen, now))
@@ -50,7 +50,7 @@ def _due(seen: Seen, request: CareRequest, settings: CareSettings, now: datetime
         yield from _of_lake(seen, settings, now)
 
 
-def _dead_runs(seen: Seen) -> Iterator[CloseDeadRuns]:
+def _dead_runs(seen: LakeSurvey) -> Iterator[CloseDeadRuns]:
     dead: dict[TableName, tuple[str, ...]] = {}
     for run in seen.runs:
         if run.state == "running" and run.table not in seen.busy:
@@ -59,7 +59,7 @@ def _dead_runs(seen: Seen) -> Iterator[CloseDeadRuns]:
         yield CloseDeadRuns(table=table, runs=runs, why="they say they are running, and nobody has the table")
 
 
-def _of_table(table: TableName, member: Member, seen: Seen, now: datetime) -> Iterator[Step]:
+def _of_table(table: TableName, member: Member, seen: LakeSurvey, now: datetime) -> Iterator[Step]:
     if member.metadata is None:
         return
     if table.hidden:
@@ -77,7 +77,7 @@ def _of_table(table: TableName, member: Member, seen: Seen, now: datetime) -> It
         yield ExpireSnapshots(table=table, snapshots=ids, why=why)
 
 
-def _branches(table: TableName, member: Member, seen: Seen, rules: TableCare, now: datetime) -> Iterator[RemoveBranches]:
+def _branches(table: TableName, member: Member, seen: LakeSurvey, rules: TableCare, now: datetime) -> Iterator[RemoveBranches]:
     limit = now - timedelta(hours=rules.dead_branch_max_age_hours)
     running = {run.run_id for run in seen.runs if run.state == "running"}
     metadata = member.metadata
@@ -91,7 +91,7 @@ def _branches(table: TableName, member: Member, seen: Seen, rules: TableCare, no
         yield RemoveBranches(table=table, branches=old, why=f"their runs ended; older than {rules.dead_branch_max_age_hours:g} h")
 
 
-def _leftovers(table: TableName, member: Member, seen: Seen, now: datetime) -> Iterator[DropLeftovers]:
+def _leftovers(table: TableName, member: Member, seen: LakeSurvey, now: datetime) -> Iterator[DropLeftovers]:
     """Hidden tables of runs that ended. Derived tables are nobody's leftovers."""
     found = run_of_hidden(table.name)
     run = next((run for run in seen.runs if found and run.run_id == found), None)
@@ -102,12 +102,12 @@ def _leftovers(table: TableName, member: Member, seen: Seen, now: datetime) -> I
         yield DropLeftovers(table=owner, hidden=table, why="its run ended")
 
 
-def _finishing(seen: Seen) -> Iterator[FinishRemoval]:
+def _finishing(seen: LakeSurvey) -> Iterator[FinishRemoval]:
     for removal in seen.removals:
         yield FinishRemoval(table=removal.name, removal=removal, why="an earlier care did not come to its end")
 
 
-def _dropped(seen: Seen, now: datetime) -> Iterator[PurgeDropped]:
+def _dropped(seen: LakeSurvey, now: datetime) -> Iterator[PurgeDropped]:
     for member in seen.stock.members:
         if gone := member.dropped:
             days = seen.rules[gone.table].dropped_max_age_days
@@ -115,13 +115,13 @@ def _dropped(seen: Seen, now: datetime) -> Iterator[PurgeDropped]:
                 yield PurgeDropped(table=gone.table, dropped=gone, why=f"dropped more than {days:g} days ago")
 
 
-def _runs(seen: Seen, now: datetime) -> Iterator[Step]:
+def _runs(seen: LakeSurvey, now: datetime) -> Iterator[Step]:
     for table, own in seen.runs_by_table.items():
         if table not in seen.unread:
             yield from purge_runs(table, own, seen.judged_runs.get(table, ()), seen.rules[table], now=now)
 
 
-def _orphans(seen: Seen, request: CareRequest, settings: CareSettings) -> Iterator[Step]:
+def _orphans(seen: LakeSurvey, request: CareRequest, settings: CareSettings) -> Iterator[Step]:
     if seen.orphans.refused:
         why = f"no orphan is removed while a table cannot be read: {seen.orphans.refused}"
         yield Refuse(refused="remove_orphans", why=why)
@@ -133,7 +133,7 @@ def _orphans(seen: Seen, request: CareRequest, settings: CareSettings) -> Iterat
             yield RemoveOrphans(folder=folder, files=files, leases=leases, report=report, why=why)
 
 
-def _of_lake(seen: Seen, settings: CareSettings, now: datetime) -> Iterator[Step]:
+def _of_lake(seen: LakeSurvey, settings: CareSettings, now: datetime) -> Iterator[Step]:
     runs = {run.run_id: run for run in seen.runs}
     for zone, files in seen.zones:
         yield from purge_processed(zone, files, now=now)

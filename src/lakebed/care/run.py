@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from lakebed.care.compaction import compact
-from lakebed.care.outcome import CareOnlooker, CareResult, Done
+from lakebed.care.outcome import CareListener, CareResult, Done
 from lakebed.care.plan import plan_care
 from lakebed.care.removal.dropped import drop_leftovers, purge
 from lakebed.care.removal.expiry import expire, finish
@@ -22,7 +22,7 @@ from lakebed.care.removal.purges import (
     RemoveOrphans,
 )
 from lakebed.care.removal.removal import OnProgress, delete_files
-from lakebed.care.services import CareTools
+from lakebed.care.services import CareServices
 from lakebed.care.spec import CareRequest
 from lakebed.care.steps import (
     CloseDeadRuns,
@@ -37,17 +37,17 @@ from lakebed.care.steps import (
     RewriteManifests,
     Step,
 )
-from lakebed.care.survey import Seen, look_around
+from lakebed.care.survey import LakeSurvey, look_around
 from lakebed.errors import LakebedError, LeaseHeld
 from lakebed.ports import Along, CareEntry, CareState, Event, RemoveRef
-from lakebed.tables import Held, amend, settle_divided
+from lakebed.tables import HeldLease, amend, settle_divided
 
 _AT_ONCE = 500
 
 
-def take_care(tools: CareTools, request: CareRequest, *, now: datetime, onlooker: CareOnlooker | None = None) -> CareResult:
+def take_care(tools: CareServices, request: CareRequest, *, now: datetime, onlooker: CareListener | None = None) -> CareResult:
     """Look, decide, do. A dry run ends before the last."""
-    told = onlooker or CareOnlooker()
+    told = onlooker or CareListener()
     seen = look_around(tools, request, now=now)
     steps = plan_care(seen, request, tools.settings.care, now=now)
     told.on_plan(steps)
@@ -58,7 +58,7 @@ def take_care(tools: CareTools, request: CareRequest, *, now: datetime, onlooker
 class _Work:
     """One care, step by step."""
 
-    def __init__(self, tools: CareTools, seen: Seen, now: datetime, told: CareOnlooker) -> None:
+    def __init__(self, tools: CareServices, seen: LakeSurvey, now: datetime, told: CareListener) -> None:
         self._tools, self._seen, self._now, self._told = tools, seen, now, told
 
     def report(self, step: Step) -> CareEntry:
@@ -109,16 +109,16 @@ class _Work:
                 with self._tools.holding(step.subject) as held:
                     return self._do_held(step, held, on_progress)
 
-    def _do_held(self, step: Step, held: Held, on_progress: OnProgress) -> Done:
+    def _do_held(self, step: Step, held: HeldLease, on_progress: OnProgress) -> Done:
         tools = self._tools
         match step:
             case CloseDeadRuns(table=table):
-                return Done({"runs": tools.heal(table, held.still())})
+                return Done({"runs": tools.heal(table, held.require())})
             case RemoveBranches():
                 return self._remove_branches(step, held)
             case DropLeftovers():
                 settle_divided(tools.catalog)
-                held.still()
+                held.require()
                 return drop_leftovers(step, tools)
             case FinishRemoval():
                 return finish(step, tools, on_progress=on_progress)
@@ -132,10 +132,10 @@ class _Work:
             case _:
                 raise AssertionError(f"no way to do {step}")
 
-    def _remove_branches(self, step: RemoveBranches, held: Held) -> Done:
+    def _remove_branches(self, step: RemoveBranches, held: HeldLease) -> Done:
         events = tuple(Event("branch_removed", step.table, snapshot, {"ref": name}) for name, snapshot in step.branches.items())
         amendments = [RemoveRef(name) for name in step.branches]
-        amend(self._tools.catalog, step.table, amendments, leases=[held.still()], along=Along(events=events))
+        amend(self._tools.catalog, step.table, amendments, leases=[held.require()], along=Along(events=events))
         return Done(step.counts)
 
     def _purge_processed(self, step: PurgeProcessed, on_progress: OnProgress) -> Done:

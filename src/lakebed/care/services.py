@@ -14,7 +14,7 @@ from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import CareLog, Catalog, Compute, Events, Files, Lease, Leases, Reach, Records
 from lakebed.settings import Root, Settings, TableCare
-from lakebed.tables import Held, hold
+from lakebed.tables import HeldLease, hold
 
 _LOOKS = 5  # runs make and remove hidden tables all the time
 
@@ -42,7 +42,7 @@ def _nothing_to_reap(_: datetime, dry_run: bool) -> Reaping:
 
 
 @dataclass(frozen=True)
-class CareTools:
+class CareServices:
     """The stores of a lake, and what other rooms do for care."""
 
     root: Root
@@ -92,7 +92,7 @@ class CareTools:
         return found
 
     @contextmanager
-    def holding(self, name: str) -> Iterator[Held]:
+    def holding(self, name: str) -> Iterator[HeldLease]:
         """The lease of this name, for the length of a block; `LeaseHeld` if somebody else has it."""
         with hold(self.leases, name, holder=f"{self.holder} (care)", limit=self.settings.lease.limit_seconds) as held:
             yield held

@@ -12,7 +12,7 @@ from lakebed.care.compaction import HeadFiles, judged, promising
 from lakebed.care.removal.orphans import find_orphans, lease_names, list_warehouses
 from lakebed.care.removal.reachable import Look
 from lakebed.care.removal.removal import Removal, read_removals
-from lakebed.care.services import CareTools, Reaping, ZoneRules
+from lakebed.care.services import CareServices, Reaping, ZoneRules
 from lakebed.care.spec import CareRequest
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.landing.plan import PROCESSED
@@ -37,7 +37,7 @@ class OrphanLook:
 
 
 @dataclass(frozen=True)
-class Seen:
+class LakeSurvey:
     """All that was read about a lake, as of one look."""
 
     stock: Stock
@@ -63,7 +63,7 @@ class Seen:
         return by_table(self.runs)
 
 
-def look_around(tools: CareTools, request: CareRequest, *, now: datetime) -> Seen:
+def look_around(tools: CareServices, request: CareRequest, *, now: datetime) -> LakeSurvey:
     """Everything that the asked actions are decided by."""
     lake_wide = request.tables is None
     listed = list_warehouses(tools.files) if request.wants("remove_orphans") else ()
@@ -72,7 +72,7 @@ def look_around(tools: CareTools, request: CareRequest, *, now: datetime) -> See
     runs = tools.records.briefs()
     rules, unread = _rules(tools, stock, runs)
     zones = tools.zones() if lake_wide and request.wants("purge_processed") else ()
-    return Seen(
+    return LakeSurvey(
         stock,
         rules,
         unread,
@@ -93,7 +93,9 @@ def look_around(tools: CareTools, request: CareRequest, *, now: datetime) -> See
     )
 
 
-def _rules(tools: CareTools, stock: Stock, runs: tuple[RunBrief, ...]) -> tuple[dict[TableName, TableCare], dict[TableName, str]]:
+def _rules(
+    tools: CareServices, stock: Stock, runs: tuple[RunBrief, ...]
+) -> tuple[dict[TableName, TableCare], dict[TableName, str]]:
     """How each table is cared for; a pipeline that cannot be read may have had a longer retention, so its table is left."""
     told = tools.own_care()
     own = {table: said for table, said in told.items() if isinstance(said, TableCare)}
@@ -102,17 +104,17 @@ def _rules(tools: CareTools, stock: Stock, runs: tuple[RunBrief, ...]) -> tuple[
     return {table: tools.settings.care_for(table, own=own.get(table)) for table in names}, unread
 
 
-def _busy(tools: CareTools, runs: tuple[RunBrief, ...]) -> frozenset[TableName]:
+def _busy(tools: CareServices, runs: tuple[RunBrief, ...]) -> frozenset[TableName]:
     running = {run.table for run in runs if run.state == "running"}
     return frozenset(table for table in running if tools.leases.holder(str(table)))
 
 
-def _released(tools: CareTools, rules: Mapping[TableName, TableCare], *, now: datetime) -> dict[int, datetime]:
+def _released(tools: CareServices, rules: Mapping[TableName, TableCare], *, now: datetime) -> dict[int, datetime]:
     days = max((rule.snapshot_max_age_days for rule in rules.values()), default=SAFE_DAYS)
     return let_go(tools.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
 
 
-def _target(tools: CareTools, table: TableName, stock: Stock) -> int:
+def _target(tools: CareServices, table: TableName, stock: Stock) -> int:
     metadata = stock.tables[table].metadata
     written = metadata.properties.get("write.target-file-size-bytes", "") if metadata else ""
     if written.isdigit():
@@ -121,7 +123,7 @@ def _target(tools: CareTools, table: TableName, stock: Stock) -> int:
 
 
 def _heads(
-    tools: CareTools, stock: Stock, rules: Mapping[TableName, TableCare], request: CareRequest
+    tools: CareServices, stock: Stock, rules: Mapping[TableName, TableCare], request: CareRequest
 ) -> dict[TableName, HeadFiles]:
     found: dict[TableName, HeadFiles] = {}
     if not (request.wants("compact_files") or request.wants("rewrite_manifests")):
@@ -136,7 +138,7 @@ def _heads(
 
 
 def _orphans(
-    tools: CareTools,
+    tools: CareServices,
     listed: tuple[FileInfo, ...],
     look: Look,
     runs: tuple[RunBrief, ...],
@@ -152,7 +154,7 @@ def _orphans(
 
 
 def _judged_runs(
-    tools: CareTools, rules: Mapping[TableName, TableCare], runs: tuple[RunBrief, ...]
+    tools: CareServices, rules: Mapping[TableName, TableCare], runs: tuple[RunBrief, ...]
 ) -> dict[TableName, tuple[str, ...]]:
     """Only tables with more records than verdicts are kept of need their records read."""
     found = {}
@@ -183,6 +185,6 @@ def by_table(runs: Iterable[RunBrief]) -> dict[TableName, list[RunBrief]]:
     return found
 
 
-def _oldest(tools: CareTools) -> datetime | None:
+def _oldest(tools: CareServices) -> datetime | None:
     oldest = tools.events.since(limit=1)
     return oldest[0].at if oldest else None

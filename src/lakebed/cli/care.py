@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from lakebed.app.care import CareView
-    from lakebed.care import CareOnlooker, Step
+    from lakebed.care import CareListener, Step
     from lakebed.ports import CareEntry
 
 _SINGULAR = {"branches": "branch", "entries": "entry"}
@@ -147,10 +147,10 @@ class _Showing:
         self._lock = threading.Lock()
 
     @property
-    def onlooker(self) -> "CareOnlooker":
-        from lakebed.care import CareOnlooker
+    def onlooker(self) -> "CareListener":
+        from lakebed.care import CareListener
 
-        return CareOnlooker(on_start=self._start, on_progress=self._progress, on_end=self._end)
+        return CareListener(on_start=self._start, on_progress=self._progress, on_end=self._end)
 
     @contextmanager
     def live(self) -> Iterator[None]:

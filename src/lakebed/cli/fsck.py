@@ -11,7 +11,7 @@ from lakebed.cli.output.wording import counted, sized
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
-    from lakebed.care.fsck import Checked, Finding
+    from lakebed.care.fsck import Finding, FsckReport
 
 _COLOURS = {"problem": "bold red", "warning": "yellow", "info": "dim"}
 
@@ -57,7 +57,7 @@ def fsck(
         raise typer.Exit(1)
 
 
-def _as_data(checked: "Checked") -> dict[str, object]:
+def _as_data(checked: "FsckReport") -> dict[str, object]:
     facts = [
         {
             "kind": found.kind,
@@ -72,7 +72,7 @@ def _as_data(checked: "Checked") -> dict[str, object]:
     return {"findings": facts, "looked": checked.looked, "mended": checked.mended, "problems": checked.problems}
 
 
-def _show(screen: Screen, checked: "Checked") -> None:
+def _show(screen: Screen, checked: "FsckReport") -> None:
     for mended in checked.mended:
         screen.say(
             f"{'mended' if mended.done else 'not mended'}: {mended.repair}{f' ({mended.detail})' if mended.detail else ''}"

@@ -13,7 +13,7 @@ from lakebed.errors import UnknownName, UsageError
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
-    from lakebed.pipelines.lineage.lineage import ColumnLineage, Edge, Lineage
+    from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage, LineageEdge
     from lakebed.sql import ColumnSource
 
 _FORMATS = ("text", "json", "mermaid")
@@ -83,7 +83,7 @@ def _print(screen: Screen, found: "Lineage", *, drawn: bool) -> None:
             screen.say(f"  ← {_edge(edge, kinds[edge.source])}")
 
 
-def _edge(edge: "Edge", kind: str) -> str:
+def _edge(edge: "LineageEdge", kind: str) -> str:
     if kind == "zone":
         return f"zone {edge.source}" + (f", {edge.files} files in the last run" if edge.files is not None else "")
     read = f" at {edge.snapshot}" if edge.snapshot else ""

@@ -24,8 +24,8 @@ from lakebed.cli.selection import (
 
 if TYPE_CHECKING:
     from lakebed.app import Lake
-    from lakebed.app.pipelines import Onlooker, Result
-    from lakebed.pipelines import Plan
+    from lakebed.app.pipelines import BuildListener, BuildResult
+    from lakebed.pipelines import RunPlan
 
 
 def add_to(app: typer.Typer) -> None:
@@ -67,7 +67,7 @@ def run(
         _show_plans(screen, lake.pipelines.plan(request))
         return
 
-    def work(onlooker: "Onlooker") -> "Result":
+    def work(onlooker: "BuildListener") -> "BuildResult":
         return lake.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast, wait=wait, onlooker=onlooker)
 
     _build(screen, lake, work)
@@ -85,7 +85,7 @@ def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) ->
     _build(screen, lake, lambda onlooker: lake.pipelines.retry(threads=threads, wait=wait, onlooker=onlooker))
 
 
-def _build(screen: Screen, lake: "Lake", work: "Callable[[Onlooker], Result]") -> None:
+def _build(screen: Screen, lake: "Lake", work: "Callable[[BuildListener], BuildResult]") -> None:
     showing, began = Showing(screen), time.monotonic()
     with lake, showing.live():
         result = work(showing.onlooker)
@@ -130,7 +130,7 @@ def plan(
     _show_plans(screen, screen.lake().pipelines.plan(request))
 
 
-def _show_plans(screen: Screen, plans: "tuple[Plan, ...]") -> None:
+def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
     from lakebed.pipelines.planning.plan_text import in_words, strategy_of
 
     def text() -> None:
@@ -144,7 +144,7 @@ def _show_plans(screen: Screen, plans: "tuple[Plan, ...]") -> None:
     screen.show([_plan_facts(plan) for plan in plans], text)
 
 
-def _plan_facts(plan: "Plan") -> dict[str, Any]:
+def _plan_facts(plan: "RunPlan") -> dict[str, Any]:
     from lakebed.pipelines.planning.plan import OpenZone
     from lakebed.pipelines.planning.plan_text import in_words, inputs_of, strategy_of
 

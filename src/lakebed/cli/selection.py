@@ -10,7 +10,7 @@ from lakebed.cli.completing import known_pipelines
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
-    from lakebed.app.pipelines import Request
+    from lakebed.app.pipelines import BuildRequest
 
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
@@ -46,13 +46,13 @@ def requested(
     full_refresh: bool = False,
     vars: Iterable[str] | None = None,
     released: bool = False,
-) -> "Request":
+) -> "BuildRequest":
     """What was asked for."""
-    from lakebed.app.pipelines import Request
+    from lakebed.app.pipelines import BuildRequest
 
     chosen = (*(selectors or ()), *(select or ()))
     given = variables(vars or ())
-    return Request(chosen, tuple(exclude or ()), full_refresh=full_refresh, vars=given, released=released)
+    return BuildRequest(chosen, tuple(exclude or ()), full_refresh=full_refresh, vars=given, released=released)
 
 
 def variables(given: Iterable[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from lakebed.cli.output.wording import counted, sized, timed
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
-    from lakebed.app.tables import Change
+    from lakebed.app.tables import HistoryEntry
     from lakebed.names import TableName
     from lakebed.ports import ViewMetadata
 
@@ -140,7 +140,7 @@ def history(
     screen.show(rows, text)
 
 
-def _change(change: "Change") -> dict[str, Any]:
+def _change(change: "HistoryEntry") -> dict[str, Any]:
     one, noted = change.snapshot, change.noted
     return {
         "snapshot": id_text(one.id if one else noted.event.snapshot if noted else None),

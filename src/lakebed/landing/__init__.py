@@ -1,10 +1,10 @@
 """Landing zones: files arrive, are frozen for a run, read with every row accounted for, and archived or set aside."""
 
 from lakebed.landing.archive import archive, processed, samples
-from lakebed.landing.checking.check import Checked
+from lakebed.landing.checking.check import CheckedFiles
 from lakebed.landing.checking.parts import frame_of_some
 from lakebed.landing.checking.reader import Reader
-from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, Follows, Remembered
+from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, Follows, RememberedTypes
 from lakebed.landing.known import archived_places, digests, locate, recognise
 from lakebed.landing.links import links
 from lakebed.landing.plan import (
@@ -28,13 +28,13 @@ from lakebed.landing.types import Type, join_types
 __all__ = [
     "NOTHING_REMEMBERED",
     "ZONE_FILE",
-    "Checked",
+    "CheckedFiles",
     "Follows",
     "Frozen",
     "Landed",
     "Move",
     "Reader",
-    "Remembered",
+    "RememberedTypes",
     "Type",
     "ZoneSpec",
     "archivable",

@@ -11,12 +11,12 @@ from lakebed.landing.formats.sniffed import Bad
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, fits_pattern, is_data, is_folder
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
-from lakebed.ports import FileInfo, Files, SetAside, Sighting
+from lakebed.ports import FileInfo, Files, FileSighting, SetAside
 
 _CHANGED = "it was changed while it was read, so it waits for the next run"
 
 
-def archive(files: Files, moves: Iterable[Move]) -> Iterator[Sighting]:
+def archive(files: Files, moves: Iterable[Move]) -> Iterator[FileSighting]:
     """Carry out the moves whose files are still those that were read; gives what was moved, and where to, one by one."""
     return (there for move in moves if (there := _moved(files, move)))
 
@@ -59,7 +59,7 @@ def _set_aside(files: Files, one: Bad, zone: ZoneName, run_id: str, at: datetime
     return SetAside(one.file.path, moved.at, one.reason)
 
 
-def _moved(files: Files, move: Move) -> Sighting | None:
+def _moved(files: Files, move: Move) -> FileSighting | None:
     """Where the file lies now; None if it is not the one that was seen, or gone."""
     for target in _places(move.to):
         try:
@@ -67,7 +67,7 @@ def _moved(files: Files, move: Move) -> Sighting | None:
         except FileMissing:
             return None
         if there:
-            return Sighting(move.path, move.etag, target, there.etag)
+            return FileSighting(move.path, move.etag, target, there.etag)
     return None
 
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from lakebed.errors import BadFiles, FileMissing, FilesChanged
 from lakebed.landing.archive import set_aside
-from lakebed.landing.checking.check import Checked, check
+from lakebed.landing.checking.check import CheckedFiles, check
 from lakebed.landing.checking.parts import frame_of
 from lakebed.landing.checking.read_groups import Address
 from lakebed.landing.checking.reader import Reader
-from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, Remembered
+from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, RememberedTypes
 from lakebed.landing.formats.sniff import sniff_all
 from lakebed.landing.formats.sniffed import Bad, Sniffed
 from lakebed.landing.plan import fresh, waiting
@@ -43,7 +43,7 @@ class Landed:
     rows_by_file: Mapping[str, int] = field(default_factory=dict)
     set_aside: tuple[SetAside, ...] = ()
     rejected: Mapping[str, int | None] = field(default_factory=dict)  # rows of the files set aside, where they could be counted
-    checked: Checked | None = field(default=None, repr=False)  # what the look at all rows came to
+    checked: CheckedFiles | None = field(default=None, repr=False)  # what the look at all rows came to
 
 
 def freeze(
@@ -84,7 +84,7 @@ def open_zone(
     address: Address,
     run_id: str,
     keep: bool = False,
-    remembered: Remembered = NOTHING_REMEMBERED,
+    remembered: RememberedTypes = NOTHING_REMEMBERED,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Landed:
     """The rows of the chosen files. Every file is read once to see that it can be; one bad row makes its file bad.

@@ -1,37 +1,37 @@
 """Pipelines: from files to tables that nobody sees until their gates pass."""
 
 from lakebed.pipelines.definition.config import PipelineConfig
-from lakebed.pipelines.definition.graph import Graph, Node, build_graph
+from lakebed.pipelines.definition.graph import Graph, GraphNode, build_graph
 from lakebed.pipelines.definition.load import load_pipelines, read_pipeline
 from lakebed.pipelines.definition.select import select
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.pin import refuse_unknown_refs
 from lakebed.pipelines.planning.pin_zones import read_zone
-from lakebed.pipelines.planning.plan import Plan, Step
+from lakebed.pipelines.planning.plan import RunPlan, Step
 from lakebed.pipelines.preview.lookahead import Ahead
 from lakebed.pipelines.preview.preview import Preview, judged, preview
 from lakebed.pipelines.running.build import Build, run_each
 from lakebed.pipelines.running.heal import read_log
-from lakebed.pipelines.running.manual import Manner, alter_by_hand, change_by_hand, keys_given, spec_by_hand
+from lakebed.pipelines.running.manual import WriteOptions, alter_by_hand, change_by_hand, keys_given, spec_by_hand
 from lakebed.pipelines.running.together import run_together
-from lakebed.pipelines.services import Hand, Order, Tools, When, Workbench
+from lakebed.pipelines.services import ManualChange, RunOptions, RunServices, When, Workbench
 
 __all__ = [
     "Ahead",
     "Build",
     "Graph",
-    "Hand",
-    "Manner",
-    "Node",
-    "Order",
+    "GraphNode",
+    "ManualChange",
     "PipelineConfig",
     "PipelineSpec",
-    "Plan",
     "Preview",
+    "RunOptions",
+    "RunPlan",
+    "RunServices",
     "Step",
-    "Tools",
     "When",
     "Workbench",
+    "WriteOptions",
     "alter_by_hand",
     "build_graph",
     "change_by_hand",

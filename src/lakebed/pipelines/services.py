@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 
 from lakebed.names import TableName
 from lakebed.pipelines.planning.plan import Step
-from lakebed.ports import MAIN, Compute, Leases, Records, Releases, Shown
-from lakebed.sql import Change
-from lakebed.tables import Ground
+from lakebed.ports import MAIN, ColumnAlias, Compute, Leases, Records, Releases
+from lakebed.sql import ChangeStatement
+from lakebed.tables import TablePlacement
 
 When = Literal["before", "after"]
 
@@ -25,7 +25,7 @@ class Workbench(Protocol):
         """What a Python pipeline is given as `conn`."""
         ...
 
-    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[Shown] = ()) -> str:
+    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[ColumnAlias] = ()) -> str:
         """Make a table readable as it was at a snapshot, with its own columns or those `shown`; returns the name for FROM."""
         ...
 
@@ -33,10 +33,10 @@ class Workbench(Protocol):
 
 
 @dataclass(frozen=True)
-class Tools:
+class RunServices:
     """The engines behind a run."""
 
-    ground: Ground
+    ground: TablePlacement
     leases: Leases
     records: Records
     compute: Callable[[str], Compute]  # a session of its own, by run id
@@ -54,11 +54,11 @@ class Tools:
 
 
 @dataclass(frozen=True)
-class Hand:
+class ManualChange:
     """What is brought in by hand: rows, or a statement."""
 
     frame: Any = None
-    statement: Change | None = None
+    statement: ChangeStatement | None = None
 
 
 def _unwatched(run_id: str, step: Step, when: When) -> None:
@@ -66,7 +66,7 @@ def _unwatched(run_id: str, step: Step, when: When) -> None:
 
 
 @dataclass(frozen=True)
-class Order:
+class RunOptions:
     """How a run was asked for."""
 
     invocation: str
@@ -75,5 +75,5 @@ class Order:
     ref: str = MAIN
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))  # one for all runs that were asked for together
     watch: Callable[[str, Step, When], None] = _unwatched
-    hand: Hand | None = None
+    hand: ManualChange | None = None
     stop: Event = field(default_factory=Event)  # set: runs end at their next step

@@ -4,7 +4,7 @@ from lakebed.ports.amendments import Amendment, RemoveRef, RemoveSnapshots, SetP
 from lakebed.ports.care import CareEntry, CareLog, CareState
 from lakebed.ports.catalog import NOTHING_ALONG, Catalog, Dropped, Publication, RefMove
 from lakebed.ports.compute import Compute, Field, FileGroup, FileRows, Frame, Unreadable
-from lakebed.ports.events import Event, EventKind, Events, Noted, SnapshotHold
+from lakebed.ports.events import Event, EventKind, Events, RecordedEvent, SnapshotHold
 from lakebed.ports.files import FileInfo, Files
 from lakebed.ports.leases import Lease, Leases
 from lakebed.ports.predicates import Always, And, Comparison, In, IsNull, Not, Operator, Or, Predicate, StartsWith
@@ -13,6 +13,7 @@ from lakebed.ports.records import (
     Along,
     ColumnTaken,
     ConsumedFile,
+    FileSighting,
     FileState,
     InputPin,
     Phase,
@@ -22,7 +23,6 @@ from lakebed.ports.records import (
     RunState,
     SetAside,
     Severity,
-    Sighting,
     Undoing,
     Verdict,
     ZoneTypes,
@@ -36,9 +36,9 @@ from lakebed.ports.tables import (
     RUN_ID,
     UNPUBLISHED,
     Column,
-    Foreign,
+    ColumnAlias,
+    ForeignTable,
     Pointer,
-    Shown,
     Snapshot,
     SnapshotRef,
     TableMetadata,
@@ -62,6 +62,7 @@ __all__ = [
     "CareState",
     "Catalog",
     "Column",
+    "ColumnAlias",
     "ColumnTaken",
     "Comparison",
     "Compute",
@@ -75,9 +76,10 @@ __all__ = [
     "FileGroup",
     "FileInfo",
     "FileRows",
+    "FileSighting",
     "FileState",
     "Files",
-    "Foreign",
+    "ForeignTable",
     "Frame",
     "In",
     "InputPin",
@@ -85,7 +87,6 @@ __all__ = [
     "Lease",
     "Leases",
     "Not",
-    "Noted",
     "Operator",
     "Or",
     "Phase",
@@ -95,6 +96,7 @@ __all__ = [
     "Reach",
     "Reached",
     "ReachedKind",
+    "RecordedEvent",
     "Records",
     "RefMove",
     "Release",
@@ -113,8 +115,6 @@ __all__ = [
     "SetRef",
     "SetSchema",
     "Severity",
-    "Shown",
-    "Sighting",
     "Snapshot",
     "SnapshotHold",
     "SnapshotRef",

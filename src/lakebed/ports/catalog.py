@@ -9,7 +9,7 @@ from lakebed.names import TableName
 from lakebed.ports.amendments import Amendment
 from lakebed.ports.leases import Lease
 from lakebed.ports.records import Along
-from lakebed.ports.tables import MAIN, Foreign, Pointer, TableMetadata, ViewMetadata
+from lakebed.ports.tables import MAIN, ForeignTable, Pointer, TableMetadata, ViewMetadata
 
 NOTHING_ALONG = Along()
 
@@ -107,7 +107,7 @@ class Catalog(Protocol):
         """Take a view out of the catalog; whether there was one."""
         ...
 
-    def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
+    def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
         """Every table and view that `pointers` and `views` leave out, as no name of ours fits it; `named` as for `pointers`."""
         ...
 

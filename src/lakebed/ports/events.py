@@ -28,7 +28,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Noted:
+class RecordedEvent:
     """An event as it was written down; numbers grow."""
 
     number: int
@@ -61,7 +61,7 @@ class Events(Protocol):
         kinds: Collection[EventKind] = (),
         after: datetime | None = None,
         limit: int = 1000,
-    ) -> tuple[Noted, ...]:
+    ) -> tuple[RecordedEvent, ...]:
         """Events after this number, oldest first; of one table, of some kinds, after a time, if given."""
         ...
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from lakebed.ports.tables import Foreign, Pointer
+from lakebed.ports.tables import ForeignTable, Pointer
 
 ReachedKind = Literal["metadata", "manifest list", "manifest", "data", "deletes", "statistics"]
 
@@ -22,7 +22,7 @@ class Reached:
 class Reach(Protocol):
     """Follows metadata to files. A metadata file, manifest list or manifest that cannot be read raises `DamagedTable`."""
 
-    def files(self, pointer: Pointer | Foreign, *, snapshots: Collection[int] | None = None) -> Iterator[Reached]:
+    def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[Reached]:
         """Every file that these snapshots reach, each once.
 
         Without `snapshots` it is all that the table keeps: of every ref, every snapshot, and its own metadata files.

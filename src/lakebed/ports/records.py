@@ -50,7 +50,7 @@ class ConsumedFile:
 
 
 @dataclass(frozen=True)
-class Sighting:
+class FileSighting:
     """Where a file of the ledger, known by the path and etag it had there, lies now, and its etag since."""
 
     path: str
@@ -209,7 +209,7 @@ class Records(Protocol):
         """
         ...
 
-    def sighted(self, sightings: Iterable[Sighting]) -> None:
+    def sighted(self, sightings: Iterable[FileSighting]) -> None:
         """Files were moved, or have another etag: the ledger knows them there from now on."""
         ...
 

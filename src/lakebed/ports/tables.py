@@ -30,7 +30,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ColumnAlias:
     """A column under the name that readers are to see; `of` is its name in what is read."""
 
     name: str
@@ -103,7 +103,7 @@ class Pointer:
 
 
 @dataclass(frozen=True)
-class Foreign:
+class ForeignTable:
     """A table or view of the catalog that has no name of ours, and whose files are not ours to remove."""
 
     kind: Literal["table", "view"]
@@ -163,14 +163,14 @@ class TableMetadata:
         """The columns that a snapshot was written with."""
         return self.columns_of(self.schema_at(snapshot))
 
-    def shown_at(self, snapshot: int | None) -> tuple[Shown, ...]:
+    def shown_at(self, snapshot: int | None) -> tuple[ColumnAlias, ...]:
         """A snapshot's columns as they are called now, for engines that read it with its own names; none where these agree.
 
         Columns that came since are left out: a run may have added them, and may take them back.
         """
         found = self.snapshots.get(snapshot) if snapshot is not None else None
         former = {column.id: column.name for column in (self.columns_at(found) if found else self.columns)}
-        shown = tuple(Shown(column.name, former[column.id]) for column in self.columns if column.id in former)
+        shown = tuple(ColumnAlias(column.name, former[column.id]) for column in self.columns if column.id in former)
         return () if [column.name for column in shown] == [*former.values()] else shown
 
     def head(self, ref: str = MAIN) -> Snapshot | None:

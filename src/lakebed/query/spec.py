@@ -7,7 +7,7 @@ from typing import Any, Literal
 from lakebed.errors import BadQuery, UnknownName, near, suggestion
 from lakebed.names import TableName
 from lakebed.query.planning.listings import is_engines_own
-from lakebed.query.stopping import Stop
+from lakebed.query.stopping import Cancellation
 
 Engine = Literal["duckdb", "spark"]
 About = Literal["rows", "snapshots", "files", "partitions", "refs"]
@@ -15,7 +15,7 @@ ABOUT: tuple[About, ...] = ("snapshots", "files", "partitions", "refs")
 
 
 @dataclass(frozen=True)
-class Ask:
+class QueryRequest:
     """A query as it was asked. `at` holds for every table that has no AT of its own."""
 
     sql: str
@@ -25,7 +25,7 @@ class Ask:
     namespace: str | None = None  # where short names are looked for first
     parameters: Sequence[Any] | Mapping[str, Any] | None = None
     profile: bool = False  # measure what each step of the engine took
-    stop: Stop | None = field(default=None, compare=False)
+    stop: Cancellation | None = field(default=None, compare=False)
 
     @property
     def given(self) -> Mapping[str, Any]:
@@ -36,14 +36,14 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Meant:
+class TableReference:
     """A table, and what of it is read: its rows, or one of its metadata tables."""
 
     table: TableName
     about: About = "rows"
 
 
-def meaning(parts: Sequence[str], known: Collection[TableName], *, namespace: str | None = None) -> Meant | None:
+def meaning(parts: Sequence[str], known: Collection[TableName], *, namespace: str | None = None) -> TableReference | None:
     """What a name means: a table by its whole name or by an end that only one has, `table$snapshots` a metadata table.
 
     None for names that are the engine's own, or a file's; `UnknownName` and `BadQuery` for what is nothing, or several.
@@ -52,11 +52,11 @@ def meaning(parts: Sequence[str], known: Collection[TableName], *, namespace: st
     base, sign, about = last.rpartition("$")
     if sign and about in ABOUT:
         found = _table((*front, base), known, namespace)
-        return Meant(found, _about(about)) if found else None
+        return TableReference(found, _about(about)) if found else None
     if sign and base:
         raise UnknownName("metadata table", about, ABOUT)
     found = _table(parts, known, namespace)
-    return Meant(found) if found else None
+    return TableReference(found) if found else None
 
 
 def _about(text: str) -> About:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from threading import Lock
 
 
-class Stop:
-    """Given to a query, it ends it: `lake.query(sql, stop=stop)` here, `stop.now()` there. The query raises `QueryEnded`."""
+class Cancellation:
+    """Given to a query, it ends it: `lake.query(sql, stop=stop)` here, `stop.cancel()` there. The query raises `QueryEnded`."""
 
     def __init__(self) -> None:
         self._ends: list[Callable[[], None]] = []
@@ -16,7 +16,7 @@ class Stop:
         """Whether it was used."""
         return self._now
 
-    def now(self) -> None:
+    def cancel(self) -> None:
         """End what was begun with it, and what will be."""
         with self._lock:
             self._now, ends = True, tuple(self._ends)

@@ -1,6 +1,6 @@
 """SQL that users wrote, read before it runs. Importing this does not import the parser."""
 
-from lakebed.sql.change import Change, read_change
+from lakebed.sql.change import ChangeStatement, read_change
 from lakebed.sql.checking.check import Query, check_query
 from lakebed.sql.checking.gate import refuse_bare_count
 from lakebed.sql.lineage.lineage import ColumnSource, column_lineage
@@ -8,7 +8,7 @@ from lakebed.sql.lineage.passing import NOTHING_PASSED, Passed, passed_columns
 
 __all__ = [
     "NOTHING_PASSED",
-    "Change",
+    "ChangeStatement",
     "ColumnSource",
     "Passed",
     "Query",

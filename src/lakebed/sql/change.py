@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lakebed.sql.parsing.lexer import Reading, Token, read
-from lakebed.sql.parsing.source import Source
+from lakebed.sql.parsing.lexer import LexedText, Token, read
+from lakebed.sql.parsing.source import SqlSource
 
 ChangeKind = Literal["insert", "update", "delete", "merge", "alter"]
 
@@ -31,7 +31,7 @@ _ELSEWHERE = {
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangeStatement:
     """One statement. `target` are the parts of the table's name as they were written."""
 
     kind: ChangeKind
@@ -64,9 +64,9 @@ class Change:
         return _POSITION.sub(moved, said)
 
 
-def read_change(text: str) -> Change:
+def read_change(text: str) -> ChangeStatement:
     """Take an INSERT, UPDATE, DELETE, MERGE or ALTER TABLE apart; anything else is refused, and so is more than one."""
-    reading = read(Source(text, "the statement"))
+    reading = read(SqlSource(text, "the statement"))
     tokens = reading.plain
     _refuse_several(reading, tokens)
     words = [token.upper for token in tokens[:3]]
@@ -78,13 +78,13 @@ def read_change(text: str) -> Change:
     )
 
 
-def _refuse_several(reading: Reading, tokens: Sequence[Token]) -> None:
+def _refuse_several(reading: LexedText, tokens: Sequence[Token]) -> None:
     for token in tokens:
         if token.upper == ";":
             raise reading.source.bad("there is more than one statement.", at=token.start, next="Give them one by one.")
 
 
-def _taken_apart(reading: Reading, tokens: Sequence[Token], kind: ChangeKind, *, at: int) -> Change:
+def _taken_apart(reading: LexedText, tokens: Sequence[Token], kind: ChangeKind, *, at: int) -> ChangeStatement:
     names = reading.chain(tokens[at].start) if at < len(tokens) else ()
     if not names:
         raise reading.source.bad("no table is named.", at=reading.end, next="Name one: namespace.layer.name")
@@ -94,7 +94,7 @@ def _taken_apart(reading: Reading, tokens: Sequence[Token], kind: ChangeKind, *,
     aliased = bool(rest) and rest[0].is_name and rest[0].upper not in _AFTER_TARGET
     text = reading.text[: reading.end]
     start, end = names[0].start, names[-1].end
-    return Change(kind, tuple(name.name for name in names), text[:start], text[start:end], text[end:], aliased)
+    return ChangeStatement(kind, tuple(name.name for name in names), text[:start], text[start:end], text[end:], aliased)
 
 
 def _offset(text: str, line: int, column: int) -> int:
@@ -105,7 +105,7 @@ def _place(text: str, at: int) -> tuple[int, int]:
     return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at) - 1
 
 
-def _refuse_elsewhere(reading: Reading, rest: Sequence[Token]) -> None:
+def _refuse_elsewhere(reading: LexedText, rest: Sequence[Token]) -> None:
     """What Lakebed does itself, with its lease and its books."""
     first, second = [*(token.upper for token in rest[:2]), "", ""][:2]
     if first in _ELSEWHERE:

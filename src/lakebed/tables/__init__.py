@@ -1,8 +1,8 @@
 """Tables: publishing what a branch holds, and the leases under which it is done."""
 
 from lakebed.tables.arrangement import (
-    Layout,
-    LayoutChange,
+    Arrangement,
+    ArrangementChange,
     PartitionField,
     layout_of,
     layout_statements,
@@ -37,9 +37,9 @@ from lakebed.tables.merging.merge import write_statement
 from lakebed.tables.merging.owned_columns import likely_owned, owned_columns, refuse_strategy, stamp_of
 from lakebed.tables.merging.strategies import ALIASES, STRATEGIES, Scd2, Strategy
 from lakebed.tables.moved_lake import Strays, folder_of_metadata, refuse_astray
-from lakebed.tables.placement import USED, Ground
-from lakebed.tables.publishing.lease import Held, Waiting, hold
-from lakebed.tables.publishing.plan import Ask, Settlement, plan_publication, plan_settlement
+from lakebed.tables.placement import USED, TablePlacement
+from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold
+from lakebed.tables.publishing.plan import PublishRequest, Settlement, plan_publication, plan_settlement
 from lakebed.tables.publishing.publish import amend, persistently, publish, settle_divided
 from lakebed.tables.statements import (
     COMMIT_RETRIES,
@@ -57,19 +57,19 @@ __all__ = [
     "COMMIT_RETRIES",
     "STRATEGIES",
     "USED",
+    "Arrangement",
+    "ArrangementChange",
     "Array",
-    "Ask",
     "ColumnChange",
     "ColumnFigures",
     "Example",
-    "Ground",
-    "Held",
-    "Layout",
-    "LayoutChange",
+    "HeldLease",
+    "LeaseWait",
     "Map",
     "PartitionField",
     "Plain",
     "Policy",
+    "PublishRequest",
     "Renames",
     "Rollback",
     "Scd2",
@@ -79,8 +79,8 @@ __all__ = [
     "Strays",
     "Struct",
     "TableDiff",
+    "TablePlacement",
     "Type",
-    "Waiting",
     "alterations",
     "amend",
     "as_of_schema",

@@ -93,7 +93,7 @@ def sort_field(given: str) -> SortField:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Arrangement:
     """What a pipeline says of a table's layout; None: nothing, and the table's stays as it is."""
 
     partition_by: tuple[PartitionField, ...] | None = None
@@ -103,7 +103,7 @@ class Layout:
     def columns(self) -> tuple[str, ...]:
         return tuple(field.column for field in (*(self.partition_by or ()), *(term.by for term in self.sort_by or ())))
 
-    def under(self, renames: Renames) -> "Layout":
+    def under(self, renames: Renames) -> "Arrangement":
         """The same with columns under their other names."""
 
         def moved(field: PartitionField) -> PartitionField:
@@ -111,11 +111,13 @@ class Layout:
 
         partition = None if self.partition_by is None else tuple(map(moved, self.partition_by))
         terms = self.sort_by
-        return Layout(partition, None if terms is None else tuple(SortField(moved(t.by), t.down, t.nulls_first) for t in terms))
+        return Arrangement(
+            partition, None if terms is None else tuple(SortField(moved(t.by), t.down, t.nulls_first) for t in terms)
+        )
 
 
 @dataclass(frozen=True)
-class LayoutChange:
+class ArrangementChange:
     """Partition fields that go and come, and another sort order; None: it stays, empty: there is none any more."""
 
     drop: tuple[PartitionField, ...] = ()
@@ -126,13 +128,13 @@ class LayoutChange:
         return bool(self.drop or self.add or self.sort is not None)
 
 
-def layout_of(partition_by: Sequence[str], sort_by: Sequence[str]) -> Layout:
+def layout_of(partition_by: Sequence[str], sort_by: Sequence[str]) -> Arrangement:
     """A table's layout, from the words of its metadata."""
     fields = (PartitionField.model_validate(partition_field(field)) for field in partition_by)
-    return Layout(tuple(fields), tuple(map(sort_field, sort_by)))
+    return Arrangement(tuple(fields), tuple(map(sort_field, sort_by)))
 
 
-def plan_layout(present: Layout, wanted: Layout) -> LayoutChange:
+def plan_layout(present: Arrangement, wanted: Arrangement) -> ArrangementChange:
     """How the present layout becomes the wanted one. Another order of the same partition fields prunes nothing: no change."""
     there, asked = _by_text(present.partition_by), _by_text(wanted.partition_by)
     stays = wanted.partition_by is None
@@ -140,14 +142,14 @@ def plan_layout(present: Layout, wanted: Layout) -> LayoutChange:
     add = () if stays else tuple(field for said, field in asked.items() if said not in there)
     sorted_so = [str(term).casefold() for term in present.sort_by or ()]
     same = wanted.sort_by is None or [str(term).casefold() for term in wanted.sort_by] == sorted_so
-    return LayoutChange(drop, add, None if same else wanted.sort_by)
+    return ArrangementChange(drop, add, None if same else wanted.sort_by)
 
 
 def _by_text(fields: Collection[PartitionField] | None) -> dict[str, PartitionField]:
     return {str(field).casefold(): field for field in fields or ()}
 
 
-def layout_statements(table: TableName, change: LayoutChange, *, properties: Mapping[str, str]) -> tuple[str, ...]:
+def layout_statements(table: TableName, change: ArrangementChange, *, properties: Mapping[str, str]) -> tuple[str, ...]:
     """The statements of a change; `properties` are those a table of the new order is written with."""
     alter = f"ALTER TABLE {table.spark}"
     partition = (

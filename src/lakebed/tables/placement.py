@@ -15,7 +15,7 @@ USED = "_used"  # a file that stays in a folder when all others go: the folder w
 
 
 @dataclass(frozen=True)
-class Ground:
+class TablePlacement:
     """What is needed to make a table: the catalog that knows it, the files it lies among, the settings it is written by."""
 
     root: Root

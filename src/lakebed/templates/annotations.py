@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from lakebed.templates.source import Source
+from lakebed.templates.source import TemplateSource
 
 Comment = Literal["--", "#"]
 
@@ -32,7 +32,7 @@ def read_annotations(text: str, *, comment: Comment, where: str, anywhere: bool 
 
     A comment that begins with `@word` is meant as an annotation, so one without a colon is refused, as is a key given twice.
     """
-    source, found = Source(text, where), dict[str, Annotation]()
+    source, found = TemplateSource(text, where), dict[str, Annotation]()
     for line, said in _comments(text, comment, anywhere=anywhere):
         annotation = _annotation(source, comment, line, said)
         if annotation is None:
@@ -60,7 +60,7 @@ def _leading(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
         match = pattern.match(text, match.end())
 
 
-def _annotation(source: Source, comment: Comment, line: int, said: str) -> Annotation | None:
+def _annotation(source: TemplateSource, comment: Comment, line: int, said: str) -> Annotation | None:
     match = _ANNOTATION.match(said)
     if match is None:
         return None

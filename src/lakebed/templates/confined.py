@@ -15,7 +15,7 @@ import markupsafe
 from lakebed.errors import RunFailed
 from lakebed.templates.child import READY
 from lakebed.templates.render import Rendered
-from lakebed.templates.source import Source
+from lakebed.templates.source import TemplateSource
 
 # The child limits its own processor time (`child.py`), which ends every attack within a second or so. This one is for a child
 # that hangs, and leaves room for a machine so busy that starting Python takes seconds.
@@ -25,7 +25,7 @@ _PROGRAM = "import sys; sys.path += sys.argv[1:]; from lakebed.templates.child i
 _SIMPLER = "Make the template simpler; computing belongs into the SQL."
 
 
-def draw_confined(file: Source, values: str) -> Rendered:
+def draw_confined(file: TemplateSource, values: str) -> Rendered:
     """The text that any template gives, or the reason why it gives none."""
     answer, status = _ask(json.dumps({"source": file.text, "values": json.loads(values)}).encode())
     if not answer.startswith(READY):
@@ -37,7 +37,7 @@ def draw_confined(file: Source, values: str) -> Rendered:
     return _understood(answer.removeprefix(READY).partition(b"\n")[0], status, file)
 
 
-def _understood(answer: bytes, status: int, file: Source) -> Rendered:
+def _understood(answer: bytes, status: int, file: TemplateSource) -> Rendered:
     """The answer, which is trusted no more than the template is."""
     try:
         reply = json.loads(answer)

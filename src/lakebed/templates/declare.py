@@ -33,9 +33,9 @@ def declared(source: str, *, where: str) -> Declared:
     Refused, with the line: broken Jinja, words that do not exist, tables and zones whose names are computed, other files.
     """
     from lakebed.templates.parse import parse, unnested
-    from lakebed.templates.source import Source
+    from lakebed.templates.source import TemplateSource
     from lakebed.templates.walk import examine
 
-    file = Source(source, where)
+    file = TemplateSource(source, where)
     with unnested(file):
         return examine(parse(file), file)

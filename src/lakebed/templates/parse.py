@@ -11,7 +11,7 @@ from jinja2.lexer import Token, TokenStream
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from lakebed.templates.functions import Missing, is_none, literal_filter, shown
-from lakebed.templates.source import Source
+from lakebed.templates.source import TemplateSource
 
 LARGEST = 1_048_576
 MOST_TOKENS = 20_000  # parsed in a quarter of a second; a long template has a tenth of it
@@ -53,7 +53,7 @@ def grammar() -> Sandbox:
     return Sandbox()
 
 
-def parse(file: Source) -> nodes.Template:
+def parse(file: TemplateSource) -> nodes.Template:
     """The template's tree, or an error at the line where it stops being Jinja."""
     _refuse_oversize(file)
     try:
@@ -62,7 +62,7 @@ def parse(file: Source) -> nodes.Template:
         raise file.wrong(_sentence(error.message), line=error.lineno) from None
 
 
-def _refuse_oversize(file: Source) -> None:
+def _refuse_oversize(file: TemplateSource) -> None:
     if len(file.text) > LARGEST:
         raise file.wrong(f"the file is longer than {LARGEST:,} characters.", next="Load data through a landing zone instead.")
     if sum(1 for _ in _TAG.finditer(file.text)) > MOST_TAGS:
@@ -72,7 +72,7 @@ def _refuse_oversize(file: Source) -> None:
 
 
 @contextmanager
-def unnested(file: Source) -> Iterator[None]:
+def unnested(file: TemplateSource) -> Iterator[None]:
     """Turns running out of stack into an error about the file."""
     try:
         yield

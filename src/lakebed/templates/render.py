@@ -65,10 +65,10 @@ def render(source: str, values: TemplateValues, *, where: str) -> Rendered:
     from lakebed.templates.page import TooLong
     from lakebed.templates.parse import parse, unnested
     from lakebed.templates.simple import draw
-    from lakebed.templates.source import Source
+    from lakebed.templates.source import TemplateSource
     from lakebed.templates.walk import examine
 
-    file = Source(source, where)
+    file = TemplateSource(source, where)
     with unnested(file):
         tree = parse(file)
         if not examine(tree, file).simple:

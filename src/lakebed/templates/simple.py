@@ -12,7 +12,7 @@ from jinja2 import TemplateRuntimeError, Undefined, nodes
 
 from lakebed.templates.functions import is_none, literal_filter, shown
 from lakebed.templates.page import Page
-from lakebed.templates.source import Source
+from lakebed.templates.source import TemplateSource
 from lakebed.templates.template_names import FUNCTIONS, VALUES
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -75,7 +75,7 @@ def _is_config_get(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name) and node.attr == "get"
 
 
-def draw(tree: nodes.Template, words: Mapping[str, Any], file: Source) -> Page:
+def draw(tree: nodes.Template, words: Mapping[str, Any], file: TemplateSource) -> Page:
     """The page that a simple template gives."""
     page = Page()
     _Drawing(page, words, file).body(tree.body)
@@ -85,7 +85,7 @@ def draw(tree: nodes.Template, words: Mapping[str, Any], file: Source) -> Page:
 class _Drawing:
     """One rendering: where it writes, what the words mean, and the file that errors point at."""
 
-    def __init__(self, page: Page, words: Mapping[str, Any], file: Source) -> None:
+    def __init__(self, page: Page, words: Mapping[str, Any], file: TemplateSource) -> None:
         self.page, self.words, self.file = page, words, file
 
     def body(self, statements: list[nodes.Node]) -> None:

@@ -10,7 +10,7 @@ _WIDEST = 200
 
 
 @dataclass(frozen=True)
-class Source:
+class TemplateSource:
     """A file's text under the name by which its author knows it."""
 
     text: str

@@ -8,11 +8,11 @@ from lakebed.errors import near, suggestion
 from lakebed.templates.declare import Call, Declared
 from lakebed.templates.parse import grammar
 from lakebed.templates.simple import is_simple
-from lakebed.templates.source import Source
+from lakebed.templates.source import TemplateSource
 from lakebed.templates.template_names import ALLOWED, FUNCTIONS, OURS, QUESTIONS, READS, VALUES
 
 
-def examine(tree: nodes.Template, file: Source) -> Declared:
+def examine(tree: nodes.Template, file: TemplateSource) -> Declared:
     """Every table, zone and word in the tree, each checked."""
     found = tuple(_every(tree))
     own = _own_names(found, file)
@@ -40,7 +40,7 @@ def _every(tree: nodes.Node) -> Iterator[nodes.Node]:
         waiting.extend(reversed(list(node.iter_child_nodes())))
 
 
-def _own_names(found: tuple[nodes.Node, ...], file: Source) -> set[str]:
+def _own_names(found: tuple[nodes.Node, ...], file: TemplateSource) -> set[str]:
     """The names that the template gives itself by set, for, with or macro."""
     own = {
         node.name: node.lineno
@@ -52,7 +52,7 @@ def _own_names(found: tuple[nodes.Node, ...], file: Source) -> set[str]:
     return set(own)
 
 
-def _check(node: nodes.Node, file: Source, *, own: set[str], called: set[int]) -> None:
+def _check(node: nodes.Node, file: TemplateSource, *, own: set[str], called: set[int]) -> None:
     match node:
         case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
             raise file.wrong(
@@ -68,14 +68,14 @@ def _check(node: nodes.Node, file: Source, *, own: set[str], called: set[int]) -
             _check_known("test", node, grammar().tests, file)
 
 
-def _check_known(kind: str, node: nodes.Filter | nodes.Test | nodes.Name, known: Iterable[str], file: Source) -> None:
+def _check_known(kind: str, node: nodes.Filter | nodes.Test | nodes.Name, known: Iterable[str], file: TemplateSource) -> None:
     if node.name not in known:
         raise file.wrong(
             f"there is no {kind} {node.name!r} in templates.", line=node.lineno, next=suggestion(near(node.name, known))
         )
 
 
-def _check_word(node: nodes.Name, file: Source, *, called: bool) -> None:
+def _check_word(node: nodes.Name, file: TemplateSource, *, called: bool) -> None:
     _check_known("word", node, ALLOWED, file)
     if node.name == "config" and called:
         raise file.wrong(
@@ -96,7 +96,7 @@ def _callee(call: nodes.Call) -> str:
     return call.node.name if isinstance(call.node, nodes.Name) else ""
 
 
-def _check_arguments(call: nodes.Call, file: Source) -> None:
+def _check_arguments(call: nodes.Call, file: TemplateSource) -> None:
     word, options = _callee(call), {pair.key for pair in call.kwargs}
     given = len(call.args) + len(options)
     if word == "var" and not (call.args and given <= 2 and options <= {"default"}):
@@ -105,7 +105,7 @@ def _check_arguments(call: nodes.Call, file: Source) -> None:
         raise file.wrong(f"{word} takes nothing.", line=call.lineno, next=f"Write {word}().")
 
 
-def _read(call: nodes.Call, file: Source) -> Call:
+def _read(call: nodes.Call, file: TemplateSource) -> Call:
     """The table or zone that a call of `ref` or `landing_zone` names."""
     word, options = _callee(call), {pair.key: pair.value for pair in call.kwargs}
     given = [*call.args, *options.values(), *(extra for extra in (call.dyn_args, call.dyn_kwargs) if extra)]
@@ -117,7 +117,7 @@ def _read(call: nodes.Call, file: Source) -> Call:
     return Call(texts[0], call.lineno, *texts[1:])
 
 
-def _text(node: nodes.Node, call: nodes.Call, file: Source) -> str:
+def _text(node: nodes.Node, call: nodes.Call, file: TemplateSource) -> str:
     if isinstance(node, nodes.Const) and isinstance(node.value, str) and "{{" not in node.value and "{%" not in node.value:
         return node.value
     raise file.wrong(

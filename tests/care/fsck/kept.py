@@ -7,7 +7,7 @@ import pytest
 
 import lakebed
 from lakebed.app.fsck import fsck
-from lakebed.care.fsck import Checked
+from lakebed.care.fsck import FsckReport
 from lakebed.names import TableName
 from lakebed.ports import RemoveSnapshots, SetRef
 from lakebed.settings import Root
@@ -49,7 +49,7 @@ class Kept:
     def files(self, table: TableName, pattern: str) -> list[Path]:
         return sorted((self.lake.root.folder / table.folder).glob(pattern))
 
-    def check(self, *, repair: bool = False, sample: int | None = None) -> Checked:
+    def check(self, *, repair: bool = False, sample: int | None = None) -> FsckReport:
         return fsck(self.lake, repair=repair, sample=sample)
 
     def kinds(self, severity: str = "problem", **options: bool) -> list[str]:

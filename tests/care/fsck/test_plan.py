@@ -7,7 +7,7 @@ import pytest
 
 from lakebed.care.fsck.files import judge_content, to_read
 from lakebed.care.fsck.newer import newer
-from lakebed.care.fsck.plan import State, judge
+from lakebed.care.fsck.plan import FsckState, judge
 from lakebed.care.fsck.pointing import Replacement, replacement
 from lakebed.care.fsck.rebuild import plan_rebuild
 from lakebed.care.fsck.spec import GiveBack, Heal, Pipelined, Purge, Repair, Settle, Unpin
@@ -17,9 +17,9 @@ from lakebed.ports import (
     NAME,
     UNPUBLISHED,
     Event,
-    Noted,
     Pointer,
     Publication,
+    RecordedEvent,
     RefMove,
     RunRecord,
     Snapshot,
@@ -52,8 +52,8 @@ def file(
     return MetadataFile(f"{place}/metadata/{number:05d}-x.metadata.json", number, metadata)
 
 
-def noted(kind: str, snapshot: int | None = None, *, minutes: float = 0) -> Noted:
-    return Noted(1, THEN + timedelta(minutes=minutes), Event(kind, ORDERS, snapshot))  # type: ignore[arg-type]
+def noted(kind: str, snapshot: int | None = None, *, minutes: float = 0) -> RecordedEvent:
+    return RecordedEvent(1, THEN + timedelta(minutes=minutes), Event(kind, ORDERS, snapshot))  # type: ignore[arg-type]
 
 
 LOST = "file:///lake/shop/warehouse/silver/orders/metadata/00002-x.metadata.json"
@@ -77,7 +77,7 @@ LOST = "file:///lake/shop/warehouse/silver/orders/metadata/00002-x.metadata.json
     ],
 )
 def test_a_lost_metadata_file_is_replaced_only_where_nothing_is_lost(
-    before: int | None, files: list[MetadataFile], lists: set[int], events: list[Noted], said: int | str
+    before: int | None, files: list[MetadataFile], lists: set[int], events: list[RecordedEvent], said: int | str
 ) -> None:
     found = replacement(LOST, next((one for one in files if one.number == before), None), files, lists, events)
     if isinstance(said, int):
@@ -148,36 +148,36 @@ def branched(*refs: str) -> TableMetadata:
 @pytest.mark.parametrize(
     ("state", "found"),
     [
-        (State({ORDERS: branched("mine", "run_1")}), {}),
-        (State({ORDERS: branched(f"run_{RUN}")}), {"stale branch": Heal(ORDERS)}),
-        (State({ORDERS: branched(f"run_{RUN}")}, leased=frozenset({ORDERS})), {}),
-        (State({ORDERS: branched()}, running=(RUNNING,)), {"dead run": Heal(ORDERS)}),
-        (State({ORDERS: branched()}, running=(RUNNING,), leased=frozenset({ORDERS})), {}),
-        (State({ORDERS: branched(), HIDDEN: branched()}), {"left-over table": Purge(HIDDEN)}),
-        (State({ORDERS: branched(), HIDDEN: branched()}, shared=frozenset({HIDDEN})), {"left-over table": None}),
-        (State({ORDERS: branched(), HIDDEN: branched()}, running=(RUNNING,), leased=frozenset({ORDERS})), {}),
+        (FsckState({ORDERS: branched("mine", "run_1")}), {}),
+        (FsckState({ORDERS: branched(f"run_{RUN}")}), {"stale branch": Heal(ORDERS)}),
+        (FsckState({ORDERS: branched(f"run_{RUN}")}, leased=frozenset({ORDERS})), {}),
+        (FsckState({ORDERS: branched()}, running=(RUNNING,)), {"dead run": Heal(ORDERS)}),
+        (FsckState({ORDERS: branched()}, running=(RUNNING,), leased=frozenset({ORDERS})), {}),
+        (FsckState({ORDERS: branched(), HIDDEN: branched()}), {"left-over table": Purge(HIDDEN)}),
+        (FsckState({ORDERS: branched(), HIDDEN: branched()}, shared=frozenset({HIDDEN})), {"left-over table": None}),
+        (FsckState({ORDERS: branched(), HIDDEN: branched()}, running=(RUNNING,), leased=frozenset({ORDERS})), {}),
         (
-            State({ORDERS: branched(), HIDDEN: branched()}, unsettled=(Publication("r", (RefMove(HIDDEN, MAIN, 7, None),)),)),
+            FsckState({ORDERS: branched(), HIDDEN: branched()}, unsettled=(Publication("r", (RefMove(HIDDEN, MAIN, 7, None),)),)),
             {"divided publication": Settle()},
         ),
         (
-            State({ORDERS: branched()}, pins=(PinRow("r1", ORDERS, 7, False), PinRow("r2", ORDERS, 7, True))),
+            FsckState({ORDERS: branched()}, pins=(PinRow("r1", ORDERS, 7, False), PinRow("r2", ORDERS, 7, True))),
             {"dead pin": Unpin(("r1",))},
         ),
-        (State({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 7),)), {}),
-        (State({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 8),)), {"dead hold": None}),
-        (State({ORDERS: branched()}, holds=(SnapshotHold("m", HIDDEN, 8),)), {"dead hold": GiveBack("m", HIDDEN)}),
+        (FsckState({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 7),)), {}),
+        (FsckState({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 8),)), {"dead hold": None}),
+        (FsckState({ORDERS: branched()}, holds=(SnapshotHold("m", HIDDEN, 8),)), {"dead hold": GiveBack("m", HIDDEN)}),
         (
-            State({ORDERS: branched()}, ledger={ORDERS: 3, TableName("shop", "silver", "gone"): 1}),
+            FsckState({ORDERS: branched()}, ledger={ORDERS: 3, TableName("shop", "silver", "gone"): 1}),
             {"ledger of unknown table": None},
         ),
-        (State({ORDERS: branched()}, ledger={ORDERS: 3, HIDDEN: 1}), {}),
-        (State({}, damaged=frozenset({ORDERS})), {}),
-        (State({}), {"pipeline without table": None}),
-        (State({}, views=frozenset({ORDERS})), {}),
+        (FsckState({ORDERS: branched()}, ledger={ORDERS: 3, HIDDEN: 1}), {}),
+        (FsckState({}, damaged=frozenset({ORDERS})), {}),
+        (FsckState({}), {"pipeline without table": None}),
+        (FsckState({}, views=frozenset({ORDERS})), {}),
     ],
 )
-def test_tables_and_state_are_judged_against_each_other(state: State, found: dict[str, Repair | None]) -> None:
+def test_tables_and_state_are_judged_against_each_other(state: FsckState, found: dict[str, Repair | None]) -> None:
     assert {one.kind: one.repair for one in judge(replace(state, pipelines=MADE))} == found
 
 

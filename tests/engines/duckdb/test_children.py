@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lakebed.app import Lake
-from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Ground
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs
 from lakebed.engines.duckdb.untrusted.processes import Children
 from lakebed.errors import BadQuery
 from tests.contracts.benches import ids
@@ -19,7 +19,7 @@ from tests.query.lakes import add_table, bench_of, make_lake
 
 def answered(children: Children, sql: str = "SELECT 42 AS x") -> int:
     """The process that answered."""
-    with ConfinedQuery(sql, Ground((), ()), children=children) as running:
+    with ConfinedQuery(sql, SandboxInputs((), ()), children=children) as running:
         pid = running._child.pid
         assert [row["x"] for batch in running.batches() for row in batch.to_pylist()] == [42]
     return pid
@@ -54,7 +54,7 @@ def test_one_waits_after_the_second_query_and_answers_the_third() -> None:
 
 def test_a_query_that_is_closed_twice_is_one_query() -> None:
     children = Children(ready=1)
-    with ConfinedQuery("SELECT 42 AS x", Ground((), ()), children=children) as running:
+    with ConfinedQuery("SELECT 42 AS x", SandboxInputs((), ()), children=children) as running:
         list(running.batches())
         running.close()
     assert waiting(children) == []
@@ -82,7 +82,7 @@ def test_none_waits_where_none_shall() -> None:
 def test_a_refused_query_leaves_nothing_to_the_next() -> None:
     children = Children(ready=1)
     for _ in range(3):
-        with pytest.raises(BadQuery), ConfinedQuery("SELECT * FROM nowhere", Ground((), ()), children=children) as running:
+        with pytest.raises(BadQuery), ConfinedQuery("SELECT * FROM nowhere", SandboxInputs((), ()), children=children) as running:
             list(running.batches())
     assert answered(children)
     children.close()

@@ -12,7 +12,7 @@ import pytest
 from lakebed.app import Lake
 from lakebed.engines.duckdb.instances import Instances
 from lakebed.names import TableName
-from lakebed.query.spec import Ask
+from lakebed.query.spec import QueryRequest
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
 
@@ -105,8 +105,8 @@ def test_what_is_remembered_of_tables_answers_only_queries_that_name_nothing_els
         f"EXPLAIN SELECT id FROM {table}",
         f"FROM {table}$files",
     ]
-    assert not any(lake.queries.plan(Ask(sql)).more for sql in plain)
-    assert lake.queries.plan(Ask("FROM system.query_log")).more
+    assert not any(lake.queries.plan(QueryRequest(sql)).more for sql in plain)
+    assert lake.queries.plan(QueryRequest("FROM system.query_log")).more
 
 
 def test_more_is_not_remembered_than_may_be(tmp_path: Path) -> None:

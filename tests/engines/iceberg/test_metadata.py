@@ -14,7 +14,7 @@ from lakebed.engines.iceberg.metadata.parsing import read_metadata
 from lakebed.engines.iceberg.metadata.reading import MetadataReader
 from lakebed.errors import DamagedTable
 from lakebed.names import TableName
-from lakebed.ports import Pointer, Shown
+from lakebed.ports import ColumnAlias, Pointer
 from tests.contracts.benches import sqlite_bench
 
 SCHEMA = Schema(
@@ -94,6 +94,6 @@ def test_a_snapshot_of_former_columns_tells_what_the_present_ones_were(tmp_path:
     found = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
     head = found.head()
     assert head
-    assert found.shown_at(head.id) == (Shown("key", "id"),)  # note is not shown: a run may have added it, and fail
+    assert found.shown_at(head.id) == (ColumnAlias("key", "id"),)  # note is not shown: a run may have added it, and fail
     assert found.shown_at(None) == ()
     bench.close()

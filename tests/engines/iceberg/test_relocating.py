@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.avro.rewriting import rewrite
 from lakebed.engines.iceberg.avro.values import packed
 from lakebed.engines.iceberg.upkeep.relocation import Relocation, origin_of
@@ -68,7 +68,7 @@ def tree(root: Root, *entries: bytes, inside: str = OLD) -> str:
 
 
 def relocation(root: Root, **options: Any) -> Relocation:
-    places = Anywhere(root, FolderFiles(root.folder), FilesSettings())
+    places = FilesByUrl(root, FolderFiles(root.folder), FilesSettings())
     return Relocation(places, origin="/old/lake", root=root, **options)
 
 

@@ -15,8 +15,8 @@ from pyiceberg import transforms as t
 from pyiceberg.io.pyarrow import ArrowScan
 from pyiceberg.table import Table
 
-from lakebed.engines.files.files_by_url import Anywhere
-from lakebed.engines.iceberg import IcebergScans, Remembered
+from lakebed.engines.files.files_by_url import FilesByUrl
+from lakebed.engines.iceberg import IcebergScans, ManifestCache
 from lakebed.engines.iceberg.pruning.comparable_values import measure_of
 from lakebed.engines.iceberg.pruning.transforms import hashed
 from lakebed.errors import DamagedTable, UnknownName
@@ -321,7 +321,9 @@ def test_a_lost_or_broken_manifest_is_damage_and_says_where(tmp_path: Path) -> N
 
 def scans_with(bench: RealBench, folder: Path) -> IcebergScans:
     stores = bench.stores
-    return IcebergScans(Anywhere(bench.root, stores.files, bench.settings.files), Remembered(folder, memory=10**8, disk=10**8))
+    return IcebergScans(
+        FilesByUrl(bench.root, stores.files, bench.settings.files), ManifestCache(folder, memory=10**8, disk=10**8)
+    )
 
 
 def test_a_second_process_reads_no_manifest_again(tmp_path: Path) -> None:
@@ -347,12 +349,12 @@ def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, harm: Callable[[byte
 
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    remembered = Remembered(tmp_path / "file" / "cache", memory=3_000, disk=20_000)
+    remembered = ManifestCache(tmp_path / "file" / "cache", memory=3_000, disk=20_000)
     assert [remembered.get("kind", "place", lambda: [1]) for _ in range(2)] == [[1], [1]]
 
 
 def test_what_was_not_used_for_longest_is_forgotten_first(tmp_path: Path) -> None:
-    remembered = Remembered(tmp_path, memory=3_000, disk=20_000)
+    remembered = ManifestCache(tmp_path, memory=3_000, disk=20_000)
     for number in range(200):
         remembered.get("kind", str(number), lambda: "x" * 1_000)
     assert remembered._size <= 3_000

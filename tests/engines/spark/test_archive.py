@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakebed.engines.spark.start.class_archive import (
-    Archive,
+    ClassArchive,
     _makers,
     archive_for,
     archive_key,
@@ -20,8 +20,8 @@ from lakebed.engines.spark.start.java import Java
 from lakebed.engines.spark.start.make_class_archive import _alone, _sweep
 
 
-def archive(folder: Path, *, base: str = "") -> Archive:
-    return Archive(folder, "spark-1", base)
+def archive(folder: Path, *, base: str = "") -> ClassArchive:
+    return ClassArchive(folder, "spark-1", base)
 
 
 def finished(folder: Path, key: str, content: bytes = b"classes") -> Path:

@@ -3,21 +3,21 @@
 from lakebed.care.fsck.newer import Newer, newer
 from lakebed.care.fsck.rebuild import Candidate, Rebuild, plan_rebuild
 from lakebed.care.fsck.run import check, mend
-from lakebed.care.fsck.services import Report, Tools, quiet
-from lakebed.care.fsck.spec import SAMPLE, Checked, Finding, Mended, Pipelined, StoredContent
+from lakebed.care.fsck.services import FsckServices, Report, quiet
+from lakebed.care.fsck.spec import SAMPLE, Finding, FsckReport, Mended, Pipelined, StoredContent
 
 __all__ = [
     "SAMPLE",
     "Candidate",
-    "Checked",
     "Finding",
+    "FsckReport",
+    "FsckServices",
     "Mended",
     "Newer",
     "Pipelined",
     "Rebuild",
     "Report",
     "StoredContent",
-    "Tools",
     "check",
     "mend",
     "newer",

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lakebed.care.fsck.pointing import Replacement, replacement
-from lakebed.care.fsck.services import Tools
+from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding, PointBack
-from lakebed.ports import Noted, Pointer, RefMove
+from lakebed.ports import Pointer, RecordedEvent, RefMove
 from lakebed.ports.inspection import Damage, Repoint, Row
 
 _LIST = re.compile(r"snap-(\d+)-")
 _AT_ONCE = 10_000
 
 
-def with_repair(tools: Tools, found: Finding, pointers: Iterable[Pointer]) -> Finding:
+def with_repair(tools: FsckServices, found: Finding, pointers: Iterable[Pointer]) -> Finding:
     """The finding, with a repair if it is a lost metadata file whose place another one can take without loss."""
     lost = next((pointer for pointer in pointers if _same(tools, pointer.location, found.where)), None)
     if found.kind != "damaged metadata" or tools.pointing is None or lost is None:
@@ -29,11 +29,11 @@ def with_repair(tools: Tools, found: Finding, pointers: Iterable[Pointer]) -> Fi
     return replace(found, repair=PointBack(lost.table, Repoint(row, chosen.file.location), chosen.replay), advice="")
 
 
-def _same(tools: Tools, one: str, other: str) -> bool:
+def _same(tools: FsckServices, one: str, other: str) -> bool:
     return (tools.root.relative(one) or one) == (tools.root.relative(other) or other)
 
 
-def _replacement(tools: Tools, lost: Pointer, row: Row, folder: str) -> Replacement | str:
+def _replacement(tools: FsckServices, lost: Pointer, row: Row, folder: str) -> Replacement | str:
     read = tools.inspection.metadata_files(f"{folder}/metadata")
     files = [file for file in read if not isinstance(file, Damage) and not _same(tools, file.location, lost.location)]
     before = next((file for file in files if row.previous and _same(tools, file.location, row.previous)), None)
@@ -43,14 +43,14 @@ def _replacement(tools: Tools, lost: Pointer, row: Row, folder: str) -> Replacem
     return replacement(lost.location, before, files, lists, events, _last_move(tools, events))
 
 
-def _events(tools: Tools, lost: Pointer) -> list[Noted]:
-    events: list[Noted] = []
+def _events(tools: FsckServices, lost: Pointer) -> list[RecordedEvent]:
+    events: list[RecordedEvent] = []
     while more := tools.events.since(events[-1].number if events else 0, table=lost.table, limit=_AT_ONCE):
         events += more
     return events
 
 
-def _last_move(tools: Tools, events: Sequence[Noted]) -> RefMove | None:
+def _last_move(tools: FsckServices, events: Sequence[RecordedEvent]) -> RefMove | None:
     """The table's part of the publication that was the last to be written down of it."""
     last = events[-1].event if events else None
     done = tools.catalog.published(last.detail.get("run", "")) if last else None

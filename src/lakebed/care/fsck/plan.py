@@ -10,7 +10,7 @@ from lakebed.ports.inspection import PinRow
 
 
 @dataclass(frozen=True)
-class State:
+class FsckState:
     """The lake's rows, all read after its tables."""
 
     tables: Mapping[TableName, TableMetadata]  # those whose metadata can be read
@@ -35,7 +35,7 @@ class State:
         return frozenset(record.run_id for record in self.running if record.table in self.leased)
 
 
-def judge(state: State) -> tuple[Finding, ...]:
+def judge(state: FsckState) -> tuple[Finding, ...]:
     """Everything that rows and tables say against each other."""
     return (
         *_branches(state),
@@ -49,7 +49,7 @@ def judge(state: State) -> tuple[Finding, ...]:
     )
 
 
-def _branches(state: State) -> Iterator[Finding]:
+def _branches(state: FsckState) -> Iterator[Finding]:
     for table, metadata in state.tables.items():
         if table in state.leased or table.hidden:
             continue  # whoever holds the lease may have just made it
@@ -59,14 +59,14 @@ def _branches(state: State) -> Iterator[Finding]:
                 yield Finding("stale branch", "warning", str(table), what, Heal(table))
 
 
-def _dead_runs(state: State) -> Iterator[Finding]:
+def _dead_runs(state: FsckState) -> Iterator[Finding]:
     for record in state.running:
         if record.table not in state.leased:
             what = f"the run {short_id(record.run_id)} is said to be running, and nobody holds its lease"
             yield Finding("dead run", "warning", str(record.table), what, Heal(record.table))
 
 
-def _hidden(state: State) -> Iterator[Finding]:
+def _hidden(state: FsckState) -> Iterator[Finding]:
     named = {move.table for publication in state.unsettled for move in publication.moves}
     for table in sorted(state.known):
         found = run_of_hidden(table.name)
@@ -77,21 +77,21 @@ def _hidden(state: State) -> Iterator[Finding]:
         yield Finding("left-over table", "warning", str(table), what, Purge(table) if safe else None)
 
 
-def _unsettled(state: State) -> Iterator[Finding]:
+def _unsettled(state: FsckState) -> Iterator[Finding]:
     for publication in state.unsettled:
         what = f"the publication of run {short_id(publication.run_id)} was begun and not finished"
         tables = ", ".join(str(move.published) for move in publication.moves)
         yield Finding("divided publication", "warning", tables, what, Settle())
 
 
-def _pins(state: State) -> Iterator[Finding]:
+def _pins(state: FsckState) -> Iterator[Finding]:
     dead = sorted({pin.run_id for pin in state.pins if not pin.running})
     if dead:
         tables = ", ".join(sorted({str(pin.table) for pin in state.pins if not pin.running}))
         yield Finding("dead pin", "warning", tables, f"{len(dead)} ended runs still pin snapshots", Unpin(tuple(dead)))
 
 
-def _holds(state: State) -> Iterator[Finding]:
+def _holds(state: FsckState) -> Iterator[Finding]:
     for hold in state.holds:
         if hold.table not in state.known:
             what = f"{hold.holder} holds snapshot {hold.snapshot} of a table that is no more"
@@ -101,14 +101,14 @@ def _holds(state: State) -> Iterator[Finding]:
             yield Finding("dead hold", "warning", str(hold.table), what, advice="The holder gives it back when it next reads on.")
 
 
-def _ledger(state: State) -> Iterator[Finding]:
+def _ledger(state: FsckState) -> Iterator[Finding]:
     for table, files in sorted(state.ledger.items()):
         if table not in state.known and not table.hidden:  # a dropped table's books wait for its return
             what = f"{files:,} landing files were taken into a table that is no more"
             yield Finding("ledger of unknown table", "info", str(table), what)
 
 
-def _pipelines(state: State) -> Iterator[Finding]:
+def _pipelines(state: FsckState) -> Iterator[Finding]:
     visible = {table for table in state.known if not table.hidden}
     for table in sorted(visible - state.pipelines.tables):
         yield Finding(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from lakebed.ports import MAIN, Noted, RefMove
+from lakebed.ports import MAIN, RecordedEvent, RefMove
 from lakebed.ports.inspection import MetadataFile
 
 _MOVES_MAIN = {"published", "rolled_back", "compacted"}
@@ -29,7 +29,7 @@ def replacement(
     before: MetadataFile | None,
     files: Collection[MetadataFile],
     lists: Collection[int],
-    events: Sequence[Noted],
+    events: Sequence[RecordedEvent],
     published: RefMove | None = None,
 ) -> Replacement | str:
     """What takes the place of the `lost` metadata file, or why nothing does.
@@ -60,7 +60,7 @@ def _is_before(found: MetadataFile, move: RefMove) -> bool:
     return stood and move.becomes is None and move.branch != move.ref
 
 
-def _contradicted(found: MetadataFile, events: Sequence[Noted]) -> str:
+def _contradicted(found: MetadataFile, events: Sequence[RecordedEvent]) -> str:
     moves = [noted.event for noted in events if noted.event.kind in _MOVES_MAIN and noted.event.detail.get("ref", MAIN) == MAIN]
     head = found.metadata.head()
     if moves and moves[-1].snapshot is not None and moves[-1].snapshot != (head.id if head else None):

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from lakebed.care.fsck.lost import with_repair
-from lakebed.care.fsck.plan import State, each_once, judge
-from lakebed.care.fsck.services import Tools
+from lakebed.care.fsck.plan import FsckState, each_once, judge
+from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import (
-    Checked,
     ClearStage,
     Finding,
+    FsckReport,
     GiveBack,
     Heal,
     Looked,
@@ -29,7 +29,7 @@ from lakebed.tables import hold, settle_divided
 _MANY = 100_000
 
 
-def check(tools: Tools, *, sample: int | None) -> Checked:
+def check(tools: FsckServices, *, sample: int | None) -> FsckReport:
     """Look everything over; `sample` files of data and as many of metadata are read whole, None: all. Changes no table."""
     tools.report("listing files")
     inventory = take_inventory(tools)
@@ -47,16 +47,16 @@ def check(tools: Tools, *, sample: int | None) -> Checked:
     findings += read_some(tools, inventory, sample=sample)
     findings += read_stored(tools)
     looked = Looked(len(pointers), len(inventory.reached), inventory.read, inventory.bytes)
-    return Checked(each_once(findings), looked)
+    return FsckReport(each_once(findings), looked)
 
 
-def _database(tools: Tools) -> Iterator[Finding]:
+def _database(tools: FsckServices) -> Iterator[Finding]:
     if fault := tools.audit.fault():
         advice = "Make a copy of it, then restore a backup: lakebed restore BACKUP --force --newest"
         yield Finding("damaged database", "problem", tools.catalog.where, f"the database is damaged: {fault}", advice=advice)
 
 
-def _outside(tools: Tools, pointers: Iterable[Pointer]) -> Iterator[Finding]:
+def _outside(tools: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Finding]:
     if tools.pointing is None:
         return  # a server of its own places tables where it likes
     for pointer in pointers:
@@ -65,13 +65,13 @@ def _outside(tools: Tools, pointers: Iterable[Pointer]) -> Iterator[Finding]:
             yield Finding("moved lake", "problem", pointer.location, what, advice="If the lake was moved: lakebed relocate")
 
 
-def _state(tools: Tools, inventory: Inventory) -> State:
+def _state(tools: FsckServices, inventory: Inventory) -> FsckState:
     """Tables are read before the records of runs: whatever a run has made by then, its record is there."""
     tables, damaged = _readable(tools)
     running = tools.records.runs(state="running", limit=_MANY)
     work = {*tables, *damaged, *(record.table for record in running)}
     rows = tools.pointing.rows() if tools.pointing else ()
-    return State(
+    return FsckState(
         tables,
         damaged,
         views=frozenset(row.table for row in rows if row.kind == "view" and row.table),
@@ -86,7 +86,7 @@ def _state(tools: Tools, inventory: Inventory) -> State:
     )
 
 
-def _readable(tools: Tools) -> tuple[dict[TableName, TableMetadata], frozenset[TableName]]:
+def _readable(tools: FsckServices) -> tuple[dict[TableName, TableMetadata], frozenset[TableName]]:
     found: dict[TableName, TableMetadata] = {}
     damaged = set()
     for table, pointer in tools.catalog.pointers().items():
@@ -97,7 +97,7 @@ def _readable(tools: Tools) -> tuple[dict[TableName, TableMetadata], frozenset[T
     return found, frozenset(damaged)
 
 
-def _shared(tools: Tools, tables: dict[TableName, TableMetadata], inventory: Inventory) -> frozenset[TableName]:
+def _shared(tools: FsckServices, tables: dict[TableName, TableMetadata], inventory: Inventory) -> frozenset[TableName]:
     """Hidden tables in whose folders others have files: removing one would take these along."""
     places = {table: f"{tools.root.relative(metadata.location)}/" for table, metadata in tables.items() if table.hidden}
     return frozenset(
@@ -107,13 +107,13 @@ def _shared(tools: Tools, tables: dict[TableName, TableMetadata], inventory: Inv
     )
 
 
-def mend(tools: Tools, findings: Iterable[Finding]) -> tuple[Mended, ...]:
+def mend(tools: FsckServices, findings: Iterable[Finding]) -> tuple[Mended, ...]:
     """Carry out every repair once. One that is refused, as somebody works on the table, does not keep others from being done."""
     repairs = dict.fromkeys(found.repair for found in findings if found.repair)
     return tuple(_mended(tools, repair) for repair in repairs)
 
 
-def _mended(tools: Tools, repair: Repair) -> Mended:
+def _mended(tools: FsckServices, repair: Repair) -> Mended:
     tools.report(str(repair))
     try:
         _do(tools, repair)
@@ -122,7 +122,7 @@ def _mended(tools: Tools, repair: Repair) -> Mended:
     return Mended(str(repair), done=True)
 
 
-def _do(tools: Tools, repair: Repair) -> None:
+def _do(tools: FsckServices, repair: Repair) -> None:
     match repair:
         case Heal(table):
             tools.heal(table)
@@ -130,7 +130,7 @@ def _do(tools: Tools, repair: Repair) -> None:
             with hold(tools.leases, str(table), holder=tools.holder, limit=tools.limit) as held:
                 event = Event("altered", table, detail={"by": "fsck", "metadata": move.to})
                 to = tools.pointing.staged(move.to, replay) if replay else move.to
-                tools.pointing.repoint([replace(move, to=to)], leases=[held.still()], along=Along(events=(event,)))
+                tools.pointing.repoint([replace(move, to=to)], leases=[held.require()], along=Along(events=(event,)))
         case Purge(table):
             with hold(tools.leases, str(table), holder=tools.holder, limit=tools.limit):
                 tools.catalog.purge(table)
@@ -144,7 +144,7 @@ def _do(tools: Tools, repair: Repair) -> None:
             settle_divided(tools.catalog)
 
 
-def _clear_stage(tools: Tools, folder: str, run_id: str) -> None:
+def _clear_stage(tools: FsckServices, folder: str, run_id: str) -> None:
     """Under the lease of the run's table: as long as the run is at work, nobody else gets that."""
     record = tools.records.run(run_id)
     with hold(tools.leases, str(record.table) if record else folder, holder=tools.holder, limit=tools.limit):

@@ -18,7 +18,7 @@ def quiet(_: str) -> None:
 
 
 @dataclass(frozen=True)
-class Tools:
+class FsckServices:
     """A lake, as a check sees it. `heal` takes up after a table's dead runs, under its lease."""
 
     root: Root

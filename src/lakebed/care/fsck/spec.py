@@ -130,7 +130,7 @@ class Mended:
 
 
 @dataclass(frozen=True)
-class Checked:
+class FsckReport:
     """What a check came to."""
 
     findings: tuple[Finding, ...]

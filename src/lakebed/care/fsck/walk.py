@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from lakebed.care.fsck.files import damage, judge_content, judge_stored, missing, to_read, wrong_size
 from lakebed.care.fsck.plan import folders_without_tables, lost_catalog, unreached
-from lakebed.care.fsck.services import Tools
+from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding
 from lakebed.errors import FileMissing
 from lakebed.names import TableName
@@ -33,14 +33,14 @@ class Inventory:
     bytes: int = 0
 
 
-def take_inventory(tools: Tools) -> Inventory:
+def take_inventory(tools: FsckServices) -> Inventory:
     """List before pointers are read: a table that is made meanwhile is not taken for a folder without one."""
     namespaces = [name for name in tools.files.folders() if name != DATA and not name.startswith((".", "_"))]
     listed = (info for name in namespaces for info in tools.files.list(f"{name}/warehouse"))
     return Inventory({info.path: info for info in listed})
 
 
-def walk_tables(tools: Tools, inventory: Inventory, pointers: Mapping[TableName, Pointer]) -> Iterator[Finding]:
+def walk_tables(tools: FsckServices, inventory: Inventory, pointers: Mapping[TableName, Pointer]) -> Iterator[Finding]:
     """Follow every pointer. A table that was changed meanwhile is walked again: its old files may be gone rightly."""
     for number, (table, pointer) in enumerate(pointers.items()):
         if number % _TOLD_EVERY == 0:
@@ -48,7 +48,7 @@ def walk_tables(tools: Tools, inventory: Inventory, pointers: Mapping[TableName,
         yield from _settled(tools, inventory, pointer)
 
 
-def _settled(tools: Tools, inventory: Inventory, pointer: Pointer) -> list[Finding]:
+def _settled(tools: FsckServices, inventory: Inventory, pointer: Pointer) -> list[Finding]:
     findings: list[Finding] = []
     for _ in range(_TRIES):
         findings = list(walk_table(tools, inventory, pointer))
@@ -61,7 +61,7 @@ def _settled(tools: Tools, inventory: Inventory, pointer: Pointer) -> list[Findi
     return findings
 
 
-def walk_table(tools: Tools, inventory: Inventory, pointer: Pointer, *, dropped: bool = False) -> Iterator[Finding]:
+def walk_table(tools: FsckServices, inventory: Inventory, pointer: Pointer, *, dropped: bool = False) -> Iterator[Finding]:
     """One table's files against what is there."""
     table = str(pointer.table)
     _place(tools, inventory, pointer)
@@ -80,18 +80,18 @@ def walk_table(tools: Tools, inventory: Inventory, pointer: Pointer, *, dropped:
             inventory.reached[path] = (table, found)
 
 
-def _size(tools: Tools, inventory: Inventory, reached: Reached) -> int | None:
+def _size(tools: FsckServices, inventory: Inventory, reached: Reached) -> int | None:
     listed = inventory.files.get(tools.root.relative(reached.location) or "")
     return listed.size if listed else tools.inspection.size(reached.location)  # made since, or elsewhere
 
 
-def _place(tools: Tools, inventory: Inventory, pointer: Pointer) -> None:
+def _place(tools: FsckServices, inventory: Inventory, pointer: Pointer) -> None:
     path = tools.root.relative(pointer.location)
     if path and "/metadata/" in path:
         inventory.places[path.rsplit("/metadata/", 1)[0]] = str(pointer.table)
 
 
-def read_some(tools: Tools, inventory: Inventory, *, sample: int | None) -> Iterator[Finding]:
+def read_some(tools: FsckServices, inventory: Inventory, *, sample: int | None) -> Iterator[Finding]:
     """Read files whole: as many of data as of metadata. What they hold is remembered, and compared the next time."""
     known = tools.audit.checksums()
     there = {path: reached for path, reached in inventory.reached.items() if path in inventory.files}
@@ -107,7 +107,7 @@ def read_some(tools: Tools, inventory: Inventory, *, sample: int | None) -> Iter
     tools.audit.forget([path for path in known if path not in inventory.reached])
 
 
-def _read(tools: Tools, inventory: Inventory, path: str, known: Checksum | None) -> Finding | Checksum | None:
+def _read(tools: FsckServices, inventory: Inventory, path: str, known: Checksum | None) -> Finding | Checksum | None:
     """What is wrong with a file, or what is to be remembered of it; None if it was removed since it was listed."""
     table, reached = inventory.reached[path]
     try:
@@ -120,7 +120,7 @@ def _read(tools: Tools, inventory: Inventory, path: str, known: Checksum | None)
     return found or Checksum(path, content.sha256, content.size, tools.now())
 
 
-def read_stored(tools: Tools) -> Iterator[Finding]:
+def read_stored(tools: FsckServices) -> Iterator[Finding]:
     """Content of releases and drafts, each piece once."""
     found: dict[str, str | None] = {}
     for stored in tools.stored:

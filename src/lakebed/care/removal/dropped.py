@@ -7,7 +7,7 @@ from lakebed.care.all_tables import Member, Stock
 from lakebed.care.outcome import Done
 from lakebed.care.removal.expiry import refuse_unresolved, removal_of, remove, with_counts
 from lakebed.care.removal.removal import OnProgress, Removal, below, discard_removal, folder_of, write_removal
-from lakebed.care.services import CareTools
+from lakebed.care.services import CareServices
 from lakebed.care.steps import DropLeftovers, PurgeDropped
 from lakebed.errors import PointerMoved
 from lakebed.ports import Event, FileInfo
@@ -15,7 +15,7 @@ from lakebed.settings import SAFE_DAYS
 from lakebed.tables import USED
 
 
-def purge(step: PurgeDropped, tools: CareTools, *, now: datetime, on_progress: OnProgress) -> Done:
+def purge(step: PurgeDropped, tools: CareServices, *, now: datetime, on_progress: OnProgress) -> Done:
     """The table can no longer be restored; then its files go."""
     look = refuse_unresolved(tools.look())
     member = next((one for one in look.stock.members if one.dropped == step.dropped), None)
@@ -34,7 +34,7 @@ def purge(step: PurgeDropped, tools: CareTools, *, now: datetime, on_progress: O
     return with_counts(remove(removal, tools, on_progress=on_progress), {"tables": 1})
 
 
-def _needed(member: Member, stock: Stock, tools: CareTools) -> str:
+def _needed(member: Member, stock: Stock, tools: CareServices) -> str:
     """Why a dropped table stays as it is. A catalog that removes files itself would take along what others need."""
     if member.metadata and not tools.kept().isdisjoint(member.metadata.snapshots):
         return "somebody holds a snapshot"
@@ -44,7 +44,7 @@ def _needed(member: Member, stock: Stock, tools: CareTools) -> str:
     return f"{other} needs files of it" if other else ""
 
 
-def _purging(member: Member, stock: Stock, tools: CareTools, *, now: datetime) -> Removal:
+def _purging(member: Member, stock: Stock, tools: CareServices, *, now: datetime) -> Removal:
     """All that the table reaches, and what else lies in its folder for some time."""
     found: dict[str, int | None] = {}
     for file in tools.reach.files(member.pointer):
@@ -55,7 +55,7 @@ def _purging(member: Member, stock: Stock, tools: CareTools, *, now: datetime) -
     return removal_of("dropped", member.pointer.table, member.uuid, found, tools)
 
 
-def _left_behind(member: Member, stock: Stock, tools: CareTools) -> Iterator[FileInfo]:
+def _left_behind(member: Member, stock: Stock, tools: CareServices) -> Iterator[FileInfo]:
     """What lies in a table's folder and in no other table's: there somebody may be writing whose lease we do not have."""
     folder = member.folder
     others = {one.folder for one in stock.members if one.folder and one.uuid != member.uuid} | stock.foreign_folders
@@ -67,7 +67,7 @@ def _left_behind(member: Member, stock: Stock, tools: CareTools) -> Iterator[Fil
             yield info
 
 
-def drop_leftovers(step: DropLeftovers, tools: CareTools) -> Done:
+def drop_leftovers(step: DropLeftovers, tools: CareServices) -> Done:
     """A hidden table and its whole folder, if nobody else has files there."""
     look = refuse_unresolved(tools.look())
     if (member := look.stock.tables.get(step.hidden)) is None:

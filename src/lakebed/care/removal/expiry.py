@@ -19,24 +19,24 @@ from lakebed.care.removal.removal import (
     sized,
     write_removal,
 )
-from lakebed.care.services import CareTools
+from lakebed.care.services import CareServices
 from lakebed.care.steps import ExpireSnapshots, FinishRemoval
 from lakebed.errors import PointerMoved
 from lakebed.names import TableName
 from lakebed.ports import Along, Event, Pointer, RemoveSnapshots, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
-from lakebed.tables import USED, Held
+from lakebed.tables import USED, HeldLease
 
 ATTEMPTS = 5
 
 
-def released(tools: CareTools, *, now: datetime, days: float) -> dict[int, datetime]:
+def released(tools: CareServices, *, now: datetime, days: float) -> dict[int, datetime]:
     """When refs let go of snapshots, as far back as it matters."""
     return let_go(tools.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
 
 
 def expire(
-    step: ExpireSnapshots, rules: TableCare, tools: CareTools, held: Held, *, now: datetime, on_progress: OnProgress
+    step: ExpireSnapshots, rules: TableCare, tools: CareServices, held: HeldLease, *, now: datetime, on_progress: OnProgress
 ) -> Done:
     """Looks again under the lease: what was pinned, tagged or held since the plan stays."""
     refuse_unresolved(tools.first_look)
@@ -77,13 +77,17 @@ def with_counts(done: Done, counts: Mapping[str, int]) -> Done:
     return Done({**counts, **done.counts}, done.bytes, done.message)
 
 
-def _forget_snapshots(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], tools: CareTools, held: Held) -> None:
+def _forget_snapshots(
+    pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], tools: CareServices, held: HeldLease
+) -> None:
     head = metadata.head()
     event = Event("expired", pointer.table, head.id if head else None, {"snapshots": ",".join(map(str, ids))})
-    tools.catalog.amend(pointer.table, [RemoveSnapshots(ids)], seen=pointer, leases=[held.still()], along=Along(events=(event,)))
+    tools.catalog.amend(
+        pointer.table, [RemoveSnapshots(ids)], seen=pointer, leases=[held.require()], along=Along(events=(event,))
+    )
 
 
-def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], tools: CareTools, *, now: datetime) -> Removal:
+def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], tools: CareServices, *, now: datetime) -> Removal:
     """All that these snapshots reach, and older metadata files; which of it the table still needs is asked at the end."""
     found: dict[str, int | None] = {}
     for file in tools.reach.files(pointer, snapshots=ids):
@@ -94,7 +98,7 @@ def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], too
     return removal_of("expired", pointer.table, metadata.uuid, found, tools, snapshots=ids)
 
 
-def _metadata_files(folder: str | None, tools: CareTools, *, now: datetime) -> Iterator[tuple[str, int]]:
+def _metadata_files(folder: str | None, tools: CareServices, *, now: datetime) -> Iterator[tuple[str, int]]:
     """Metadata files that lie there for so long that no commit is still about to use them."""
     for file in tools.files.list(f"{folder}/metadata") if folder else ():
         if ".metadata.json" in file.path and file.modified < now - timedelta(days=SAFE_DAYS):
@@ -106,7 +110,7 @@ def removal_of(
     table: TableName,
     uuid: str,
     found: Mapping[str, int | None],
-    tools: CareTools,
+    tools: CareServices,
     *,
     snapshots: tuple[int, ...] = (),
 ) -> Removal:
@@ -115,7 +119,7 @@ def removal_of(
     return Removal(uuid4().hex, kind, str(table), uuid, snapshots, sizes)
 
 
-def remove(removal: Removal, tools: CareTools, *, on_progress: OnProgress) -> Done:
+def remove(removal: Removal, tools: CareServices, *, on_progress: OnProgress) -> Done:
     """Delete what no table of the catalog reaches now, whoever made it: files are shared in more ways than we know of.
 
     While one cannot be read, or somebody holds a snapshot that went, the files wait for the next care: whoever clones a
@@ -135,7 +139,7 @@ def remove(removal: Removal, tools: CareTools, *, on_progress: OnProgress) -> Do
     return Done({"files": count}, sum(doomed.values()))
 
 
-def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, tools: CareTools) -> None:
+def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, tools: CareServices) -> None:
     """A dropped table's folder keeps a mark that it was used, or another table might come to lie in it."""
     if removal.kind != "dropped" or removal.name.hidden:
         return
@@ -144,7 +148,7 @@ def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, tools: Care
             tools.files.write(f"{folder}/{USED}", b"")
 
 
-def finish(step: FinishRemoval, tools: CareTools, *, on_progress: OnProgress) -> Done:
+def finish(step: FinishRemoval, tools: CareServices, *, on_progress: OnProgress) -> Done:
     """Do the rest of a removal whose process died; one that had not come to pass is forgotten."""
     removal = step.removal
     same = [member for member in tools.take_stock().members if member.uuid == removal.uuid]

@@ -10,7 +10,7 @@ from lakebed.care.all_tables import Stock
 from lakebed.care.outcome import Done
 from lakebed.care.removal.purges import PurgeProcessed, RemoveOrphans
 from lakebed.care.removal.removal import WAREHOUSE, OnProgress, belongs_to, below, delete_files, folder_of
-from lakebed.care.services import CareTools
+from lakebed.care.services import CareServices
 from lakebed.errors import BadName
 from lakebed.names import TableName, run_of_hidden
 from lakebed.ports import FileInfo, Files
@@ -71,7 +71,7 @@ def _plain(folder: str) -> str:
     return _LEAD.sub(lambda lead: chr(int(lead[1], 16)), folder)
 
 
-def remove_orphans(step: RemoveOrphans, tools: CareTools, *, on_progress: OnProgress) -> Done:
+def remove_orphans(step: RemoveOrphans, tools: CareServices, *, on_progress: OnProgress) -> Done:
     """Under the leases of whoever might write there, asks once more what is reached."""
     with ExitStack() as leases:
         for name in step.leases:
@@ -84,7 +84,7 @@ def remove_orphans(step: RemoveOrphans, tools: CareTools, *, on_progress: OnProg
         return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
 
 
-def purge_processed(step: PurgeProcessed, tools: CareTools, *, on_progress: OnProgress) -> Done:
+def purge_processed(step: PurgeProcessed, tools: CareServices, *, on_progress: OnProgress) -> Done:
     """Delete landing files that had their time, save those that somebody made part of a table (`add_files`)."""
     look = tools.look()
     if look.refused:
@@ -93,7 +93,7 @@ def purge_processed(step: PurgeProcessed, tools: CareTools, *, on_progress: OnPr
     return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
 
 
-def _mark(folder: str, doomed: Collection[str], stock: Stock, tools: CareTools) -> None:
+def _mark(folder: str, doomed: Collection[str], stock: Stock, tools: CareServices) -> None:
     """A folder that becomes empty keeps a mark; one that only a single run could ever use needs none."""
     occupied = folder in stock.folders
     of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))

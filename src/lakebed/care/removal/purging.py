@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from lakebed.care.removal.purges import PurgeEvents, PurgeFolders, PurgeLogs, PurgeProcessed, PurgeRuns
 from lakebed.care.services import ZoneRules
-from lakebed.care.survey import Seen
+from lakebed.care.survey import LakeSurvey
 from lakebed.landing.plan import PROCESSED
 from lakebed.names import TableName
 from lakebed.ports import FileInfo, RunBrief
@@ -91,7 +91,7 @@ def purge_runs(
         yield PurgeRuns(table=table, runs=gone, trim=trim, why=why)
 
 
-def purge_events(seen: Seen, settings: CareSettings, *, now: datetime) -> Iterator[PurgeEvents]:
+def purge_events(seen: LakeSurvey, settings: CareSettings, *, now: datetime) -> Iterator[PurgeEvents]:
     """Only if there is something so old."""
     before = now - timedelta(days=settings.events_max_age_days)
     if seen.oldest_event and seen.oldest_event < before:

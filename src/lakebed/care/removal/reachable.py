@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from lakebed.care.all_tables import Member, Stock, path_below
 from lakebed.care.removal.removal import belongs_to, below
 from lakebed.errors import DamagedTable, LakebedError, PathUnresolved
-from lakebed.ports import Files, Foreign, Pointer, Reach
+from lakebed.ports import Files, ForeignTable, Pointer, Reach
 from lakebed.settings import one_spelling
 from lakebed.tables import folder_of_metadata
 
@@ -76,7 +76,7 @@ class Reachable:
             if not self._reached[path]:
                 del self._reached[path]
 
-    def _follow(self, one: Pointer | Foreign) -> Iterator[str]:
+    def _follow(self, one: Pointer | ForeignTable) -> Iterator[str]:
         for file in self.reach.files(one):
             yield path_below(self.files, file.location, one) or file.location
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lakebed.app import Lake
-from lakebed.app.pipelines import Request, Result
+from lakebed.app.pipelines import BuildRequest, BuildResult
 from lakebed.cli import lakes, tables
 from lakebed.cli.output.building import Showing
 from lakebed.cli.output.marks import Marked
@@ -40,10 +40,10 @@ class Demo:
         head = self.lake.describe(table).head()
         return (head.rows or 0) if head else 0
 
-    def run(self, *selectors: str, together: bool = False) -> Result:
+    def run(self, *selectors: str, together: bool = False) -> BuildResult:
         """Run pipelines, a line for each as it ends."""
         showing = Showing(self.screen)
-        return self.lake.pipelines.run(Request(selectors), together=together, onlooker=showing.onlooker)
+        return self.lake.pipelines.run(BuildRequest(selectors), together=together, onlooker=showing.onlooker)
 
     def say(self, line: str | Marked) -> None:
         if not self.screen.as_json and not self.screen.quiet:

@@ -15,7 +15,7 @@ from lakebed.ports import id_text
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from lakebed.app.pipelines import Onlooker
+    from lakebed.app.pipelines import BuildListener
     from lakebed.errors import LakebedError
     from lakebed.names import TableName
     from lakebed.ports import InputPin, RunRecord, Verdict
@@ -140,10 +140,10 @@ class Showing:
         return self.screen.longest(_LONGEST)
 
     @property
-    def onlooker(self) -> "Onlooker":
-        from lakebed.app.pipelines import Onlooker
+    def onlooker(self) -> "BuildListener":
+        from lakebed.app.pipelines import BuildListener
 
-        return Onlooker(on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait)
+        return BuildListener(on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait)
 
     @contextmanager
     def live(self) -> Iterator[None]:

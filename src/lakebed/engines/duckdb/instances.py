@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from lakebed.engines.duckdb.sql.views import Part
+from lakebed.engines.duckdb.sql.views import ScanPart
 
 _SPARE = 2
 _UNUSED = 500  # views that are kept though nobody uses them
@@ -21,14 +21,14 @@ _LOOK_EVERY = 32  # sessions after which what is remembered is measured
 _REMEMBERED = """SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()
 WHERE tag IN ('OBJECT_CACHE', 'EXTERNAL_FILE_CACHE')"""
 
-Make = Callable[[Any, Part], None]  # on this connection
+Make = Callable[[Any, ScanPart], None]  # on this connection
 
 
 @dataclass
 class _Made:
     """A part that is there, or is being made by whoever has its lock."""
 
-    part: Part
+    part: ScanPart
     users: int = 0
     done: bool = False
     lock: Lock = field(default_factory=Lock)
@@ -50,16 +50,16 @@ class Instance:
             cursor.execute("SET enable_progress_bar = false")
         return cursor
 
-    def fits(self, parts: Sequence[Part]) -> bool:
+    def fits(self, parts: Sequence[ScanPart]) -> bool:
         """Whether no query that runs sees something else under one of these names."""
         known = ((self._made.get(part.name), part) for part in parts)
         return all(made is None or made.part == part or not made.users for made, part in known)
 
-    def enter(self, parts: Sequence[Part]) -> list[_Made]:
+    def enter(self, parts: Sequence[ScanPart]) -> list[_Made]:
         self.users += 1
         return [self._use(part) for part in parts]
 
-    def _use(self, part: Part) -> _Made:
+    def _use(self, part: ScanPart) -> _Made:
         made = self._made.get(part.name)
         if made is None or made.part != part:
             made = self._made[part.name] = _Made(part)
@@ -113,7 +113,7 @@ class Instances:
         self._open: list[Instance] = []
         self._lock = RLock()  # a result that is forgotten leaves in the midst of whatever this thread does
 
-    def seat(self, parts: Sequence[Part], make: Make) -> Seat:
+    def seat(self, parts: Sequence[ScanPart], make: Make) -> Seat:
         """A connection that sees these parts."""
         with self._lock:
             instance = next((one for one in self._open if one.fits(parts)), None)

@@ -16,10 +16,10 @@ from lakebed.engines.duckdb.spill import spilling
 from lakebed.engines.duckdb.sql.listing import listing_part
 from lakebed.engines.duckdb.sql.parse import reading
 from lakebed.engines.duckdb.sql.types import text
-from lakebed.engines.duckdb.sql.views import COPIED, Part, parts
+from lakebed.engines.duckdb.sql.views import COPIED, ScanPart, parts
 from lakebed.query.parsing.parse_nodes import Json
 from lakebed.query.parsing.tree import shortened_inside
-from lakebed.query.planning.plan import Pinned, Plan
+from lakebed.query.planning.plan import Pinned, QueryPlan
 
 OPENING: dict[str, Any] = {
     "allow_community_extensions": "false",
@@ -65,7 +65,7 @@ class DuckSessions:
         more = (_LOSSLESS,) if lossless else ()
         return DuckSession(lambda plan: self._instances(plan, more), self._inspect)
 
-    def _instances(self, plan: Plan | None, more: tuple[str, ...]) -> Instances:
+    def _instances(self, plan: QueryPlan | None, more: tuple[str, ...]) -> Instances:
         if plan is not None and plan.listed is not None:  # what others have read would be listed too
             return Instances(lambda: self._connected(*more, *_FRESH), most=0, spare=0)
         return self._pool((*more, *needed_by(plan)))
@@ -102,7 +102,7 @@ class DuckSessions:
             pool.close()
 
 
-def needed_by(plan: Plan | None) -> tuple[str, ...]:
+def needed_by(plan: QueryPlan | None) -> tuple[str, ...]:
     """What has to be set for a plan. Of a statement without a tree the words are all that is known."""
     if plan is None:
         return ()
@@ -110,7 +110,7 @@ def needed_by(plan: Plan | None) -> tuple[str, ...]:
     return (*((CAREFUL,) if shortens else ()), *(_FRESH if plan.more else ()))
 
 
-def _seen(plan: Plan) -> Sequence[Part]:
+def _seen(plan: QueryPlan) -> Sequence[ScanPart]:
     return parts(plan.views) if plan.listed is None else (listing_part(plan.listed),)
 
 
@@ -118,20 +118,20 @@ class DuckSession:
     """One query's connection."""
 
     def __init__(
-        self, instances: Callable[[Plan | None], Instances], inspect: Inspect, *, on_close: Callable[[], None] | None = None
+        self, instances: Callable[[QueryPlan | None], Instances], inspect: Inspect, *, on_close: Callable[[], None] | None = None
     ) -> None:
         self._instances, self._inspect = instances, inspect
         self._on_close = [on_close] if on_close else []
         self._seat: Seat | None = None
         self._closed = False
 
-    def connection(self, seen: Sequence[Part] = (), plan: Plan | None = None) -> Any:
+    def connection(self, seen: Sequence[ScanPart] = (), plan: QueryPlan | None = None) -> Any:
         """DuckDB's own, which sees these parts, for a plan."""
         self._leave()
         self._seat = self._instances(plan).seat(seen, self._make)
         return self._seat.connection
 
-    def _make(self, connection: Any, part: Part) -> None:
+    def _make(self, connection: Any, part: ScanPart) -> None:
         if part.copied is None:
             connection.execute(part.statement)
             return
@@ -149,11 +149,11 @@ class DuckSession:
 
     def run(
         self,
-        plan: Plan,
+        plan: QueryPlan,
         parameters: Sequence[Any] | Mapping[str, Any] | None = None,
         *,
         profile: bool = False,
-        seen: Sequence[Part] | None = None,
+        seen: Sequence[ScanPart] | None = None,
     ) -> DuckRows:
         """Begin; `seen` is what the text needs, if that is not the plan's views."""
         with failing(plan.sql, plan):

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from lakebed.engines.duckdb.failures import as_failure
-from lakebed.query.planning.plan import Plan
+from lakebed.query.planning.plan import QueryPlan
 from lakebed.query.planning.prepare import Operator
 
 _TELLING = ("Filters", "Function", "Join Type", "Conditions", "Groups", "Aggregates", "Order By")
@@ -19,7 +19,7 @@ class DuckRows:
 
     truncated = False
 
-    def __init__(self, connection: Any, plan: Plan, close: Callable[[], None]) -> None:
+    def __init__(self, connection: Any, plan: QueryPlan, close: Callable[[], None]) -> None:
         self._connection, self._plan, self._close = connection, plan, close
         self.columns = tuple((str(column[0]), str(column[1])) for column in connection.description or ())
 
@@ -55,7 +55,7 @@ def _operators(tree: Mapping[str, Any]) -> Iterator[Operator]:
 
 
 @contextmanager
-def failing(sql: str, plan: Plan | None = None) -> Iterator[None]:
+def failing(sql: str, plan: QueryPlan | None = None) -> Iterator[None]:
     """What DuckDB says against this text, as an error of ours."""
     try:
         yield

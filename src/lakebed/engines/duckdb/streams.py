@@ -8,16 +8,16 @@ from typing import Any
 from lakebed.engines.arrow import arrow_schema, as_schema, gathered, is_narrow
 from lakebed.engines.duckdb.queries import DuckSession, DuckSessions
 from lakebed.engines.duckdb.sql.conditions import condition
-from lakebed.engines.duckdb.sql.views import Part, extension_parts, select
+from lakebed.engines.duckdb.sql.views import ScanPart, extension_parts, select
 from lakebed.ports import Predicate, Scan
-from lakebed.query.planning.plan import Plan, Target, View
-from lakebed.query.results.lazy_scan import Chosen
+from lakebed.query.planning.plan import QueryPlan, Target, View
+from lakebed.query.results.lazy_scan import TableSelection
 
 _FEW = 2_048  # rows that DuckDB works on at a time: with texts and lists nobody knows how large they are
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReadRequest:
     """What is read of a chosen table this time."""
 
     columns: tuple[str, ...]
@@ -26,7 +26,9 @@ class Wanted:
     rows: int = 65_536  # of a batch
 
 
-def stream(sessions: DuckSessions, chosen: Chosen, scan: Scan, wanted: Wanted, *, memory: str | None) -> Iterator[Any]:
+def stream(
+    sessions: DuckSessions, chosen: TableSelection, scan: Scan, wanted: ReadRequest, *, memory: str | None
+) -> Iterator[Any]:
     """Arrow batches with the table's own types; what is not read yet is not in memory."""
     by_name = {column.name: column for column in scan.columns}
     schema = arrow_schema(by_name[name] for name in wanted.columns)
@@ -42,19 +44,25 @@ def stream(sessions: DuckSessions, chosen: Chosen, scan: Scan, wanted: Wanted, *
         session.close()
 
 
-def counted(sessions: DuckSessions, chosen: Chosen, scan: Scan, *, memory: str | None) -> int:
+def counted(sessions: DuckSessions, chosen: TableSelection, scan: Scan, *, memory: str | None) -> int:
     """How many rows fulfil the condition."""
     session = _taken(sessions, scan, memory)
     try:
         source = _Source(chosen, scan)
-        counting = source.plan(f"SELECT count(*) FROM ({source.select(Wanted(()))})")
+        counting = source.plan(f"SELECT count(*) FROM ({source.select(ReadRequest(()))})")
         return int(session.run(counting, seen=source.needs).fetch(1)[0][0])
     finally:
         session.close()
 
 
 def relation(
-    sessions: DuckSessions, chosen: Chosen, scan: Scan, wanted: Wanted, *, memory: str | None, on_end: Callable[[], None]
+    sessions: DuckSessions,
+    chosen: TableSelection,
+    scan: Scan,
+    wanted: ReadRequest,
+    *,
+    memory: str | None,
+    on_end: Callable[[], None],
 ) -> Any:
     """A `duckdb.DuckDBPyRelation`; its connection lasts as long as the relation does."""
     session = sessions.take_alone(memory=memory)
@@ -83,16 +91,16 @@ def _taken(sessions: DuckSessions, scan: Scan, memory: str | None) -> DuckSessio
 class _Source:
     """The rows of a scan as a source of SQL; a view would be bound twice."""
 
-    def __init__(self, chosen: Chosen, scan: Scan) -> None:
+    def __init__(self, chosen: TableSelection, scan: Scan) -> None:
         self._chosen, self._view = chosen, View(("", "", ""), Target(chosen.pinned), scan=scan)
 
     @property
-    def needs(self) -> tuple[Part, ...]:
+    def needs(self) -> tuple[ScanPart, ...]:
         return extension_parts([self._view])
 
-    def select(self, wanted: Wanted) -> str:
+    def select(self, wanted: ReadRequest) -> str:
         more = condition(wanted.predicate) if wanted.predicate is not None else None
         return self._chosen.select(f"({select(self._view)})", wanted.columns, more=more, limit=wanted.limit)
 
-    def plan(self, sql: str) -> Plan:
-        return Plan(sql, sql, (), tree={})  # of one table: there is nothing to be careful about
+    def plan(self, sql: str) -> QueryPlan:
+        return QueryPlan(sql, sql, (), tree={})  # of one table: there is nothing to be careful about

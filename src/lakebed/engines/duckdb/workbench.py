@@ -9,7 +9,7 @@ from lakebed.engines.duckdb.queries import CAREFUL
 from lakebed.engines.duckdb.spill import spilling
 from lakebed.errors import UsageError
 from lakebed.names import TableName, duckdb_identifier
-from lakebed.ports import Catalog, Shown
+from lakebed.ports import Catalog, ColumnAlias
 
 
 class DuckWorkbench:
@@ -23,7 +23,7 @@ class DuckWorkbench:
         self.connection.execute(CAREFUL)
         self.connection.execute(spilling(spill))
 
-    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[Shown] = ()) -> str:
+    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[ColumnAlias] = ()) -> str:
         name = f"{table.namespace}_{table.layer}_{table.name}_{snapshot or 0}"
         rows = self._rows(table, snapshot)
         self.connection.register(name, _called(rows, shown) if shown else rows)
@@ -46,6 +46,6 @@ class DuckWorkbench:
         self.connection.close()
 
 
-def _called(rows: Any, shown: Sequence[Shown]) -> Any:
+def _called(rows: Any, shown: Sequence[ColumnAlias]) -> Any:
     """The rows with these columns, under the names they are to have."""
     return rows.select([column.of for column in shown]).rename_columns([column.name for column in shown])

@@ -9,7 +9,7 @@ from lakebed.ports.files import FileInfo, Files
 from lakebed.settings import FilesSettings, Root, one_spelling
 
 
-class Anywhere:
+class FilesByUrl:
     """Which store a location means, and its path there."""
 
     def __init__(self, root: Root, files: Files, settings: FilesSettings) -> None:

@@ -4,7 +4,7 @@ from lakebed.engines.iceberg.catalog.database_catalog import DatabaseCatalog
 from lakebed.engines.iceberg.catalog.properties import catalog_properties, file_properties, open_pyiceberg
 from lakebed.engines.iceberg.catalog.rest_catalog import RestTables
 from lakebed.engines.iceberg.metadata.reading import MetadataReader
-from lakebed.engines.iceberg.scan.manifest_cache import Remembered
+from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
 from lakebed.engines.iceberg.scan.scan import IcebergScans
 from lakebed.engines.iceberg.upkeep.reach import LazyReach
 
@@ -12,8 +12,8 @@ __all__ = [
     "DatabaseCatalog",
     "IcebergScans",
     "LazyReach",
+    "ManifestCache",
     "MetadataReader",
-    "Remembered",
     "RestTables",
     "catalog_properties",
     "file_properties",

@@ -18,7 +18,7 @@ from lakebed.ports import (
     Amendment,
     Column,
     Dropped,
-    Foreign,
+    ForeignTable,
     Lease,
     Pointer,
     Publication,
@@ -90,7 +90,7 @@ class MemoryCatalog:
     where: str = "memory"
     atomic: bool = True
     owns_files: bool = False
-    others: tuple[Foreign, ...] = ()  # what somebody else made, outside our three parts
+    others: tuple[ForeignTable, ...] = ()  # what somebody else made, outside our three parts
     _pointers: dict[TableName, Pointer] = field(default_factory=dict)
     _metadata: dict[str, TableMetadata] = field(default_factory=dict)
     _rows: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class MemoryCatalog:
     def drop_view(self, view: TableName) -> bool:
         return False
 
-    def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
+    def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
         return tuple(one for one in self.others if named is None or (one.name and named_so([one.name], named)))
 
     def create_namespace(self, namespace: str, layer: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from lakebed.engines.spark.failures import as_failure
 from lakebed.errors import BadQuery, LakebedError
 from lakebed.ports import Compute
-from lakebed.query.planning.plan import Plan
+from lakebed.query.planning.plan import QueryPlan
 from lakebed.query.planning.prepare import Operator
 
 
@@ -15,7 +15,7 @@ class SparkRows:
 
     truncated = False
 
-    def __init__(self, compute: Compute, plan: Plan) -> None:
+    def __init__(self, compute: Compute, plan: QueryPlan) -> None:
         self._compute: Compute | None = compute
         try:
             self._frame = compute.query(plan.text)

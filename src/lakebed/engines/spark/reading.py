@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
-from lakebed.query.results.lazy_scan import Chosen
+from lakebed.query.results.lazy_scan import TableSelection
 from lakebed.tables import as_of_schema, pinned
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _TYPES = {"timestamp": "timestamp_ntz", "timestamptz": "timestamp"}
 
 
-def pinned_frame(session: "SparkSession", chosen: Chosen, predicate: Predicate | None) -> "DataFrame":
+def pinned_frame(session: "SparkSession", chosen: TableSelection, predicate: Predicate | None) -> "DataFrame":
     """The chosen columns and rows."""
     snapshot, now = chosen.pinned.snapshot, chosen.pinned.columns
     shown = as_of_schema(chosen.pinned.metadata, snapshot, chosen.pinned.schema) if snapshot else ()

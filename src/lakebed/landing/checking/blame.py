@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from lakebed.landing.checking.read_groups import Address, Alike
+from lakebed.landing.checking.read_groups import Address, ReadGroup
 from lakebed.landing.formats.sniffed import Bad
 from lakebed.ports import FileInfo, Unreadable
 
@@ -25,11 +25,11 @@ class Blame:
         for file in files:
             self.bad[file.path] = Bad(file, reason, rows, wanted_by)
 
-    def damage(self, file: FileInfo, member: Alike) -> str:
+    def damage(self, file: FileInfo, member: ReadGroup) -> str:
         """What is wrong with the bytes of a file, by our own eyes."""
         return self.look(file, member.multiline)
 
-    def narrow(self, groups: Sequence[Alike], answer: Unreadable) -> tuple[tuple[Alike, ...], ...]:
+    def narrow(self, groups: Sequence[ReadGroup], answer: Unreadable) -> tuple[tuple[ReadGroup, ...], ...]:
         """Reading these groups failed: refuse the file that is surely at fault, and say in which parts to read the rest.
 
         It is surely at fault if it was the only one, or if the engine named it and we see its damage too.
@@ -45,18 +45,18 @@ class Blame:
         return _parts(among(groups, rest), rest if self._failures <= _FEW else rest[: len(rest) // 2])
 
 
-def _parts(groups: Sequence[Alike], first: Collection[FileInfo]) -> tuple[tuple[Alike, ...], ...]:
+def _parts(groups: Sequence[ReadGroup], first: Collection[FileInfo]) -> tuple[tuple[ReadGroup, ...], ...]:
     """The groups with these files, and with the others."""
     chosen = set(first)
     others = [file for file in files_of(groups) if file not in chosen]
     return tuple(part for part in (among(groups, chosen), among(groups, others)) if part)
 
 
-def files_of(groups: Iterable[Alike]) -> list[FileInfo]:
+def files_of(groups: Iterable[ReadGroup]) -> list[FileInfo]:
     return [file for member in groups for file in member.files]
 
 
-def among(groups: Iterable[Alike], files: Collection[FileInfo]) -> tuple[Alike, ...]:
+def among(groups: Iterable[ReadGroup], files: Collection[FileInfo]) -> tuple[ReadGroup, ...]:
     """The groups, with these files only."""
     wanted = set(files)
     smaller = (member.of(file for file in member.files if file in wanted) for member in groups)

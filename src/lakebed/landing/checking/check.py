@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from lakebed.landing.checking.blame import Blame, among, files_of
 from lakebed.landing.checking.faults import fault_of
 from lakebed.landing.checking.infer import Inference
-from lakebed.landing.checking.read_groups import Address, Alike, group, reading_columns, target_types
+from lakebed.landing.checking.read_groups import Address, ReadGroup, group, reading_columns, target_types
 from lakebed.landing.checking.reader import Reader
-from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, Remembered, Taken
+from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, RememberedTypes, Taken
 from lakebed.landing.formats.sniffed import Bad, Sniffed
 from lakebed.landing.formats.verify import damage, line_of
 from lakebed.landing.spec import ZoneSpec
@@ -19,10 +19,10 @@ _Rows = Mapping[str, FileRows]
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedFiles:
     """What a look at all rows of the files came to."""
 
-    groups: tuple[Alike, ...]  # good files only
+    groups: tuple[ReadGroup, ...]  # good files only
     target: Mapping[str, Type]  # the columns that all rows get
     rows: Mapping[str, int]  # of each good file
     bad: tuple[Bad, ...]
@@ -38,8 +38,8 @@ def check(
     spec: ZoneSpec,
     *,
     address: Address,
-    remembered: Remembered = NOTHING_REMEMBERED,
-) -> Checked:
+    remembered: RememberedTypes = NOTHING_REMEMBERED,
+) -> CheckedFiles:
     """Infer types and read every row; then again without the files that proved bad, whose values must not shape the types."""
     blame = Blame(address, lambda file, multiline: damage(files, file, spec, multiline=multiline))
     taken = Taken(remembered, spec)
@@ -62,7 +62,7 @@ def check(
             counted = {file.path: rows[file.path].rows for file in files_of(good)}
             learned = {} if spec.expected else _learned(good, target, empty, taken)
             also = frozenset(name.casefold() for name in taken.also)
-            return Checked(good, target, counted, tuple(blame.bad.values()), learned, taken.widened, also)
+            return CheckedFiles(good, target, counted, tuple(blame.bad.values()), learned, taken.widened, also)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Unfit:
     """A file with values that its columns are not taken for."""
 
     file: FileInfo
-    member: Alike
+    member: ReadGroup
     reason: str
     rows: int
 
@@ -84,7 +84,7 @@ class _Checking:
     blame: Blame
     inference: Inference
 
-    def run(self, groups: Sequence[Alike], target: Mapping[str, Type]) -> _Rows:
+    def run(self, groups: Sequence[ReadGroup], target: Mapping[str, Type]) -> _Rows:
         """What was found in each file that could be read to its end; whatever is wrong with a file is noted.
 
         Where values do not fit and columns may be taken for more, they are, and nothing is noted yet.
@@ -104,7 +104,7 @@ class _Checking:
                 self.blame.refuse([one.file], one.reason, rows=one.rows, wanted_by=wanted)
         return rows
 
-    def _widened(self, members: Sequence[Alike]) -> bool:
+    def _widened(self, members: Sequence[ReadGroup]) -> bool:
         """Whether columns of these files can be taken for more, some of them at least; then they are from now on."""
         if self.inference.taken.remembered.follows is None:
             return False
@@ -113,7 +113,7 @@ class _Checking:
             self.inference.forget()
         return any(found)
 
-    def _widen(self, member: Alike) -> bool:
+    def _widen(self, member: ReadGroup) -> bool:
         """One that cannot follow must not hide others that can: they are looked at by halves."""
         if self.inference.taken.widen(self._shown(member)):
             return True
@@ -123,7 +123,7 @@ class _Checking:
         halves = [self._widen(member.of(files)) for files in (member.files[:middle], member.files[middle:])]
         return any(halves)
 
-    def _rows(self, groups: Sequence[Alike], target: Mapping[str, Type]) -> dict[str, FileRows]:
+    def _rows(self, groups: Sequence[ReadGroup], target: Mapping[str, Type]) -> dict[str, FileRows]:
         """One job for all; should it fail, the culprits are looked for by dividing the rest."""
         if not groups:
             return {}
@@ -135,7 +135,9 @@ class _Checking:
         addresses = {file.path: self.address(file.path) for file in files_of(groups)}
         return {path: found.get(address) or FileRows(address, 0) for path, address in addresses.items()}
 
-    def _judged(self, file: FileInfo, member: Alike, target: Mapping[str, Type], found: FileRows, record: str) -> _Unfit | None:
+    def _judged(
+        self, file: FileInfo, member: ReadGroup, target: Mapping[str, Type], found: FileRows, record: str
+    ) -> _Unfit | None:
         """Notes a file that is bad in any case; one whose values do not fit is returned."""
         doubtful = found.suspect or "\ufffd" in record
         reason = self.blame.damage(file, member) if doubtful else ""
@@ -150,21 +152,21 @@ class _Checking:
             self.blame.refuse([file], reason, rows=found.rows)
         return None
 
-    def _other_type(self, member: Alike) -> str:
+    def _other_type(self, member: ReadGroup) -> str:
         """How the columns of a Parquet file do not fit what they are taken for."""
         unfit = self.inference.taken.unfit(_plain(member.types))
         said = [f"its column {name} is {member.types[name]}, and the zone's is {known}" for name, (known, _) in unfit.items()]
         return f"{said[0]}; to have it read otherwise, set types: {{{next(iter(unfit))}: …}} in zone.yaml" if said else ""
 
-    def _shown(self, member: Alike) -> dict[str, Type]:
+    def _shown(self, member: ReadGroup) -> dict[str, Type]:
         answer = _plain(member.types) if member.format == "parquet" else self.inference.shown(member)
         return {} if isinstance(answer, Unreadable) else answer
 
-    def _wanted_by(self, member: Alike) -> str:
+    def _wanted_by(self, member: ReadGroup) -> str:
         taken = self.inference.taken
         return taken.wanted_by(self._shown(member)) if taken.remembered.wanted else ""
 
-    def _lacking(self, file: FileInfo, member: Alike, found: FileRows) -> str:
+    def _lacking(self, file: FileInfo, member: ReadGroup, found: FileRows) -> str:
         """A JSON file in which an expected column never occurs lacks it; one where it is always null does not."""
         expected = tuple(self.spec.expected or ())
         if member.format != "json" or not found.rows or all(found.filled[: len(expected)]):
@@ -175,7 +177,7 @@ class _Checking:
         return f"it lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}" if lacking else ""
 
 
-def _without_values(groups: Iterable[Alike], target: Mapping[str, Type], rows: _Rows) -> frozenset[tuple[str, str]]:
+def _without_values(groups: Iterable[ReadGroup], target: Mapping[str, Type], rows: _Rows) -> frozenset[tuple[str, str]]:
     """Columns that hold no value in a whole group: Spark calls them text, for want of a better word."""
     return frozenset(
         (member.files[0].path, column.name)
@@ -191,7 +193,7 @@ def _plain(types: Mapping[str, Type]) -> dict[str, Type]:
 
 
 def _learned(
-    groups: Iterable[Alike], target: Mapping[str, Type], empty: Collection[tuple[str, str]], taken: Taken
+    groups: Iterable[ReadGroup], target: Mapping[str, Type], empty: Collection[tuple[str, str]], taken: Taken
 ) -> dict[str, Type]:
     """The columns that have shown what they are; what zone.yaml says is not learned."""
     shown = {name.casefold() for member in groups for name in member.types if (member.files[0].path, name) not in empty}

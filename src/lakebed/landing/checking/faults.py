@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from lakebed.landing.checking.misfits import advice, misfit
-from lakebed.landing.checking.read_groups import Alike
+from lakebed.landing.checking.read_groups import ReadGroup
 from lakebed.landing.formats.csv_text import Signs
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import Field, FileRows
@@ -14,7 +14,7 @@ _LONGEST = 120
 
 
 def fault_of(
-    member: Alike, columns: Sequence[Field], found: FileRows, record: str, *, spec: ZoneSpec, line: int | None = None
+    member: ReadGroup, columns: Sequence[Field], found: FileRows, record: str, *, spec: ZoneSpec, line: int | None = None
 ) -> str:
     """Why a file is bad; empty if it is not. One row that cannot be kept makes the whole file bad."""
     if found.corrupt:
@@ -34,7 +34,7 @@ def _some(bad: int, rows: int) -> str:
     return f"{bad} of {rows} rows {'does' if bad == 1 else 'do'}"
 
 
-def _csv_fault(member: Alike, columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
+def _csv_fault(member: ReadGroup, columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
     options = dict(member.options)
     signs = Signs(options["sep"], options["quote"], options["escape"])
     broken = record.count(signs.quote) % 2 == 1 and not member.multiline

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from lakebed.landing.checking.blame import Blame
-from lakebed.landing.checking.read_groups import Address, Alike, drift
+from lakebed.landing.checking.read_groups import Address, ReadGroup, drift
 from lakebed.landing.checking.reader import Reader
 from lakebed.landing.checking.remembered_types import Taken, read_as
 from lakebed.landing.formats.csv_text import repeated
@@ -23,13 +23,13 @@ class Inference:
     address: Address
     blame: Blame
     taken: Taken
-    _known: dict[tuple[str, ...], tuple[Alike, ...]] = field(default_factory=dict)
+    _known: dict[tuple[str, ...], tuple[ReadGroup, ...]] = field(default_factory=dict)
 
-    def typed(self, groups: Iterable[Alike]) -> tuple[Alike, ...]:
+    def typed(self, groups: Iterable[ReadGroup]) -> tuple[ReadGroup, ...]:
         """The groups with their types: divided where files cannot be read together, and without those that are bad."""
         return tuple(typed for member in groups for typed in self._of(member))
 
-    def types(self, member: Alike) -> dict[str, Type] | Unreadable:
+    def types(self, member: ReadGroup) -> dict[str, Type] | Unreadable:
         """The types of a group's columns, by their names in the files."""
         if member.format == "csv" and (expected := self.spec.expected):
             folded = {name.casefold(): type_ for name, type_ in expected.items()}
@@ -44,7 +44,7 @@ class Inference:
             return answer
         return {name: read_as(self.taken.of(name), type_) for name, type_ in answer.items()}
 
-    def shown(self, member: Alike) -> dict[str, Type] | Unreadable:
+    def shown(self, member: ReadGroup) -> dict[str, Type] | Unreadable:
         """The types that the values of a group show, whatever its columns were taken for before."""
         asked = member.of(member.files[:1]) if member.format == "parquet" else member  # Parquet files alike have one schema
         answer = self.reader.infer_files(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
@@ -58,13 +58,13 @@ class Inference:
         """Columns are taken for something else from now on."""
         self._known.clear()
 
-    def _of(self, member: Alike) -> tuple[Alike, ...]:
+    def _of(self, member: ReadGroup) -> tuple[ReadGroup, ...]:
         paths = tuple(file.path for file in member.files)
         if paths not in self._known:
             self._known[paths] = self._anew(member)
         return self._known[paths]
 
-    def _anew(self, member: Alike) -> tuple[Alike, ...]:
+    def _anew(self, member: ReadGroup) -> tuple[ReadGroup, ...]:
         wrong = "" if member.format == "json" else drift(member, self.spec)
         answer = self.types(member) if not wrong else {}
         if isinstance(answer, Unreadable):
@@ -80,11 +80,11 @@ class Inference:
         return ()
 
 
-def _nested(member: Alike) -> str:
+def _nested(member: ReadGroup) -> str:
     found = next((f"{name} is {type_}" for name, type_ in member.types.items() if member.format == "csv" and type_.nested), "")
     return f"the column {found} in this zone, which a CSV file cannot hold" if found else ""
 
 
-def _two_spellings(member: Alike) -> str:
+def _two_spellings(member: ReadGroup) -> str:
     twice = repeated(member.types)
     return f"its records have two names that Spark takes for one: {twice[0]} and {twice[1]}" if twice else ""

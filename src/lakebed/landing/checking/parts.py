@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lakebed.landing.checking.blame import among
-from lakebed.landing.checking.check import Checked
-from lakebed.landing.checking.read_groups import Address, Alike, reading_columns
+from lakebed.landing.checking.check import CheckedFiles
+from lakebed.landing.checking.read_groups import Address, ReadGroup, reading_columns
 from lakebed.landing.checking.reader import Reader
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type
@@ -12,7 +12,7 @@ from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileInfo, Frame, Unreadable
 
 
-def frame_of(reader: Reader, checked: Checked, spec: ZoneSpec, address: Address) -> Frame | None:
+def frame_of(reader: Reader, checked: CheckedFiles, spec: ZoneSpec, address: Address) -> Frame | None:
     """All groups under the same columns; without a good file, the expected columns and no row."""
     if checked.groups:
         return _read(reader, checked.groups, checked.target, address)
@@ -24,7 +24,7 @@ def frame_of(reader: Reader, checked: Checked, spec: ZoneSpec, address: Address)
 
 
 def frame_of_some(
-    reader: Reader, checked: Checked, files: Collection[FileInfo], spec: ZoneSpec, address: Address, *, all_columns: bool
+    reader: Reader, checked: CheckedFiles, files: Collection[FileInfo], spec: ZoneSpec, address: Address, *, all_columns: bool
 ) -> Frame | None:
     """Some of the files, in the types that all have in common; with the columns that these have themselves, or with all.
 
@@ -39,14 +39,14 @@ def frame_of_some(
     return _read(reader, groups, target, address) if groups else None
 
 
-def _names(reader: Reader, member: Alike, address: Address) -> Iterator[str]:
+def _names(reader: Reader, member: ReadGroup, address: Address) -> Iterator[str]:
     """The columns of some of a group's files: JSON records have no others than those that occur."""
     answer = reader.infer_files(member.to_read((), address)) if member.format == "json" else ()
     found = () if isinstance(answer, Unreadable) else tuple(column.name for column in answer)
     yield from found or member.columns or member.types
 
 
-def _read(reader: Reader, groups: Sequence[Alike], target: Mapping[str, Type], address: Address) -> Frame:
+def _read(reader: Reader, groups: Sequence[ReadGroup], target: Mapping[str, Type], address: Address) -> Frame:
     asked = [member.to_read(reading_columns(member, target), address) for member in groups]
     return reader.union([reader.shape(reader.read_files(group), _fields(target)) for group in asked])
 

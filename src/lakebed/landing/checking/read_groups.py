@@ -15,7 +15,7 @@ Address = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Alike:
+class ReadGroup:
     """Files of one format, with the same columns in the same order, read with the same options."""
 
     format: Format
@@ -26,7 +26,7 @@ class Alike:
     types: Mapping[str, Type] = field(default_factory=dict)  # once inferred: by name as it stands in the files
     nulls: tuple[str, ...] = ()
 
-    def of(self, files: Iterable[FileInfo]) -> "Alike":
+    def of(self, files: Iterable[FileInfo]) -> "ReadGroup":
         """The same for some of its files."""
         return replace(self, files=tuple(files))
 
@@ -44,13 +44,13 @@ class Alike:
         return FileGroup(self.format, paths, dict(self.options), tuple(columns), self.nulls)
 
 
-def group(sniffed: Iterable[Sniffed]) -> tuple[Alike, ...]:
+def group(sniffed: Iterable[Sniffed]) -> tuple[ReadGroup, ...]:
     """Files by what makes them be read alike, in the order in which each kind is met first."""
     groups: dict[object, list[Sniffed]] = {}
     for one in sniffed:
         groups.setdefault((one.format, one.options, one.columns, one.layout), []).append(one)
     return tuple(
-        Alike(
+        ReadGroup(
             ones[0].format,
             ones[0].options,
             tuple(one.file for one in ones),
@@ -63,7 +63,7 @@ def group(sniffed: Iterable[Sniffed]) -> tuple[Alike, ...]:
 
 
 def target_types(
-    groups: Iterable[Alike], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: Taken | None = None
+    groups: Iterable[ReadGroup], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: Taken | None = None
 ) -> dict[str, Type]:
     """The columns that all rows get: the expected ones, else those of all groups, in the widest type of each.
 
@@ -89,7 +89,7 @@ def target_types(
     return target
 
 
-def _brings_its_own(member: Alike, known: Type, own: Type) -> bool:
+def _brings_its_own(member: ReadGroup, known: Type, own: Type) -> bool:
     """A Parquet column whose values would change as what it is taken for is handed on as it is: the table decides."""
     return member.format == "parquet" and (own.nested or not (known == STRING or holds(known, kept_as(own))))
 
@@ -101,7 +101,7 @@ def _joined(one: Type | None, other: Type | None, spec: ZoneSpec) -> Type | None
     return join_types(one, other, dates_are_times=spec.timestamp_format is None)
 
 
-def _refuse_irreconcilable(member: Alike, target: Mapping[str, Type]) -> None:
+def _refuse_irreconcilable(member: ReadGroup, target: Mapping[str, Type]) -> None:
     for name, own in member.types.items():
         wanted = next(type_ for spelt, type_ in target.items() if spelt.casefold() == name.casefold())
         if member.format == "parquet" and (own.nested or wanted.nested) and not extends(wanted, own):
@@ -112,7 +112,7 @@ def _refuse_irreconcilable(member: Alike, target: Mapping[str, Type]) -> None:
             )
 
 
-def reading_columns(member: Alike, target: Mapping[str, Type]) -> tuple[Field, ...]:
+def reading_columns(member: ReadGroup, target: Mapping[str, Type]) -> tuple[Field, ...]:
     """The columns as the engine must be told them, in the order in which they stand in the files.
 
     Text is read straight into the target's types. A Parquet file is read as it is, and cast afterwards; only structs that
@@ -131,7 +131,7 @@ def reading_columns(member: Alike, target: Mapping[str, Type]) -> tuple[Field, .
     )
 
 
-def drift(member: Alike, spec: ZoneSpec) -> str:
+def drift(member: ReadGroup, spec: ZoneSpec) -> str:
     """How the columns of a group differ from the expected ones; empty if they do not, or if nothing is expected.
 
     The keys of JSON records may be absent here and there: only a file without any is told, elsewhere.
@@ -148,7 +148,7 @@ def drift(member: Alike, spec: ZoneSpec) -> str:
     return _wrong_type(member, expected)
 
 
-def _wrong_type(member: Alike, expected: Mapping[str, tuple[str, Type]]) -> str:
+def _wrong_type(member: ReadGroup, expected: Mapping[str, tuple[str, Type]]) -> str:
     for name, (spelt, wanted) in expected.items():
         own = {here.casefold(): type_ for here, type_ in member.types.items()}.get(name)
         if member.format == "parquet" and own and not holds(wanted, kept_as(own)):

@@ -11,7 +11,7 @@ Wanted = Callable[[str, Type, Type], str]  # a column and both: which other tabl
 
 
 @dataclass(frozen=True)
-class Remembered:
+class RememberedTypes:
     """What earlier runs took a zone's columns for, by name; `follows` says whether a column may be taken for more.
 
     Without a word on it, none may: a file with a value that does not fit is bad. `also` are columns that the rows of JSON
@@ -24,13 +24,13 @@ class Remembered:
     also: frozenset[str] = frozenset()
 
 
-NOTHING_REMEMBERED = Remembered()
+NOTHING_REMEMBERED = RememberedTypes()
 
 
 class Taken:
     """What each column is taken for while files are looked at. What zone.yaml says of a column is final."""
 
-    def __init__(self, remembered: Remembered, spec: ZoneSpec) -> None:
+    def __init__(self, remembered: RememberedTypes, spec: ZoneSpec) -> None:
         said = spec.said_types
         self.names = {name.casefold(): name for name in (*remembered.types, *said)}
         self.said = {name.casefold() for name in said}

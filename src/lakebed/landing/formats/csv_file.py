@@ -3,7 +3,7 @@
 import csv
 
 from lakebed.landing.formats.csv_text import LINE_BREAK, Quotes, Signs, first_record, last_line, wrong_header
-from lakebed.landing.formats.file_format import Kind, delimiter_of, options_of
+from lakebed.landing.formats.file_format import FileFormat, delimiter_of, options_of
 from lakebed.landing.formats.sniffed import Sniffed
 from lakebed.landing.formats.streams import WINDOW, Damaged, tail, text_head
 from lakebed.landing.spec import ZoneSpec
@@ -12,11 +12,11 @@ from lakebed.ports import FileInfo, Files
 _LONGEST_HEADER = 1024 * 1024
 
 
-def signs_of(kind: Kind, spec: ZoneSpec) -> Signs:
+def signs_of(kind: FileFormat, spec: ZoneSpec) -> Signs:
     return Signs(delimiter_of(kind, spec), spec.quote, spec.escape)
 
 
-def look(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec) -> Sniffed:
+def look(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> Sniffed:
     """The columns of a file and how to read it; `Damaged` if its header or its end is."""
     signs, options = signs_of(kind, spec), options_of(kind, spec)
     by_line = ("multiLine", "false") in options
@@ -31,7 +31,7 @@ def look(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec) -> Sniffed:
     return Sniffed(file, "csv", options, kind.gzipped, columns, nulls=spec.further_nulls)
 
 
-def _first_record(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec, signs: Signs) -> list[str]:
+def _first_record(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec, signs: Signs) -> list[str]:
     for size in (WINDOW, _LONGEST_HEADER):
         text, whole = text_head(files, file, gzipped=kind.gzipped, encoding=spec.encoding, size=size)
         cut = not whole and not LINE_BREAK.search(text.lstrip())

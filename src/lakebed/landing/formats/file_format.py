@@ -14,7 +14,7 @@ Options = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileFormat:
     """A format, and whether the file is gzipped."""
 
     format: Format
@@ -22,7 +22,7 @@ class Kind:
     tabbed: bool = False
 
 
-def kind_of(name: str, spec: ZoneSpec) -> Kind | str:
+def kind_of(name: str, spec: ZoneSpec) -> FileFormat | str:
     """The kind of a file, or why it has none."""
     lower = name.casefold()
     plain = lower.removesuffix(".gz")
@@ -38,7 +38,7 @@ def kind_of(name: str, spec: ZoneSpec) -> Kind | str:
         return f"its name says no known format ({', '.join(_BY_EXTENSION)}){advice}"
     if found == "parquet" and plain != lower:
         return "a Parquet file is compressed inside: .gz around it cannot be read"
-    return Kind(found, plain != lower, plain.endswith(".tsv"))
+    return FileFormat(found, plain != lower, plain.endswith(".tsv"))
 
 
 def _extension(name: str) -> str:
@@ -46,7 +46,7 @@ def _extension(name: str) -> str:
     return f".{last}" if dot and stem else ""
 
 
-def options_of(kind: Kind, spec: ZoneSpec, *, multiline: bool = False) -> Options:
+def options_of(kind: FileFormat, spec: ZoneSpec, *, multiline: bool = False) -> Options:
     """How Spark reads files of this kind; everything it might overlook silently is switched off."""
     options = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
     if kind.format == "parquet":
@@ -68,9 +68,9 @@ def options_of(kind: Kind, spec: ZoneSpec, *, multiline: bool = False) -> Option
     return tuple(options.items())
 
 
-def delimiter_of(kind: Kind, spec: ZoneSpec) -> str:
+def delimiter_of(kind: FileFormat, spec: ZoneSpec) -> str:
     return spec.delimiter or ("\t" if kind.tabbed else ",")
 
 
-def _needs_whole_file(kind: Kind, spec: ZoneSpec) -> bool:
+def _needs_whole_file(kind: FileFormat, spec: ZoneSpec) -> bool:
     return kind.format == "csv" and (spec.multiline or spec.encoding not in _LINES_BY_BYTES)

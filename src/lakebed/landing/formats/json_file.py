@@ -2,14 +2,14 @@
 
 import json
 
-from lakebed.landing.formats.file_format import Kind, options_of
+from lakebed.landing.formats.file_format import FileFormat, options_of
 from lakebed.landing.formats.sniffed import Sniffed
 from lakebed.landing.formats.streams import Damaged, text_head
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
 
-def look(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec) -> Sniffed:
+def look(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> Sniffed:
     """How to read a file; `Damaged` if it does not begin like JSON records."""
     text, _ = text_head(files, file, gzipped=kind.gzipped, encoding="utf-8")
     text = text.lstrip(" \t\r\n")

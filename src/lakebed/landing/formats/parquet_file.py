@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from lakebed.landing.formats.csv_text import repeated
-from lakebed.landing.formats.file_format import Kind, options_of
+from lakebed.landing.formats.file_format import FileFormat, options_of
 from lakebed.landing.formats.sniffed import Sniffed
 from lakebed.landing.formats.streams import WINDOW, Damaged, Ranges
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
 
-def look(files: Files, file: FileInfo, kind: Kind, spec: ZoneSpec) -> Sniffed:
+def look(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> Sniffed:
     """The columns of a file, from its footer; `Damaged` if that is torn, or if Spark could not read them."""
     with _opened(files, file) as parquet:
         names, schema, rows = tuple(parquet.schema_arrow.names), parquet.schema, parquet.metadata.num_rows

@@ -6,7 +6,7 @@ from typing import IO
 from lakebed.landing.formats import parquet_file
 from lakebed.landing.formats.csv_file import signs_of
 from lakebed.landing.formats.csv_text import Quotes, Signs
-from lakebed.landing.formats.file_format import Kind, kind_of
+from lakebed.landing.formats.file_format import FileFormat, kind_of
 from lakebed.landing.formats.streams import Damaged, opened
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
@@ -35,7 +35,7 @@ def damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool) -> 
 def line_of(files: Files, file: FileInfo, record: str, spec: ZoneSpec) -> int | None:
     """The number of the line that begins with this record; None where that cannot be known."""
     kind = kind_of(file.path.rpartition("/")[2], spec)
-    encoding = spec.encoding if isinstance(kind, Kind) and kind.format == "csv" else "utf-8"
+    encoding = spec.encoding if isinstance(kind, FileFormat) and kind.format == "csv" else "utf-8"
     if isinstance(kind, str) or not record or encoding not in _BY_BYTES:
         return None
     wanted = record.encode(encoding, "replace")

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from lakebed.errors import near, suggestion
 from lakebed.quality import ColumnSpec
 from lakebed.settings import TableCare
-from lakebed.tables import ALIASES, STRATEGIES, Layout, PartitionField, Renames, Strategy, partition_field, sort_field
+from lakebed.tables import ALIASES, STRATEGIES, Arrangement, PartitionField, Renames, Strategy, partition_field, sort_field
 
 OnSchemaChange = Literal["fail", "append", "sync"]
 OnEmpty = Literal["write", "skip", "fail"]
@@ -131,11 +131,11 @@ class PipelineConfig(BaseModel):
         return tuple(dict.fromkeys((*self.rename, *former)))
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> Arrangement:
         """What is said of the layout: an empty list says that there is none, nothing at all says nothing."""
         given = self.model_fields_set
         terms = tuple(map(sort_field, self.sort_by)) if "sort_by" in given else None
-        return Layout(self.partition_by if "partition_by" in given else None, terms)
+        return Arrangement(self.partition_by if "partition_by" in given else None, terms)
 
     @property
     def empty_policy(self) -> OnEmpty:

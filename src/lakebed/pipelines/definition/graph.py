@@ -12,7 +12,7 @@ Links = Mapping[TableName, tuple[TableName, ...]]
 
 
 @dataclass(frozen=True)
-class Node:
+class GraphNode:
     """A pipeline: the table it makes, what it reads, and by what it can be selected."""
 
     table: TableName
@@ -27,10 +27,10 @@ class Node:
 class Graph:
     """Pipelines without a circle. A table that no pipeline makes may be read; it is not part of the graph."""
 
-    nodes: tuple[Node, ...]  # by name
+    nodes: tuple[GraphNode, ...]  # by name
 
     @cached_property
-    def by_table(self) -> dict[TableName, Node]:
+    def by_table(self) -> dict[TableName, GraphNode]:
         return {node.table: node for node in self.nodes}
 
     @cached_property
@@ -92,7 +92,7 @@ class Graph:
         return table
 
 
-def build_graph(nodes: Iterable[Node]) -> Graph:
+def build_graph(nodes: Iterable[GraphNode]) -> Graph:
     """The graph of these pipelines; refused if they wait for each other, naming the whole circle."""
     graph = Graph(tuple(sorted(nodes, key=lambda node: node.table)))
     for one, two in zip(graph.nodes, graph.nodes[1:], strict=False):

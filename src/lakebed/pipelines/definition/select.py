@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 from lakebed.errors import UnknownName, UsageError, near, suggestion
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.definition.graph import Graph, Node
+from lakebed.pipelines.definition.graph import Graph, GraphNode
 
 _TERM = re.compile(r"(?P<at>@)?(?:(?P<up>\d*)\+)?(?P<what>.*?)(?:\+(?P<down>\d*))?")
 _EXAMPLES = "Write a name (silver.orders), a pattern (silver.*), or tag:x, path:x, layer:x, namespace:x, zone:x, state:modified."
@@ -73,8 +73,8 @@ def _depth(digits: str) -> int | None:
 class Method:
     """One way to fit a pipeline: does it, and which values are there to fit."""
 
-    fits: Callable[[Node, str], bool]
-    values: Callable[[Node], Iterable[str]]
+    fits: Callable[[GraphNode, str], bool]
+    values: Callable[[GraphNode], Iterable[str]]
     noun: str
 
 
@@ -102,7 +102,7 @@ def _in_state(graph: Graph, state: str) -> frozenset[TableName]:
     return frozenset(node.table for node in graph.nodes if node.modified)
 
 
-def _name_fits(node: Node, pattern: str) -> bool:
+def _name_fits(node: GraphNode, pattern: str) -> bool:
     """Part by part from the right: a, silver.a, shop.silver.a; shop.* is all of a namespace."""
     parts, wanted = node.table.parts, pattern.split(".")
     if len(wanted) == 2 and wanted[1] == "*" and fnmatchcase(parts[0], wanted[0]):
@@ -110,7 +110,7 @@ def _name_fits(node: Node, pattern: str) -> bool:
     return len(wanted) <= 3 and all(map(fnmatchcase, parts[3 - len(wanted) :], wanted))
 
 
-def _path_fits(node: Node, pattern: str) -> bool:
+def _path_fits(node: GraphNode, pattern: str) -> bool:
     """The path itself, or a folder above it."""
     pattern = pattern.removeprefix("./").rstrip("/")
     return fnmatchcase(node.path, pattern) or fnmatchcase(node.path, f"{pattern}/*")
@@ -120,7 +120,7 @@ def _zone_fits(zone: ZoneName, pattern: str) -> bool:
     return fnmatchcase(str(zone) if "." in pattern else zone.name, pattern)
 
 
-def _names(node: Node) -> tuple[str, ...]:
+def _names(node: GraphNode) -> tuple[str, ...]:
     namespace, layer, name = node.table.parts
     return (name, f"{layer}.{name}", f"{namespace}.{layer}.{name}")
 

@@ -20,7 +20,7 @@ Schemas = Mapping[str, Mapping[str, str]]  # table → column → type
 
 
 @dataclass(frozen=True)
-class Node:
+class LineageNode:
     """A zone, a pipeline's table or view, or a table that no pipeline makes."""
 
     name: str
@@ -30,7 +30,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Edge:
+class LineageEdge:
     """`target` reads `source`: in its query, or only in one of its gates. With what its last successful run saw."""
 
     source: str
@@ -44,8 +44,8 @@ class Edge:
 class Lineage:
     """Tables and zones, and who reads whom; sources before those who read them."""
 
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    nodes: tuple[LineageNode, ...]
+    edges: tuple[LineageEdge, ...]
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class ColumnLineage:
 
 def table_lineage(specs: Specs, tables: Iterable[TableName], last: Mapping[TableName, RunRecord]) -> Lineage:
     """What these pipelines read; `last` are the newest successful runs."""
-    nodes: dict[str, Node] = {}
-    edges: list[Edge] = []
+    nodes: dict[str, LineageNode] = {}
+    edges: list[LineageEdge] = []
     for table in tables:
         spec, run = specs[table], last.get(table)
         for edge, node in (*_from_zones(spec, run), *_from_tables(spec, specs, last)):
@@ -72,24 +72,26 @@ def table_lineage(specs: Specs, tables: Iterable[TableName], last: Mapping[Table
     return Lineage(tuple(nodes.values()), tuple(edges))
 
 
-def _from_zones(spec: PipelineSpec, run: RunRecord | None) -> Iterator[tuple[Edge, Node]]:
+def _from_zones(spec: PipelineSpec, run: RunRecord | None) -> Iterator[tuple[LineageEdge, LineageNode]]:
     for zone in map(str, spec.zone_names):
-        yield Edge(zone, str(spec.table), files=run.files.get(zone) if run else None), Node(zone, "zone")
+        yield LineageEdge(zone, str(spec.table), files=run.files.get(zone) if run else None), LineageNode(zone, "zone")
 
 
-def _from_tables(spec: PipelineSpec, specs: Specs, last: Mapping[TableName, RunRecord]) -> Iterator[tuple[Edge, Node]]:
+def _from_tables(
+    spec: PipelineSpec, specs: Specs, last: Mapping[TableName, RunRecord]
+) -> Iterator[tuple[LineageEdge, LineageNode]]:
     run = last.get(spec.table)
     read = {pin.table: pin.snapshot for pin in run.inputs} if run else {}
     in_query = {ref.table for ref in spec.refs}
     for table in spec.inputs:
         through: Through = "query" if table in in_query else "gate"
-        yield Edge(str(table), str(spec.table), through, snapshot=read.get(table)), _node(table, specs, last)
+        yield LineageEdge(str(table), str(spec.table), through, snapshot=read.get(table)), _node(table, specs, last)
 
 
-def _node(table: TableName, specs: Specs, last: Mapping[TableName, RunRecord]) -> Node:
+def _node(table: TableName, specs: Specs, last: Mapping[TableName, RunRecord]) -> LineageNode:
     spec, run = specs.get(table), last.get(table)
     kind: Kind = "source" if spec is None else "view" if spec.is_view else "table"
-    return Node(str(table), kind, _stands_at(run), run.run_id if run else None)
+    return LineageNode(str(table), kind, _stands_at(run), run.run_id if run else None)
 
 
 def _stands_at(run: RunRecord | None) -> int | None:

@@ -8,8 +8,8 @@ from zlib import crc32
 
 from lakebed.names import CATALOG, TableName, ZoneName, spark_identifier
 from lakebed.pipelines.definition.spec import PipelineSpec, Ref
-from lakebed.pipelines.planning.pin import Built, Specs
-from lakebed.pipelines.planning.pins import Pins, Target
+from lakebed.pipelines.planning.pin import Specs, UnpublishedInput
+from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.quality import Gate
 from lakebed.sql import Query, check_query, refuse_bare_count
@@ -31,14 +31,14 @@ class Compiled:
 
 
 @dataclass(frozen=True)
-class Setting:
+class TemplateContext:
     """All that the templates of one run can see."""
 
     spec: PipelineSpec
     specs: Specs
     pins: Pins
-    target: Target
-    built: Mapping[TableName, Built]
+    target: TargetTable
+    built: Mapping[TableName, UnpublishedInput]
     watermark: Watermark | None
     started_at: datetime  # when all the runs began that were asked for together, in the lake's time zone
     vars: Mapping[str, Any]
@@ -77,14 +77,14 @@ def zone_view(zone: ZoneName, pattern: str | None) -> str:
     return f"zone_{zone.namespace}_{zone.name}{part}"
 
 
-def compile_query(setting: Setting, *, of: PipelineSpec | None = None) -> Compiled:
+def compile_query(setting: TemplateContext, *, of: PipelineSpec | None = None) -> Compiled:
     """The pipeline's query over its pins; `of` another pipeline: a view that it reads."""
     spec = of or setting.spec
     values = _values(setting, spec, spec.refs, this=setting.this if of is None else None)
     return _compiled(setting, spec, spec.source, values, where=spec.file)
 
 
-def compile_gate(setting: Setting, gate: Gate, *, this: str, of: str | None = None) -> Compiled:
+def compile_gate(setting: TemplateContext, gate: Gate, *, this: str, of: str | None = None) -> Compiled:
     """A gate's query, about `this`; where that is itself a query, `of` what it reads."""
     values = _values(setting, setting.spec, setting.spec.gate_refs, this=this)
     compiled = _compiled(setting, setting.spec, gate.source, values, where=gate.where, of=of)
@@ -92,7 +92,7 @@ def compile_gate(setting: Setting, gate: Gate, *, this: str, of: str | None = No
     return compiled
 
 
-def compile_view(setting: Setting) -> Compiled:
+def compile_view(setting: TemplateContext) -> Compiled:
     """The query of a catalog view: it reads what is published whenever it is read."""
     spec, setting = setting.spec, replace(setting, built={})
     refs = {ref.text: ref.table.spark for ref in spec.refs}
@@ -100,7 +100,7 @@ def compile_view(setting: Setting) -> Compiled:
 
 
 def _compiled(
-    setting: Setting, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str, of: str | None = None
+    setting: TemplateContext, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str, of: str | None = None
 ) -> Compiled:
     rendered = render(source, values, where=where)
     tables = (_source(table, setting).spark for table in (*setting.pins.inputs, *(ref.table for ref in spec.refs)))
@@ -118,7 +118,7 @@ def _compiled(
     return Compiled(query, rendered, where)
 
 
-def _values(setting: Setting, spec: PipelineSpec, refs: Iterable[Ref], *, this: str | None) -> TemplateValues:
+def _values(setting: TemplateContext, spec: PipelineSpec, refs: Iterable[Ref], *, this: str | None) -> TemplateValues:
     incremental = setting.is_incremental and spec is setting.spec
     mark = setting.watermark if incremental else None
     return TemplateValues(
@@ -135,7 +135,7 @@ def _values(setting: Setting, spec: PipelineSpec, refs: Iterable[Ref], *, this: 
     )
 
 
-def relation(table: TableName, setting: Setting) -> str:
+def relation(table: TableName, setting: TemplateContext) -> str:
     """What stands after FROM for a ref: the pinned table, or a view's query over the same pins."""
     view = setting.specs.get(table)
     if view and view.is_view:
@@ -145,6 +145,6 @@ def relation(table: TableName, setting: Setting) -> str:
     return projected(pinned(_source(table, setting), setting.pins.inputs[table].snapshot), setting.pins.shown.get(table, ()))
 
 
-def _source(table: TableName, setting: Setting) -> TableName:
+def _source(table: TableName, setting: TemplateContext) -> TableName:
     """The table that holds the rows: another one while it is being built."""
     return setting.built[table].source if table in setting.built else table

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.pins import Pins, Target
+from lakebed.pipelines.planning.pins import Pins, TargetTable
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Due:
         return self.yes
 
 
-def due(spec: PipelineSpec, pins: Pins, target: Target) -> Due:
+def due(spec: PipelineSpec, pins: Pins, target: TargetTable) -> Due:
     """A pipeline that reads only zones runs for new files; one that replaces all rows also when anything else has changed."""
     if not spec.zones or spec.inputs:
         return Due(yes=True)
@@ -38,12 +38,12 @@ def due(spec: PipelineSpec, pins: Pins, target: Target) -> Due:
     return Due(yes=True, reason=changed) if changed else Due(yes=False, reason=f"no new file in {listed}")
 
 
-def _archived(pins: Pins, target: Target) -> str:
+def _archived(pins: Pins, target: TargetTable) -> str:
     count = sum(pin.archived for pin in pins.landing.values())
     return f"; --full-refresh reads the {count} archived" if target.absent and count else ""
 
 
-def _change(spec: PipelineSpec, pins: Pins, target: Target, gone: list[str]) -> str:
+def _change(spec: PipelineSpec, pins: Pins, target: TargetTable, gone: list[str]) -> str:
     """What is no longer as the last run left it; empty: nothing."""
     last = target.last
     if gone:

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 
 from lakebed.landing import recognise
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.services import Tools
-from lakebed.ports import ConsumedFile, FileInfo, Records, Sighting
+from lakebed.pipelines.services import RunServices
+from lakebed.ports import ConsumedFile, FileInfo, FileSighting, Records
 
 _AT_ONCE = 100
 
 
 def known_files(
-    zone: ZoneName, present: Iterable[FileInfo], tools: Tools, *, table: TableName | None = None
+    zone: ZoneName, present: Iterable[FileInfo], tools: RunServices, *, table: TableName | None = None
 ) -> tuple[ConsumedFile, ...]:
     """The files of a zone that a table has, or any table. Those present under another etag are recognised, once and for all."""
     rows = tools.records.consumed(zone, table=table)
@@ -22,9 +22,9 @@ def known_files(
     return tools.records.consumed(zone, table=table)
 
 
-def written_down(sightings: Iterable[Sighting], records: Records) -> int:
+def written_down(sightings: Iterable[FileSighting], records: Records) -> int:
     """Let files be moved one by one, and the ledger know where they lie; what was moved before an error too. Says how many."""
-    count, pending = 0, list[Sighting]()
+    count, pending = 0, list[FileSighting]()
     try:
         for seen in sightings:
             count += 1

@@ -10,27 +10,33 @@ from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec, Ref
 from lakebed.pipelines.planning.batches import batches_of, refuse_mixed_extracts
 from lakebed.pipelines.planning.pin_zones import pin_zones, read_zone
-from lakebed.pipelines.planning.pins import Pins, Target
+from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.unknown_zones import refuse_unknown_zones
-from lakebed.pipelines.services import Order, Tools
-from lakebed.ports import InputPin, Shown, TableMetadata
+from lakebed.pipelines.services import RunOptions, RunServices
+from lakebed.ports import ColumnAlias, InputPin, TableMetadata
 from lakebed.tables import Renames, renamed, renames_due
 
 Specs = Mapping[TableName, PipelineSpec]
 
 
 @dataclass(frozen=True)
-class Built:
+class UnpublishedInput:
     """A table that a run of the same build has made and not yet published: where its dependants read it."""
 
     source: TableName
     snapshot: int | None
-    shown: tuple[Shown, ...] = ()  # its columns as they will be called
+    shown: tuple[ColumnAlias, ...] = ()  # its columns as they will be called
 
 
 def pin(
-    spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, run_id: str, built: Mapping[TableName, Built]
-) -> tuple[Pins, Target]:
+    spec: PipelineSpec,
+    specs: Specs,
+    tools: RunServices,
+    order: RunOptions,
+    *,
+    run_id: str,
+    built: Mapping[TableName, UnpublishedInput],
+) -> tuple[Pins, TargetTable]:
     """What a run of this pipeline reads, and the table as it is now. Inputs are of one moment, save those just `built`."""
     refs = tuple(_tables_read(spec, specs))
     catalog = tools.ground.catalog
@@ -54,33 +60,35 @@ def pin(
     return Pins(run_id, inputs, landing, order.full_refresh, order.ref, shown, batches, columns, given), target
 
 
-def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: Tools) -> Target:
+def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: RunServices) -> TargetTable:
     due: Renames = ()
     if metadata and not spec.is_view:
         due = renames_due([column.name for column in metadata.columns], spec.config.renames, where=spec.file)
     last = tools.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
-    return Target(spec.table, metadata, last[0] if last else None, due)
+    return TargetTable(spec.table, metadata, last[0] if last else None, due)
 
 
-def _shown(pin: InputPin, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, Built]) -> tuple[Shown, ...]:
+def _shown(
+    pin: InputPin, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, UnpublishedInput]
+) -> tuple[ColumnAlias, ...]:
     return built[pin.table].shown if pin.table in built else found[pin.table].shown_at(pin.snapshot)
 
 
-def _columns(shown: tuple[Shown, ...], metadata: TableMetadata | None) -> tuple[str, ...]:
+def _columns(shown: tuple[ColumnAlias, ...], metadata: TableMetadata | None) -> tuple[str, ...]:
     """What the columns of an input are called, in the snapshot or now; nothing where that is not known."""
     if shown:
         return (*(column.name for column in shown), *(column.of for column in shown))
     return tuple(column.name for column in metadata.columns) if metadata else ()
 
 
-def _own_shown(target: Target, ref: str) -> tuple[Shown, ...]:
+def _own_shown(target: TargetTable, ref: str) -> tuple[ColumnAlias, ...]:
     """The pipeline's own table as its author calls the columns: under the names that are due."""
     if target.metadata is None:
         return ()
     shown = target.metadata.shown_at(target.base(ref))
     if not target.renames:
         return shown
-    shown = shown or tuple(Shown(column.name, column.name) for column in target.metadata.columns)
+    shown = shown or tuple(ColumnAlias(column.name, column.name) for column in target.metadata.columns)
     names = renamed([column.name for column in shown], target.renames)
     return tuple(replace(column, name=name) for column, name in zip(shown, names, strict=True))
 
@@ -95,14 +103,16 @@ def _tables_read(spec: PipelineSpec, specs: Specs) -> Iterator[Ref]:
             yield ref
 
 
-def _input(table: TableName, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, Built], ref: str) -> InputPin:
+def _input(
+    table: TableName, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, UnpublishedInput], ref: str
+) -> InputPin:
     if table in built:
         return InputPin(table, built[table].snapshot)
     head = found[table].head(ref)
     return InputPin(table, head.id if head else None)
 
 
-def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, tools: Tools) -> None:
+def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, tools: RunServices) -> None:
     for ref in refs:
         if ref.table in known:
             continue
@@ -115,7 +125,7 @@ def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, to
         raise BadPipeline(what, where=ref.where, line=ref.line, next=advice)
 
 
-def refuse_unknown_refs(tables: Sequence[TableName], specs: Specs, tools: Tools) -> None:
+def refuse_unknown_refs(tables: Sequence[TableName], specs: Specs, tools: RunServices) -> None:
     """Before anything runs: every zone that these pipelines read is there; so is every table, or some pipeline makes it."""
     refuse_unknown_zones([ref for table in tables for ref in specs[table].zones], tools)
     refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
@@ -136,7 +146,7 @@ def _refuse_lost_history(spec: PipelineSpec) -> None:
         )
 
 
-def _given(spec: PipelineSpec, tools: Tools, order: Order) -> str:
+def _given(spec: PipelineSpec, tools: RunServices, order: RunOptions) -> str:
     """A digest of the variables, and of how the zones are to be read."""
     if not spec.zones:
         return ""

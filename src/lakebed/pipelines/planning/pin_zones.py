@@ -9,14 +9,14 @@ from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec, ZoneRef
 from lakebed.pipelines.planning.ledger import known_files
 from lakebed.pipelines.planning.pins import ZoneKey, ZonePin, age
-from lakebed.pipelines.services import Tools
+from lakebed.pipelines.services import RunServices
 from lakebed.ports import ConsumedFile, FileInfo
 from lakebed.settings import LARGEST
 
 _SHOWN = 3
 
 
-def pin_zones(spec: PipelineSpec, tools: Tools, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
+def pin_zones(spec: PipelineSpec, tools: RunServices, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
     """The files that a run reads, by zone and pattern; those of a `full_refresh`, or of a table that is `absent`, too."""
     zones = [_Zone(ref, read_zone(ref.zone, tools), spec.table, tools) for ref in spec.zones]
     ledger = tools.records.ledger(spec.table) if spec.zones else ()
@@ -67,7 +67,7 @@ def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple
 class _Zone:
     """A zone's files at one moment, and what the ledger says of them: those in it, and on demand those that were archived."""
 
-    def __init__(self, ref: ZoneRef, spec: ZoneSpec, table: TableName, tools: Tools) -> None:
+    def __init__(self, ref: ZoneRef, spec: ZoneSpec, table: TableName, tools: RunServices) -> None:
         self.ref, self.spec, self.tools = ref, spec, tools
         frozen = freeze(tools.ground.files, ref.zone, spec, pattern=ref.pattern)
         self.files, self.changing = frozen.files, tuple(file.path for file in frozen.waiting)
@@ -131,7 +131,7 @@ def _refusal(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles
     )
 
 
-def read_zone(zone: ZoneName, tools: Tools) -> ZoneSpec:
+def read_zone(zone: ZoneName, tools: RunServices) -> ZoneSpec:
     """The settings of a zone, from its zone.yaml if it has one."""
     where = f"{zone.folder}/{ZONE_FILE}"
     try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import MAIN, ConsumedFile, FileInfo, InputPin, RunRecord, Shown, TableMetadata
+from lakebed.ports import MAIN, ColumnAlias, ConsumedFile, FileInfo, InputPin, RunRecord, TableMetadata
 from lakebed.tables import Renames
 
 ZoneKey = tuple[ZoneName, str | None]  # a zone, and the pattern of the files that are meant
@@ -54,7 +54,7 @@ class Pins:
     landing: Mapping[ZoneKey, ZonePin]
     full_refresh: bool = False
     ref: str = MAIN
-    shown: Mapping[TableName, tuple[Shown, ...]] = field(default_factory=dict)  # tables whose snapshots have other columns
+    shown: Mapping[TableName, tuple[ColumnAlias, ...]] = field(default_factory=dict)  # tables whose snapshots have other columns
     batches: tuple[Batch, ...] = ()  # of a table that is made again from its files: these, one after the other
     columns: Mapping[TableName, tuple[str, ...]] = field(default_factory=dict)  # of inputs, where they are known
     given: str = ""  # digest of what it is given beside files and code: variables, and how its zones are to be read
@@ -65,7 +65,7 @@ class Pins:
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetTable:
     """The table as it is before the run; `metadata` is None while there is none."""
 
     table: TableName

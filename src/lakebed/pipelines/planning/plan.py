@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.due import due
-from lakebed.pipelines.planning.pins import Batch, Pins, Target
+from lakebed.pipelines.planning.pins import Batch, Pins, TargetTable
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
-from lakebed.sql import Change
-from lakebed.tables import LayoutChange, Policy, Renames, Strategy, backwards, layout_of, plan_layout
+from lakebed.sql import ChangeStatement
+from lakebed.tables import ArrangementChange, Policy, Renames, Strategy, backwards, layout_of, plan_layout
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class EvolveLayout:
     """Divide and order new files as the pipeline says; those that are there stay as they are, and readers notice nothing."""
 
     table: TableName
-    change: LayoutChange
+    change: ArrangementChange
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Execute:
     """Run a statement that somebody wrote by hand, on the branch."""
 
     table: TableName
-    statement: Change
+    statement: ChangeStatement
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ Step = (
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """The steps of one run; none where there is nothing to do. The reason is why it runs, or why it does not."""
 
     table: TableName
@@ -177,24 +177,24 @@ def replay_table(table: TableName, run_id: str) -> TableName:
     return TableName(table.namespace, table.layer, f"replay_{run_id}")
 
 
-def plan_run(spec: PipelineSpec, pins: Pins, target: Target) -> Plan:
+def plan_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunPlan:
     """Everything one run will do, in order."""
     found = due(spec, pins, target)
     if not found:
-        return Plan(spec.table, pins.run_id, (), found.reason)
+        return RunPlan(spec.table, pins.run_id, (), found.reason)
     steps = _view_steps(spec, pins) if spec.is_view else _table_steps(spec, pins, target, staged=is_staged(spec.strategy))
-    return Plan(spec.table, pins.run_id, steps, found.reason)
+    return RunPlan(spec.table, pins.run_id, steps, found.reason)
 
 
-def plan_by_hand(spec: PipelineSpec, pins: Pins, target: Target, *, statement: Change | None) -> Plan:
+def plan_by_hand(spec: PipelineSpec, pins: Pins, target: TargetTable, *, statement: ChangeStatement | None) -> RunPlan:
     """A statement runs on the branch; rows are staged first, whatever the strategy, for they may come from another session."""
     if statement is None:
-        return Plan(spec.table, pins.run_id, _table_steps(spec, pins, target, staged=True))
+        return RunPlan(spec.table, pins.run_id, _table_steps(spec, pins, target, staged=True))
     branch: tuple[Step, ...] = (OpenBranch(spec.table, pins.branch, target.base(pins.ref)), Execute(spec.table, statement))
-    return Plan(spec.table, pins.run_id, (*branch, *(Judge(gate) for gate in spec.gates), Publish(spec.table, pins.ref)))
+    return RunPlan(spec.table, pins.run_id, (*branch, *(Judge(gate) for gate in spec.gates), Publish(spec.table, pins.ref)))
 
 
-def _table_steps(spec: PipelineSpec, pins: Pins, target: Target, *, staged: bool) -> tuple[Step, ...]:
+def _table_steps(spec: PipelineSpec, pins: Pins, target: TargetTable, *, staged: bool) -> tuple[Step, ...]:
     result, passing = _result(spec, pins, staged=staged)
     place: tuple[Step, ...] = (
         PrepareSchema(spec.config.schema_policy, target.renames),
@@ -231,7 +231,7 @@ def _replays(spec: PipelineSpec, pins: Pins, table: TableName) -> Iterator[Repla
         yield Replay(number, count, batch, table, spec.strategy, inputs)
 
 
-def _evolution(spec: PipelineSpec, target: Target) -> tuple[Step, ...]:
+def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[Step, ...]:
     wanted = spec.config.layout.under(backwards(target.renames))
     if target.metadata is None or (wanted.partition_by is None and wanted.sort_by is None):
         return ()

@@ -16,16 +16,16 @@ from lakebed.pipelines.planning.plan import (
     Judge,
     OpenBranch,
     OpenZone,
-    Plan,
     PrepareSchema,
     Publish,
     Replay,
+    RunPlan,
     Stage,
     Step,
     Write,
 )
 from lakebed.ports import FileInfo, InputPin
-from lakebed.tables import LayoutChange, Strategy
+from lakebed.tables import ArrangementChange, Strategy
 
 _SHOWN = 3  # names of files in a line
 _POLICIES = {
@@ -44,7 +44,7 @@ _STRATEGIES = {
 }
 
 
-def strategy_of(plan: Plan) -> str:
+def strategy_of(plan: RunPlan) -> str:
     """The strategy a plan writes by; `view` where it writes no row, nothing where there is nothing to do."""
     for step in plan.steps:
         if isinstance(step, Write):
@@ -54,7 +54,7 @@ def strategy_of(plan: Plan) -> str:
     return ""
 
 
-def inputs_of(plan: Plan) -> tuple[InputPin, ...]:
+def inputs_of(plan: RunPlan) -> tuple[InputPin, ...]:
     """The tables a plan reads, and at which snapshots."""
     reading = (step for step in plan.steps if isinstance(step, Calculate | Replay))
     return tuple(dict.fromkeys(pin for step in reading for pin in step.inputs))
@@ -125,7 +125,7 @@ def _over(inputs: Iterable[InputPin]) -> str:
     return f" over {', '.join(pins)}" if pins else ""
 
 
-def _layout(change: LayoutChange) -> str:
+def _layout(change: ArrangementChange) -> str:
     said = [
         f"{label} {', '.join(map(str, fields))}"
         for label, fields in (("no longer partition by", change.drop), ("partition by", change.add), ("sort by", change.sort))

@@ -5,10 +5,10 @@ from functools import lru_cache
 
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.pipelines.definition.spec import ZoneRef
-from lakebed.pipelines.services import Tools
+from lakebed.pipelines.services import RunServices
 
 
-def refuse_unknown_zones(refs: Iterable[ZoneRef], tools: Tools) -> None:
+def refuse_unknown_zones(refs: Iterable[ZoneRef], tools: RunServices) -> None:
     """A zone is known if it has a folder, be it an empty one, or if some table has taken files of it."""
     folders = lru_cache(tools.ground.files.folders)  # once a namespace
     for ref in refs:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from lakebed.errors import UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.planning.compile import Compiled, Setting, compile_gate, compile_query
-from lakebed.pipelines.planning.pin import Built, Specs
-from lakebed.pipelines.planning.plan import Plan, plan_run
+from lakebed.pipelines.planning.compile import Compiled, TemplateContext, compile_gate, compile_query
+from lakebed.pipelines.planning.pin import Specs, UnpublishedInput
+from lakebed.pipelines.planning.plan import RunPlan, plan_run
 from lakebed.pipelines.planning.sql_check import check_setting, columns_after, known_ahead
 from lakebed.pipelines.planning.watermark import STAND_IN, Watermark
 from lakebed.pipelines.preview.preview import setting_of
-from lakebed.pipelines.services import Order, Tools
+from lakebed.pipelines.services import RunOptions, RunServices
 
 
 @dataclass
@@ -19,22 +19,22 @@ class Ahead:
     """What would run first, in its order, and the tables that are not built yet: both are read as if they were there."""
 
     specs: Specs
-    tools: Tools
-    order: Order
-    absent: Mapping[TableName, Built]
+    tools: RunServices
+    order: RunOptions
+    absent: Mapping[TableName, UnpublishedInput]
     columns: dict[TableName, tuple[str, ...] | None] = field(default_factory=dict)  # None: they cannot be known
 
     @classmethod
-    def of(cls, specs: Specs, tools: Tools, order: Order) -> "Ahead":
+    def of(cls, specs: Specs, tools: RunServices, order: RunOptions) -> "Ahead":
         missing = specs.keys() - tools.ground.catalog.pointers().keys()
-        return cls(specs, tools, order, {table: Built(table, None) for table in missing})
+        return cls(specs, tools, order, {table: UnpublishedInput(table, None) for table in missing})
 
-    def setting(self, table: TableName, *, mark: Watermark | None = None) -> Setting:
+    def setting(self, table: TableName, *, mark: Watermark | None = None) -> TemplateContext:
         """What a run of this table would see when those that come first have run."""
         found = setting_of(self.specs[table], self.specs, self.tools, self.order, built=self.absent, mark=mark)
         return replace(found, pins=replace(found.pins, columns=known_ahead(found.pins.columns, self.columns)))
 
-    def plan(self, table: TableName) -> Plan:
+    def plan(self, table: TableName) -> RunPlan:
         """What a run would do; what could not run is refused. Starts no JVM."""
         setting = self.setting(table, mark=STAND_IN if self.specs[table].config.watermark_column else None)
         query = check_setting(setting)

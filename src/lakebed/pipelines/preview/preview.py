@@ -9,19 +9,19 @@ from lakebed.errors import UsageError
 from lakebed.landing import samples
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.compile import Setting, compile_gate, compile_query
-from lakebed.pipelines.planning.pin import Built, Specs, pin
+from lakebed.pipelines.planning.compile import TemplateContext, compile_gate, compile_query
+from lakebed.pipelines.planning.pin import Specs, UnpublishedInput, pin
 from lakebed.pipelines.planning.pin_zones import read_zone
-from lakebed.pipelines.planning.plan import OpenZone, Plan
+from lakebed.pipelines.planning.plan import OpenZone, RunPlan
 from lakebed.pipelines.planning.sql_check import other_functions, python_of
 from lakebed.pipelines.planning.watermark import Watermark
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import closing, logger_of, watermark
 from lakebed.pipelines.running.steps import calculate
-from lakebed.pipelines.services import Order, Tools
+from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import Field, Lease, RunRecord, Verdict
 from lakebed.quality import judge
-from lakebed.tables import Held
+from lakebed.tables import HeldLease
 
 
 @dataclass(frozen=True)
@@ -37,21 +37,21 @@ class Preview:
 def setting_of(
     spec: PipelineSpec,
     specs: Specs,
-    tools: Tools,
-    order: Order,
+    tools: RunServices,
+    order: RunOptions,
     *,
-    built: Mapping[TableName, Built],
+    built: Mapping[TableName, UnpublishedInput],
     mark: Watermark | None = None,
-) -> Setting:
+) -> TemplateContext:
     """What a run would see if it began now; `mark` stands for the newest value, which is looked up without it."""
     pins, target = pin(spec, specs, tools, order, run_id=new_run_id(), built=built)
     newest = mark or watermark(spec, pins, target, tools)
     functions = other_functions(python_of(specs), own_spark=tools.own_spark)
     moment = tools.local(order.started_at)
-    return Setting(spec, specs, pins, target, built, newest, moment, order.vars, functions=functions)
+    return TemplateContext(spec, specs, pins, target, built, newest, moment, order.vars, functions=functions)
 
 
-def preview(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, limit: int) -> Preview:
+def preview(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptions, *, limit: int) -> Preview:
     """The first rows that a run would come to, from sample files where a zone has some. Writes nothing."""
     with _looking(spec, specs, tools, order) as work:
         sampled = []
@@ -63,7 +63,7 @@ def preview(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order, *, lim
         return Preview(spec.table, work.fields, tuple(work.compute.rows(work.frame, limit=limit)), tuple(sampled))
 
 
-def judged(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> tuple[Verdict, ...]:
+def judged(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptions) -> tuple[Verdict, ...]:
     """A pipeline's gates, asked about what is published."""
     if not spec.gates:
         return ()
@@ -78,12 +78,14 @@ def judged(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> tupl
 
 
 @contextmanager
-def _looking(spec: PipelineSpec, specs: Specs, tools: Tools, order: Order) -> Iterator[Work]:
+def _looking(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptions) -> Iterator[ActiveRun]:
     """A run's work without a run: no lease, no record, no pin, for nothing is written."""
     setting = setting_of(spec, specs, tools, order, built={})
     run_id = setting.pins.run_id
     record = RunRecord(run_id, order.invocation, spec.table, "running", tools.now())
-    nobody = Held(Lease(str(spec.table), "nobody", 0))
-    work = Work(tools, order, setting, Plan(spec.table, run_id, ()), nobody, record, record.started_at, logger_of(run_id, None))
+    nobody = HeldLease(Lease(str(spec.table), "nobody", 0))
+    work = ActiveRun(
+        tools, order, setting, RunPlan(spec.table, run_id, ()), nobody, record, record.started_at, logger_of(run_id, None)
+    )
     with closing(work):
         yield work

@@ -8,7 +8,7 @@ from lakebed.pipelines.releases.plan import Kept, ReleaseReaping, plan_release_r
 from lakebed.pipelines.releases.reap import Reaped, reap_releases
 from lakebed.pipelines.releases.run import (
     Made,
-    Restored,
+    RestoredDraft,
     delete_draft,
     find_version,
     make_release,
@@ -26,7 +26,7 @@ __all__ = [
     "Reaped",
     "ReleaseReaping",
     "Released",
-    "Restored",
+    "RestoredDraft",
     "check_release",
     "compare",
     "delete_draft",

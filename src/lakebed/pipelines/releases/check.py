@@ -7,7 +7,7 @@ from typing import Any
 
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.names import CATALOG, TableName
-from lakebed.pipelines.definition.graph import Node, build_graph
+from lakebed.pipelines.definition.graph import GraphNode, build_graph
 from lakebed.pipelines.definition.load import digest_of, list_folders, read_folder
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.lineage.lineage import Schemas, logical_names, unpinned
@@ -16,7 +16,7 @@ from lakebed.pipelines.planning.sql_check import added_columns, other_functions
 from lakebed.pipelines.planning.unknown_zones import refuse_unknown_zones
 from lakebed.pipelines.planning.watermark import STAND_IN
 from lakebed.pipelines.releases.load import draft_tables, load_released
-from lakebed.pipelines.services import Tools
+from lakebed.pipelines.services import RunServices
 from lakebed.settings import Document
 from lakebed.sql import Query, check_query, column_lineage, refuse_bare_count
 from lakebed.templates import TemplateValues, read_annotations, render
@@ -27,7 +27,7 @@ _CALL = re.compile(r"\w+\(\s*(?:\d+\s*,\s*)?([^,()]+?)\s*(?:,\s*\d+\s*)?\)")
 Texts = Mapping[str, str]
 
 
-def check_release(spec: PipelineSpec, texts: Texts, tools: Tools, *, vars: Mapping[str, Any]) -> None:
+def check_release(spec: PipelineSpec, texts: Texts, tools: RunServices, *, vars: Mapping[str, Any]) -> None:
     """Refuse, at its line, what a run would stumble over: as far as that can be told without running it."""
     _refuse_unknown_refs(spec, tools)
     refuse_unknown_zones(spec.zones, tools)
@@ -39,7 +39,7 @@ def check_release(spec: PipelineSpec, texts: Texts, tools: Tools, *, vars: Mappi
             _check_columns(spec, texts, _columns(spec, values, known))
 
 
-def known_columns(specs: list[PipelineSpec], tools: Tools) -> Schemas:
+def known_columns(specs: list[PipelineSpec], tools: RunServices) -> Schemas:
     """The columns of all tables and zones that are read, as far as they are known without reading files."""
     catalog = tools.ground.catalog
     tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
@@ -49,13 +49,13 @@ def known_columns(specs: list[PipelineSpec], tools: Tools) -> Schemas:
     return known | {str(zone): dict(columns) for zone, columns in zones.items() if columns}
 
 
-def refuse_circle(spec: PipelineSpec, tools: Tools) -> None:
+def refuse_circle(spec: PipelineSpec, tools: RunServices) -> None:
     """Refuse a release that would make the released pipelines read each other in a circle: none of them could run."""
     others = load_released(tools.ground.files, tools.releases).specs
-    build_graph([Node(one.table, one.inputs, path=one.folder) for one in (others | {spec.table: spec}).values()])
+    build_graph([GraphNode(one.table, one.inputs, path=one.folder) for one in (others | {spec.table: spec}).values()])
 
 
-def _refuse_unknown_refs(spec: PipelineSpec, tools: Tools) -> None:
+def _refuse_unknown_refs(spec: PipelineSpec, tools: RunServices) -> None:
     """Every table that is read is there, or a pipeline makes it; a draft of another pipeline may be wrong meanwhile."""
     known = {*draft_tables(tools.ground.files), *tools.releases.newest(), *tools.ground.catalog.pointers()}
     names = [str(table) for table in known if not table.hidden]
@@ -95,7 +95,7 @@ class _Known:
         )
 
 
-def _known(spec: PipelineSpec, tools: Tools) -> _Known:
+def _known(spec: PipelineSpec, tools: RunServices) -> _Known:
     schemas, store = known_columns([spec], tools), tools.ground.files
     folders = list_folders(store)
     python = (store.read(f"{folder}/{_PYTHON}").decode(errors="replace") for folder in folders if _PYTHON in folders[folder])
@@ -105,7 +105,7 @@ def _known(spec: PipelineSpec, tools: Tools) -> _Known:
     )
 
 
-def _settled(spec: PipelineSpec, tools: Tools) -> Iterator[TableName]:
+def _settled(spec: PipelineSpec, tools: RunServices) -> Iterator[TableName]:
     """The inputs whose columns will be those that they have: no pipeline makes them, or it has not changed since it ran."""
     newest, last, store = tools.releases.newest(), tools.records.releases(), tools.ground.files
     for table in spec.inputs:

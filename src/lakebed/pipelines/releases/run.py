@@ -14,7 +14,7 @@ from lakebed.pipelines.releases.content import Contents, Listed, assure, fetch, 
 from lakebed.pipelines.releases.diff import Changes, compare
 from lakebed.pipelines.releases.load import read_release
 from lakebed.pipelines.releases.plan import versions_to_drop
-from lakebed.pipelines.services import Tools
+from lakebed.pipelines.services import RunServices
 from lakebed.ports import Draft, Release
 
 _RECENT = timedelta(hours=1)
@@ -31,7 +31,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoredDraft:
     """What became of a pipeline's folder."""
 
     table: TableName
@@ -39,13 +39,13 @@ class Restored:
     removed: tuple[str, ...]
 
 
-def make_release(spec: PipelineSpec, contents: Contents, tools: Tools, *, who: str, message: str) -> Made:
+def make_release(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> Made:
     """A further version with these files, unless the newest one has the same; that is made whole, should it be damaged."""
     save_draft(spec.table, contents, tools)
     return _next_version(spec, contents, tools, who=who, message=message)
 
 
-def roll_back(table: TableName, version: int, tools: Tools, *, who: str, message: str) -> Made:
+def roll_back(table: TableName, version: int, tools: RunServices, *, who: str, message: str) -> Made:
     """A further version with the files of an earlier one. The draft is left as it is."""
     old = find_version(table, version, tools)
     if table in tools.releases.deleted() and not _source_there(table, tools):
@@ -59,11 +59,11 @@ def roll_back(table: TableName, version: int, tools: Tools, *, who: str, message
     return _next_version(spec, contents, tools, who=who, message=message or f"rollback to {version}")
 
 
-def _source_there(table: TableName, tools: Tools) -> bool:
+def _source_there(table: TableName, tools: RunServices) -> bool:
     return bool(read_folder(tools.ground.files, table.pipeline_folder))
 
 
-def find_version(table: TableName, version: int, tools: Tools) -> Release:
+def find_version(table: TableName, version: int, tools: RunServices) -> Release:
     """This version of a pipeline."""
     versions = {release.version: release for release in tools.releases.of(table)}
     if version not in versions:
@@ -72,7 +72,7 @@ def find_version(table: TableName, version: int, tools: Tools) -> Release:
     return versions[version]
 
 
-def _next_version(spec: PipelineSpec, contents: Contents, tools: Tools, *, who: str, message: str) -> Made:
+def _next_version(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> Made:
     files, table = tools.ground.files, spec.table
     versions = tools.releases.of(table)
     kept = keep(files, contents)
@@ -89,7 +89,7 @@ def _next_version(spec: PipelineSpec, contents: Contents, tools: Tools, *, who: 
     return Made(release, True, changes, drop)
 
 
-def changes_between(last: Release | None, contents: Contents, tools: Tools, *, name: str) -> Changes:
+def changes_between(last: Release | None, contents: Contents, tools: RunServices, *, name: str) -> Changes:
     """What differs from a version; one that cannot be read any more is no reason not to replace it."""
     before: Contents = {}
     with suppress(DamagedRelease):
@@ -97,13 +97,13 @@ def changes_between(last: Release | None, contents: Contents, tools: Tools, *, n
     return compare(before, contents, names=(f"release {last.version}" if last else "nothing", name))
 
 
-def save_draft(table: TableName, contents: Contents, tools: Tools) -> tuple[Draft, bool]:
+def save_draft(table: TableName, contents: Contents, tools: RunServices) -> tuple[Draft, bool]:
     """Save a draft, and whether its content is new; one that was saved before counts as of now."""
     is_new = digest_of(contents) not in {draft.digest for draft in tools.releases.drafts(table)}
     return _saved(table, contents, tools), is_new
 
 
-def save_drafts(drafts: Mapping[TableName, Contents], tools: Tools) -> None:
+def save_drafts(drafts: Mapping[TableName, Contents], tools: RunServices) -> None:
     """Save several drafts; what was saved a moment ago is not written again."""
     recent = tools.now() - _RECENT
     known = {(draft.table, draft.digest) for draft in tools.releases.drafts() if draft.at > recent} if drafts else set()
@@ -112,14 +112,14 @@ def save_drafts(drafts: Mapping[TableName, Contents], tools: Tools) -> None:
             _saved(table, contents, tools)
 
 
-def _saved(table: TableName, contents: Contents, tools: Tools) -> Draft:
+def _saved(table: TableName, contents: Contents, tools: RunServices) -> Draft:
     draft = Draft(table, digest_of(contents), tools.now(), keep(tools.ground.files, contents))
     tools.releases.save(draft)
     assure(tools.ground.files, contents)
     return draft
 
 
-def restore_draft(table: TableName, files: Listed, tools: Tools) -> Restored:
+def restore_draft(table: TableName, files: Listed, tools: RunServices) -> RestoredDraft:
     """Write these files back as the draft; the present one is saved first, and files that are not among them go."""
     store, folder = tools.ground.files, table.pipeline_folder
     contents = fetch(store, files)
@@ -133,10 +133,10 @@ def restore_draft(table: TableName, files: Listed, tools: Tools) -> Restored:
     for path in removed:
         store.delete(f"{folder}/{path}")
     tools.releases.undelete([table])
-    return Restored(table, written, removed)
+    return RestoredDraft(table, written, removed)
 
 
-def delete_draft(table: TableName, tools: Tools) -> Draft | None:
+def delete_draft(table: TableName, tools: RunServices) -> Draft | None:
     """Take a pipeline out of the lake: its draft is saved and its folder removed; releases and the table stay."""
     store, folder = tools.ground.files, table.pipeline_folder
     contents = read_folder(store, folder)

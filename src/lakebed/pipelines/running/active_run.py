@@ -11,22 +11,22 @@ from typing import Any, Literal
 from lakebed.landing import Landed
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.compile import Compiled, Setting
-from lakebed.pipelines.planning.plan import Plan, hidden_table, staged_table
-from lakebed.pipelines.services import Order, Tools
-from lakebed.ports import MAIN, Compute, Field, Frame, InputPin, RunRecord, Shown, Snapshot, TableMetadata, Verdict
-from lakebed.tables import Held, SchemaChange, on_branch, pinned, projected, time_literal
+from lakebed.pipelines.planning.compile import Compiled, TemplateContext
+from lakebed.pipelines.planning.plan import RunPlan, hidden_table, staged_table
+from lakebed.pipelines.services import RunOptions, RunServices
+from lakebed.ports import MAIN, ColumnAlias, Compute, Field, Frame, InputPin, RunRecord, Snapshot, TableMetadata, Verdict
+from lakebed.tables import HeldLease, SchemaChange, on_branch, pinned, projected, time_literal
 
 
 @dataclass
-class Work:
+class ActiveRun:
     """Filled in step by step; only the run that owns it touches it."""
 
-    tools: Tools
-    order: Order
-    setting: Setting
-    plan: Plan
-    held: Held
+    tools: RunServices
+    order: RunOptions
+    setting: TemplateContext
+    plan: RunPlan
+    held: HeldLease
     record: RunRecord
     moment: datetime  # the run's one time, in what it writes; of a replay: that of the run at hand
     log: logging.Logger
@@ -42,7 +42,7 @@ class Work:
     keys: int | None = None
     met: Mapping[str, int] = field(default_factory=dict)  # what the arriving keys met in the table
     change: SchemaChange = field(default_factory=SchemaChange)
-    shown: tuple[Shown, ...] = ()  # the branch's columns as they will be called; none said: as they are
+    shown: tuple[ColumnAlias, ...] = ()  # the branch's columns as they will be called; none said: as they are
     skip_write: bool = False
     unchanged: bool = False
     publishing: Literal["", "tried", "done"] = ""  # how far it came; tried: perhaps it happened

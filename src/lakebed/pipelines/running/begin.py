@@ -10,32 +10,32 @@ from pathlib import Path
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.compile import Setting
-from lakebed.pipelines.planning.pin import Built, Specs, pin
-from lakebed.pipelines.planning.pins import Pins, Target
-from lakebed.pipelines.planning.plan import Plan, plan_by_hand, plan_run
+from lakebed.pipelines.planning.compile import TemplateContext
+from lakebed.pipelines.planning.pin import Specs, UnpublishedInput, pin
+from lakebed.pipelines.planning.pins import Pins, TargetTable
+from lakebed.pipelines.planning.plan import RunPlan, plan_by_hand, plan_run
 from lakebed.pipelines.planning.sql_check import check_setting, other_functions, python_of
 from lakebed.pipelines.planning.watermark import Watermark, watermark_of
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import heal, set_back
-from lakebed.pipelines.services import Order, Tools
+from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import RunRecord
-from lakebed.tables import Held, Scd2, backwards, renamed
+from lakebed.tables import HeldLease, Scd2, backwards, renamed
 
 
 def begin(
     spec: PipelineSpec,
     specs: Specs,
-    tools: Tools,
-    order: Order,
+    tools: RunServices,
+    order: RunOptions,
     *,
-    held: Held,
+    held: HeldLease,
     run_id: str,
     attempt: int,
-    built: Mapping[TableName, Built],
-) -> Work:
+    built: Mapping[TableName, UnpublishedInput],
+) -> ActiveRun:
     """Heal, pin and plan: everything up to the first step."""
-    heal(spec.table, tools, lease=held.still())
+    heal(spec.table, tools, lease=held.require())
     record = RunRecord(
         run_id,
         order.invocation,
@@ -54,16 +54,18 @@ def begin(
     tools.records.pin(run_id, tuple(pins.inputs.values()))
     mark = watermark(spec, pins, target, tools)
     functions = other_functions(python_of(specs), own_spark=tools.own_spark)
-    setting = Setting(spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars, functions=functions)
+    setting = TemplateContext(
+        spec, specs, pins, target, built, mark, tools.local(order.started_at), order.vars, functions=functions
+    )
     record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(order.ref), given=pins.given)
     plan, moment = _plan(spec, pins, target, order), _moment(record.started_at, setting, tools)
     record = replace(record, moment=moment)
     if plan.steps and not order.hand:
         check_setting(setting)  # before Spark is asked for anything
-    return Work(tools, order, setting, plan, held, record, moment, logger_of(run_id, tools.log(run_id)))
+    return ActiveRun(tools, order, setting, plan, held, record, moment, logger_of(run_id, tools.log(run_id)))
 
 
-def _moment(now: datetime, setting: Setting, tools: Tools) -> datetime:
+def _moment(now: datetime, setting: TemplateContext, tools: RunServices) -> datetime:
     """The time that the run writes: later than all that a history has, for clocks step back and its periods must not."""
     strategy, target, base = setting.spec.strategy, setting.target, setting.target.base(setting.pins.ref)
     if not isinstance(strategy, Scd2) or target.metadata is None or base is None:
@@ -76,11 +78,11 @@ def _moment(now: datetime, setting: Setting, tools: Tools) -> datetime:
     return max(now, max(known) + timedelta(microseconds=1))
 
 
-def _plan(spec: PipelineSpec, pins: Pins, target: Target, order: Order) -> Plan:
+def _plan(spec: PipelineSpec, pins: Pins, target: TargetTable, order: RunOptions) -> RunPlan:
     return plan_by_hand(spec, pins, target, statement=order.hand.statement) if order.hand else plan_run(spec, pins, target)
 
 
-def watermark(spec: PipelineSpec, pins: Pins, target: Target, tools: Tools) -> Watermark | None:
+def watermark(spec: PipelineSpec, pins: Pins, target: TargetTable, tools: RunServices) -> Watermark | None:
     """The newest value of the watermark column, where the pipeline asks for it and there is one."""
     column, base = spec.config.watermark_column, target.base(pins.ref)
     asks = spec.names & {"watermark", "watermark_value", "is_incremental"}
@@ -105,7 +107,7 @@ def logger_of(run_id: str, file: Path | None) -> logging.Logger:
 
 
 @contextmanager
-def closing(work: Work) -> Iterator[None]:
+def closing(work: ActiveRun) -> Iterator[None]:
     """Whatever happens inside, the run gives back what it held; what cannot be given back changes nothing about the run."""
     try:
         yield
@@ -119,7 +121,7 @@ def closing(work: Work) -> Iterator[None]:
             work.log.removeHandler(handler)
 
 
-def fail(work: Work, error: LakebedError) -> RunRecord:
+def fail(work: ActiveRun, error: LakebedError) -> RunRecord:
     """Undo what readers could see, and write down what happened; what cannot be undone now, the next run of the table undoes."""
     work.log.error("%s", error)
     ended, verdicts = work.tools.now(), tuple(work.verdicts)

@@ -21,16 +21,16 @@ from lakebed.errors import (
 from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.pin import Specs
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing, told
 from lakebed.pipelines.running.failure import failing
 from lakebed.pipelines.running.ledger_copies import keep_copy
 from lakebed.pipelines.running.publishing import along, ask
 from lakebed.pipelines.running.run import finish, prepare, publish_view, publishing
 from lakebed.pipelines.running.walk import walk
-from lakebed.pipelines.services import Order, Tools
+from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import Along, RunRecord, SetAside
-from lakebed.tables import Held, Waiting, hold, publish
+from lakebed.tables import HeldLease, LeaseWait, hold, publish
 
 REBUILDS = 3  # how often a run begins anew because somebody else's commit came in between
 LONGEST_DELAY = 3600.0
@@ -43,8 +43,8 @@ class Build:
     """Several runs asked for at once."""
 
     specs: Specs
-    tools: Tools
-    order: Order
+    tools: RunServices
+    order: RunOptions
     threads: int = 1
     fail_fast: bool = False
     wait: float = 0.0  # seconds for a table that somebody else has
@@ -150,11 +150,11 @@ def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
         return _carry_out(work)
 
 
-def held_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[Held]:
+def held_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[HeldLease]:
     """The lease under which a run works."""
     tools = build.tools
     limit = tools.ground.settings.lease.limit_seconds
-    waiting = Waiting(build.wait, build.order.stop, partial(build.on_wait, table))
+    waiting = LeaseWait(build.wait, build.order.stop, partial(build.on_wait, table))
     return hold(tools.leases, str(table), holder=f"run {short_id(run_id)} of {tools.holder}", limit=limit, waiting=waiting)
 
 
@@ -182,7 +182,7 @@ def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: 
     return record
 
 
-def _carry_out(work: Work) -> Outcome:
+def _carry_out(work: ActiveRun) -> Outcome:
     """From the first step to the last; whatever goes wrong is in the outcome."""
     with closing(work), failing([work], publication=work.run_id) as trouble:
         prepare(work)
@@ -193,7 +193,7 @@ def _carry_out(work: Work) -> Outcome:
     return Outcome(work.record, trouble.error, 0 if trouble.error else later)
 
 
-def publish_all(works: Sequence[Work], *, publication: str) -> None:
+def publish_all(works: Sequence[ActiveRun], *, publication: str) -> None:
     """Publish what these runs have made, in one step, with their records and the files they took."""
     asked = [one for work in works for one in ask(work)]
     books = [along(work) for work in works]
@@ -206,13 +206,13 @@ def publish_all(works: Sequence[Work], *, publication: str) -> None:
     )
     for work, book in zip(works, books, strict=True):
         keep_copy(work.tools.ground.files, work.run_id, book.consumed)
-    leases = [work.held.still() for work in works]
+    leases = [work.held.require() for work in works]
     with publishing(works):
         _mark(works, "tried")
         publish(works[0].tools.ground.catalog, asked, run_id=publication, leases=leases, along=together)
         _mark(works, "done")
 
 
-def _mark(works: Sequence[Work], how_far: Literal["tried", "done"]) -> None:
+def _mark(works: Sequence[ActiveRun], how_far: Literal["tried", "done"]) -> None:
     for work in works:
         work.publishing = how_far

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from lakebed.errors import LakebedError, LeaseLost, NotPublished, OutcomeUnknown, RunFailed, Unavailable
 from lakebed.names import TableName, short_id
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import fail, told
 from lakebed.pipelines.running.run import finish
 from lakebed.tables import persistently, settle_divided
@@ -16,7 +16,7 @@ _ASKED = 8  # times: publishing has been trying for longer by then
 
 
 @dataclass
-class Trouble:
+class RunFailure:
     """What went wrong, if anything did."""
 
     error: LakebedError | None = None
@@ -24,13 +24,13 @@ class Trouble:
 
 @contextmanager
 def failing(
-    works: Sequence[Work], *, publication: str, own: Mapping[TableName, LakebedError] = NONE_OF_THEM
-) -> Iterator[Trouble]:
+    works: Sequence[ActiveRun], *, publication: str, own: Mapping[TableName, LakebedError] = NONE_OF_THEM
+) -> Iterator[RunFailure]:
     """An error inside makes every one of these runs a failed one, unless they turn out to be published after all.
 
     A run whose table has its `own` error fails with that; others because of it. Nothing but an interruption gets out.
     """
-    trouble = Trouble()
+    trouble = RunFailure()
     try:
         yield trouble
     except BaseException as raised:
@@ -40,7 +40,7 @@ def failing(
 
 
 def _end(
-    works: Sequence[Work], error: LakebedError, publication: str, own: Mapping[TableName, LakebedError]
+    works: Sequence[ActiveRun], error: LakebedError, publication: str, own: Mapping[TableName, LakebedError]
 ) -> LakebedError | None:
     """End the runs; returns the error, unless it was none."""
     try:
@@ -57,7 +57,7 @@ def _end(
     return None if published else error
 
 
-def _is_published(works: Sequence[Work], publication: str) -> bool:
+def _is_published(works: Sequence[ActiveRun], publication: str) -> bool:
     """Asked by id, and not before nothing of it can be under way: a commit in doubt has the lease's row to itself."""
     known = {work.publishing for work in works}
     if "done" in known or "tried" not in known:
@@ -73,7 +73,7 @@ def _is_published(works: Sequence[Work], publication: str) -> bool:
     return persistently(ask, (Unavailable,), _ASKED)
 
 
-def _finish(work: Work) -> None:
+def _finish(work: ActiveRun) -> None:
     """What is published has not failed, whatever remains undone: the next run does it."""
     try:
         finish(work)
@@ -81,7 +81,7 @@ def _finish(work: Work) -> None:
         work.log.warning("not finished: %s", error)
 
 
-def _leave_open(work: Work, doubt: OutcomeUnknown) -> None:
+def _leave_open(work: ActiveRun, doubt: OutcomeUnknown) -> None:
     """The record in the books is left alone: publishing has made it a success, or the next run closes it."""
     work.log.error("%s", doubt)
     work.record = replace(work.record, state="failed", snapshot=None, ended_at=work.tools.now(), error=told(doubt))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from lakebed.errors import PointerMoved, Unavailable
 from lakebed.names import TableName, run_of_branch
 from lakebed.pipelines.planning.plan import hidden_table, replay_table, staged_table
-from lakebed.pipelines.services import Tools
+from lakebed.pipelines.services import RunServices
 from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
 from lakebed.tables import former_schema, persistently, settle_divided
@@ -14,7 +14,7 @@ from lakebed.tables import former_schema, persistently, settle_divided
 _DIED = {"what": "the process that ran it died.", "safe": "The table is as it was.", "next": "The next run takes its place."}
 
 
-def heal(table: TableName, tools: Tools, *, lease: Lease) -> tuple[RunRecord, ...]:
+def heal(table: TableName, tools: RunServices, *, lease: Lease) -> tuple[RunRecord, ...]:
     """Remove what dead runs of a table left, set its schema back, and close their records; returns those."""
     catalog, records = tools.ground.catalog, tools.records
     settle_divided(catalog)
@@ -29,7 +29,7 @@ def heal(table: TableName, tools: Tools, *, lease: Lease) -> tuple[RunRecord, ..
 
 
 def _restore(
-    table: TableName, ended: Sequence[RunRecord], tools: Tools, *, leases: Sequence[Lease], branches: bool = False
+    table: TableName, ended: Sequence[RunRecord], tools: RunServices, *, leases: Sequence[Lease], branches: bool = False
 ) -> None:
     """Take back what runs that were not published did to a table, newest first; what others have changed since stays."""
     catalog = tools.ground.catalog
@@ -49,20 +49,20 @@ def _restore(
     persistently(attempt, (PointerMoved, Unavailable))
 
 
-def drop_leftovers(record: RunRecord, tools: Tools) -> None:
+def drop_leftovers(record: RunRecord, tools: RunServices) -> None:
     """The hidden tables of a run that will not be published."""
     for hidden in (staged_table, replay_table, hidden_table):
         tools.ground.catalog.purge(hidden(record.table, record.run_id))
 
 
-def set_back(record: RunRecord, tools: Tools, *, lease: Lease | None) -> None:
+def set_back(record: RunRecord, tools: RunServices, *, lease: Lease | None) -> None:
     """What a failed run leaves: its branch, for whoever wants to look; the former schema; no hidden table."""
     drop_leftovers(record, tools)
     if record.schema is not None:
         _restore(record.table, [record], tools, leases=[lease] if lease else [])
 
 
-def read_log(run_id: str, tools: Tools) -> str:
+def read_log(run_id: str, tools: RunServices) -> str:
     """What a run logged: on this machine, or kept in the bucket by another."""
     log = tools.log(run_id)
     if log.exists():

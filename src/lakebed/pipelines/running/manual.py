@@ -15,7 +15,7 @@ from lakebed.pipelines.running.build import Build, attempt_until, held_table
 from lakebed.pipelines.running.heal import heal
 from lakebed.ports import Event, Events, RunRecord
 from lakebed.settings import reason
-from lakebed.sql import Change
+from lakebed.sql import ChangeStatement
 from lakebed.tables import ALIASES, STRATEGIES, Strategy
 
 BY_HAND = "by hand"
@@ -23,7 +23,7 @@ MODES = {**ALIASES, **{name: name for name in STRATEGIES}, "overwrite": "full_re
 
 
 @dataclass(frozen=True)
-class Manner:
+class WriteOptions:
     """How rows come in: by which strategy, told apart by which key, the newest by which column, with which new columns."""
 
     mode: str = "append"
@@ -32,7 +32,7 @@ class Manner:
     on_schema_change: str = "fail"
 
 
-def spec_by_hand(table: TableName, manner: Manner, *, pipeline: PipelineSpec | None, release: str) -> PipelineSpec:
+def spec_by_hand(table: TableName, manner: WriteOptions, *, pipeline: PipelineSpec | None, release: str) -> PipelineSpec:
     """What stands in for a pipeline. Where the table has one, its gates and its contract hold for hands too."""
     if manner.mode.casefold() not in MODES:
         raise UnknownName("mode", manner.mode, MODES)
@@ -105,12 +105,12 @@ def _in_own_words(error: LakebedError) -> LakebedError:
     return error
 
 
-def alter_by_hand(build: Build, table: TableName, statement: Change, events: Events) -> RunRecord:
+def alter_by_hand(build: Build, table: TableName, statement: ChangeStatement, events: Events) -> RunRecord:
     """An ALTER TABLE is one commit of its own, made under the lease; it moves no row, so no gate is asked."""
     run_id, tools = new_run_id(), build.tools
     text = statement.on(table.spark, alias="")
     with held_table(build, table, run_id) as held:
-        heal(table, tools, lease=held.still())
+        heal(table, tools, lease=held.require())
         record = RunRecord(run_id, build.order.invocation, table, "running", tools.now(), strategy=BY_HAND, message=text)
         tools.records.write(record)
         compute = tools.compute(run_id)

@@ -6,15 +6,15 @@ from dataclasses import replace
 from lakebed.errors import BadPipeline, FileMissing, RunFailed
 from lakebed.landing import digests, is_archived, recheck
 from lakebed.pipelines.planning.compile import compile_view
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.archiving import taken
 from lakebed.pipelines.running.steps.gates import refuse_blocked
 from lakebed.pipelines.running.steps.zone_types import learned
 from lakebed.ports import Along
-from lakebed.tables import Ask, text
+from lakebed.tables import PublishRequest, text
 
 
-def ask(work: Work) -> tuple[Ask, ...]:
+def ask(work: ActiveRun) -> tuple[PublishRequest, ...]:
     """What is to be published; refused where a gate says no, or a file is not what was read."""
     refuse_blocked(work)
     for (zone, _), landed in work.landed.items():
@@ -25,13 +25,13 @@ def ask(work: Work) -> tuple[Ask, ...]:
     if work.spec.is_view or work.skip_write:
         return ()
     if work.first:
-        return (Ask(work.written, work.branch, ref=work.order.ref, becomes=work.table),)
+        return (PublishRequest(work.written, work.branch, ref=work.order.ref, becomes=work.table),)
     change, base = work.change, work.setting.target.base(work.order.ref)
-    asked = Ask(work.table, work.branch, ref=work.order.ref, columns=change.final, renames=change.renames, base=base)
+    asked = PublishRequest(work.table, work.branch, ref=work.order.ref, columns=change.final, renames=change.renames, base=base)
     return (replace(asked, unchanged=work.unchanged),)
 
 
-def along(work: Work) -> Along:
+def along(work: ActiveRun) -> Along:
     """What goes into the books together with the publication."""
     head = None if work.unchanged or work.spec.is_view else work.head()
     work.record = replace(
@@ -46,7 +46,7 @@ def along(work: Work) -> Along:
     return Along((work.record,), taken(work), types=learned(work))
 
 
-def create_view(work: Work) -> None:
+def create_view(work: ActiveRun) -> None:
     """Make the query a view of the catalog; refused with the reason where it has none."""
     view = compile_view(work.setting)
     if work.tools.ground.catalog.pointers([work.table]):

@@ -27,7 +27,7 @@ from lakebed.pipelines.planning.plan import (
     Write,
     phase_name,
 )
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.publishing import create_view
 from lakebed.pipelines.running.steps import calculate, evolve, replay, write
 from lakebed.pipelines.running.steps.archiving import archive_zones
@@ -35,7 +35,7 @@ from lakebed.pipelines.running.steps.gates import judge_all
 from lakebed.ports import Phase
 
 
-def prepare(work: Work) -> None:
+def prepare(work: ActiveRun) -> None:
     """The steps before publishing."""
     for judging, steps in groupby(work.plan.steps, key=lambda step: isinstance(step, Judge)):
         if judging:
@@ -47,7 +47,7 @@ def prepare(work: Work) -> None:
             _do(work, step)
 
 
-def publish_view(work: Work) -> None:
+def publish_view(work: ActiveRun) -> None:
     """A view is published by being made; a table is published elsewhere."""
     for step in work.plan.steps:
         if isinstance(step, CreateView):
@@ -55,7 +55,7 @@ def publish_view(work: Work) -> None:
 
 
 @contextmanager
-def publishing(works: Sequence[Work]) -> Iterator[None]:
+def publishing(works: Sequence[ActiveRun]) -> Iterator[None]:
     """Around the publication of these runs: it is a phase of each."""
     with ExitStack() as stack:
         for work in works:
@@ -70,7 +70,7 @@ def publishing(works: Sequence[Work]) -> Iterator[None]:
                 work.order.watch(work.run_id, step, "after")
 
 
-def finish(work: Work) -> None:
+def finish(work: ActiveRun) -> None:
     """The steps after publishing; each can be repeated, and the next run does what a crash or a failure left undone."""
     message = work.record.message if work.plan.steps else work.plan.reason
     try:
@@ -83,7 +83,7 @@ def finish(work: Work) -> None:
     work.tools.records.unpin([work.run_id])
 
 
-def _schema(work: Work) -> int | None:
+def _schema(work: ActiveRun) -> int | None:
     """The table's schema, where the next run asks whether anybody changed it."""
     if not work.spec.zones or work.spec.is_view:
         return None
@@ -92,7 +92,7 @@ def _schema(work: Work) -> int | None:
     return found.schema if found else None
 
 
-def _archive(work: Work) -> None:
+def _archive(work: ActiveRun) -> None:
     for step in work.plan.steps:
         if isinstance(step, Archive):
             _do(work, step)
@@ -100,10 +100,10 @@ def _archive(work: Work) -> None:
         archive_zones(work.spec.zone_names, work.setting.specs, work.tools)  # what a crash left in its zone
 
 
-def _do(work: Work, step: Step) -> None:
+def _do(work: ActiveRun, step: Step) -> None:
     if work.order.stop.is_set():
         raise RunFailed("it was interrupted.")
-    work.held.still()
+    work.held.require()
     work.order.watch(work.run_id, step, "before")
     with _phase(work, step):
         _execute(work, step)
@@ -111,7 +111,7 @@ def _do(work: Work, step: Step) -> None:
 
 
 @contextmanager
-def _phase(work: Work, step: Step) -> Iterator[None]:
+def _phase(work: ActiveRun, step: Step) -> Iterator[None]:
     began = time.monotonic()
     try:
         yield
@@ -128,7 +128,7 @@ def _with(phases: tuple[Phase, ...], phase: Phase) -> tuple[Phase, ...]:
     return (*phases, phase)
 
 
-def _execute(work: Work, step: Step) -> None:  # noqa: C901 - one arm a step, each a line
+def _execute(work: ActiveRun, step: Step) -> None:  # noqa: C901 - one arm a step, each a line
     match step:
         case OpenZone():
             calculate.take_files(work, step)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from lakebed.errors import Diverged, LakebedError, PointerMoved
 from lakebed.names import TableName, new_run_id
-from lakebed.pipelines.planning.pin import Built
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.planning.pin import UnpublishedInput
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing
 from lakebed.pipelines.running.build import REBUILDS, Build, depends, held_table, not_begun, publish_all, skipped, with_set_aside
 from lakebed.pipelines.running.failure import failing
@@ -15,7 +15,7 @@ from lakebed.pipelines.running.run import finish, prepare
 from lakebed.pipelines.running.steps.gates import refuse_blocked
 from lakebed.pipelines.running.walk import walk
 from lakebed.ports import RunRecord, SetAside
-from lakebed.tables import Held
+from lakebed.tables import HeldLease
 
 
 def run_together(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
@@ -50,12 +50,12 @@ class _Together:
         build: Build,
         tables: Sequence[TableName],
         ids: dict[TableName, str],
-        leases: dict[TableName, Held],
+        leases: dict[TableName, HeldLease],
         stack: ExitStack,
     ) -> None:
         self.build, self.tables, self.ids, self.leases, self.stack = build, tables, ids, leases, stack
-        self.works: dict[TableName, Work] = {}
-        self.built: dict[TableName, Built] = {}
+        self.works: dict[TableName, ActiveRun] = {}
+        self.built: dict[TableName, UnpublishedInput] = {}
         self.errors: dict[TableName, LakebedError] = {}
 
     def run(self, publication: str) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
@@ -74,11 +74,11 @@ class _Together:
         by_table = {record.table: record for record in records} | {work.table: work.record for work in works}
         return tuple(by_table[table] for table in self.tables), error
 
-    def _reads_what_was_built(self, work: Work) -> bool:
+    def _reads_what_was_built(self, work: ActiveRun) -> bool:
         """Whether it is a view that the catalog can take only once the tables of this build are published."""
         return work.spec.is_view and bool(work.plan.steps) and not self.built.keys().isdisjoint(work.setting.pins.inputs)
 
-    def _published(self, works: Sequence[Work], views: Sequence[Work], publication: str) -> LakebedError | None:
+    def _published(self, works: Sequence[ActiveRun], views: Sequence[ActiveRun], publication: str) -> LakebedError | None:
         """Publish these runs in one step; the error, if that failed and the views over them with it."""
         with failing(views, publication="", own=self.errors) as trouble:
             with failing(works, publication=publication, own=self.errors) as first:
@@ -113,14 +113,14 @@ class _Together:
         self.stack.enter_context(closing(work))
         return self._built(work)
 
-    def _built(self, work: Work) -> RunRecord:
+    def _built(self, work: ActiveRun) -> RunRecord:
         """Errors wait until all others that were begun have ended: they fail together."""
         with failing([], publication="") as trouble:
             prepare(work)
             refuse_blocked(work)
             if work.plan.steps and not work.spec.is_view and not work.skip_write:
                 head = work.head()
-                self.built[work.table] = Built(work.written, head.id if head else None, work.shown)
+                self.built[work.table] = UnpublishedInput(work.written, head.id if head else None, work.shown)
         if trouble.error:
             self.errors[work.table] = trouble.error
             return replace(work.record, state="failed")
@@ -130,7 +130,7 @@ class _Together:
         return skipped(self.build, table, f"{because} failed")
 
 
-def _publish_view(work: Work) -> None:
+def _publish_view(work: ActiveRun) -> None:
     with failing([work], publication=work.run_id):
         publish_all([work], publication=work.run_id)
         finish(work)

@@ -25,7 +25,7 @@ Parts = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Checked:
+class GuardedQuery:
     """One query that may run. `tables` are the names it reads, as they were written, each once."""
 
     text: str
@@ -33,7 +33,7 @@ class Checked:
     functions: tuple[str, ...]
 
 
-def check_untrusted(sql: str, tables: Iterable[Parts]) -> Checked:
+def check_untrusted(sql: str, tables: Iterable[Parts]) -> GuardedQuery:
     """The query, or `BadQuery` with the reason. `tables` are the parts of the names it may read, whole; ends of them will do."""
     from sqlglot import exp
 
@@ -49,7 +49,7 @@ def check_untrusted(sql: str, tables: Iterable[Parts]) -> Checked:
         if isinstance(node, exp.Func) and (name := _called(node, sql)):
             _refuse_function(name)
             called[name] = None
-    return Checked(sql, tuple(read), tuple(called))
+    return GuardedQuery(sql, tuple(read), tuple(called))
 
 
 class KnownTables:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, Scan, StartsWith
 from lakebed.query.parsing.tree import Mentioned, mentioned
-from lakebed.query.planning.plan import Own, Plan, View, Viewed
+from lakebed.query.planning.plan import Own, QueryPlan, View, Viewed
 
 Reason = Literal[
     "NO_SNAPSHOT",
@@ -53,7 +53,7 @@ class Explained:
     why: str = ""  # of a view: what it takes Spark for
 
 
-def explained(plan: Plan) -> tuple[Explained, ...]:
+def explained(plan: QueryPlan) -> tuple[Explained, ...]:
     """Every table of a plan, in the order of the text."""
     named = mentioned(plan.tree) if plan.tree is not None else Mentioned(frozenset(), all=True)
     return tuple(one for view in plan.views for one in (_one(view, named), *_behind(view)))

@@ -55,7 +55,7 @@ class Viewed:
     """A view: its rows by a query over tables; or, where `why` says what it takes Spark for, in the files that Spark wrote."""
 
     name: TableName
-    plan: "Plan | None" = None
+    plan: "QueryPlan | None" = None
     why: str = ""
     files: tuple[str, ...] = ()
 
@@ -83,7 +83,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Plan:
+class QueryPlan:
     """What runs: the text, with the names of `views` in place of tables.
 
     `more` says that it may read something else too, such as files that are named in it; unlike those of tables, they change.
@@ -113,7 +113,7 @@ class Plan:
         found = [view.target.what for view in self.views]
         return tuple(what for what in found if isinstance(what, Viewed) and what.why)
 
-    def with_files(self, files: Mapping[TableName, tuple[str, ...]]) -> "Plan":
+    def with_files(self, files: Mapping[TableName, tuple[str, ...]]) -> "QueryPlan":
         """The plan with what Spark wrote of such views."""
 
         def written(view: View) -> View:
@@ -124,7 +124,7 @@ class Plan:
 
         return replace(self, views=tuple(map(written, self.views)))
 
-    def with_scans(self, scans: Mapping[tuple[str, str, str], Scan]) -> "Plan":
+    def with_scans(self, scans: Mapping[tuple[str, str, str], Scan]) -> "QueryPlan":
         """The plan with the files of each table."""
         return replace(self, views=tuple(replace(view, scan=scans.get(view.name)) for view in self.views))
 
@@ -145,7 +145,7 @@ def plan(
     timezone: str,
     tree: Json | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Plan:
+) -> QueryPlan:
     """What a query reads of each table. `targets` are what names mean, by where they stand; other names are not ours."""
     columns = {
         read.byte: target.what.columns
@@ -164,7 +164,7 @@ def plan(
                 views[key] = View(_name(target, list(views.values())), target, predicate)
             pieces += _pieces(sql, read, views[key])
     more = any(read.byte not in targets or isinstance(targets[read.byte].what, Own) for read in reads)
-    return Plan(sql, replaced(sql, pieces), tuple(views.values()), tuple(pieces), tree, more or calls_readers(tree))
+    return QueryPlan(sql, replaced(sql, pieces), tuple(views.values()), tuple(pieces), tree, more or calls_readers(tree))
 
 
 def _identity(target: Target) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from lakebed.names import TableName
 from lakebed.ports import Catalog, Pointer, Predicate, Scan, Scans, TableMetadata
 
 
-class Seen:
+class PlanCache:
     """Metadata that was read before, and plans made of it: a metadata file never changes. The newest few are kept."""
 
     def __init__(self, most: int = 256, most_files: int = 100_000) -> None:

@@ -12,11 +12,11 @@ from lakebed.query.parsing.parse_nodes import Json, Read
 from lakebed.query.parsing.query_text import deep_name, with_deep_names, with_hyphens_quoted
 from lakebed.query.parsing.tree import reads_of
 from lakebed.query.planning.listings import in_order, listing_of, refuse_beside_tables
-from lakebed.query.planning.plan import Own, Pinned, Plan, Target, View, Viewed, moment_of, plan
-from lakebed.query.planning.plan_cache import Seen
+from lakebed.query.planning.plan import Own, Pinned, QueryPlan, Target, View, Viewed, moment_of, plan
+from lakebed.query.planning.plan_cache import PlanCache
 from lakebed.query.planning.resolve import Known, everything, named, with_beside
 from lakebed.query.planning.states import state_of
-from lakebed.query.spec import Ask, Meant, unknown_table
+from lakebed.query.spec import QueryRequest, TableReference, unknown_table
 from lakebed.query.views.catalog_views import listed_of, named_by, refuse_states, viewed
 
 _LOOKS = 3
@@ -72,7 +72,7 @@ class Session(Protocol):
         """
         ...
 
-    def run(self, plan: Plan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False) -> Rows:
+    def run(self, plan: QueryPlan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False) -> Rows:
         """Begin; errors in the query are `BadQuery`, at the place where they stand in the text that was asked."""
         ...
 
@@ -82,14 +82,14 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True)
-class Ground:
+class QueryContext:
     """What queries stand on."""
 
     catalog: Catalog
     scans: Scans
     timezone: str
     own: Mapping[tuple[str, ...], str] = field(default_factory=dict)  # tables of our own: the SELECT behind each name
-    seen: Seen | None = None
+    seen: PlanCache | None = None
     spark_setting: str = ""  # one that may change what SQL means to Spark, where the lake has such
     behind: frozenset[TableName] = frozenset()  # the views whose tables are being looked for
 
@@ -98,7 +98,7 @@ class Ground:
         return self.seen.metadata(self.catalog, pointers) if self.seen else self.catalog.metadata(pointers)
 
 
-def planned(ask: Ask, session: Session, ground: Ground) -> Plan:
+def planned(ask: QueryRequest, session: Session, ground: QueryContext) -> QueryPlan:
     """The plan of a query. A table that is changed while we look is looked at again."""
     for _ in range(_LOOKS - 1):
         try:
@@ -108,7 +108,7 @@ def planned(ask: Ask, session: Session, ground: Ground) -> Plan:
     return _planned(ask, session, ground)
 
 
-def _planned(ask: Ask, session: Session, ground: Ground) -> Plan:
+def _planned(ask: QueryRequest, session: Session, ground: QueryContext) -> QueryPlan:
     sql, tree = _read(ask, session, ground)
     reads = reads_of(tree)
     targets = _targets(reads, ask, session, ground)
@@ -118,14 +118,16 @@ def _planned(ask: Ask, session: Session, ground: Ground) -> Plan:
     return found.with_scans({view.name: _scan(view, ground) for view in found.views if _is_rows(view)})
 
 
-def _listed(sql: str, tree: Json, targets: Mapping[int, Target], ask: Ask, ground: Ground, *, columns: bool) -> Plan:
+def _listed(
+    sql: str, tree: Json, targets: Mapping[int, Target], ask: QueryRequest, ground: QueryContext, *, columns: bool
+) -> QueryPlan:
     """A statement that lists what there is: of every table its columns, or only its name."""
     refuse_beside_tables(name for target in targets.values() if (name := named_by(target)))
     listed = listed_of(everything(ground.catalog), ground.catalog, ground.metadata, columns=columns)
-    return Plan(sql, sql, (), tree=tree, more=True, listed=in_order(tree, listed, namespace=ask.namespace))
+    return QueryPlan(sql, sql, (), tree=tree, more=True, listed=in_order(tree, listed, namespace=ask.namespace))
 
 
-def _read(ask: Ask, session: Session, ground: Ground) -> tuple[str, Json]:
+def _read(ask: QueryRequest, session: Session, ground: QueryContext) -> tuple[str, Json]:
     try:
         return session.parse(ask.sql)
     except BadQuery:
@@ -143,7 +145,7 @@ def _is_rows(view: View) -> bool:
     return isinstance(view.target.what, Pinned) and view.target.about == "rows"
 
 
-def _scan(view: View, ground: Ground) -> Scan:
+def _scan(view: View, ground: QueryContext) -> Scan:
     what = view.target.what
     assert isinstance(what, Pinned)  # noqa: S101 - for the type checker
     snapshot = what.snapshot.id if what.snapshot else None
@@ -152,7 +154,7 @@ def _scan(view: View, ground: Ground) -> Scan:
     return ground.scans.plan(what.pointer, snapshot=snapshot, schema=what.schema, predicate=view.predicate)
 
 
-def _targets(reads: Sequence[Read], ask: Ask, session: Session, ground: Ground) -> dict[int, Target]:
+def _targets(reads: Sequence[Read], ask: QueryRequest, session: Session, ground: QueryContext) -> dict[int, Target]:
     own = {read.byte: Own(name, ground.own[name]) for read in reads if (name := _folded(read)) in ground.own}
     known, meant = _meant([read for read in reads if read.byte not in own], ask, ground.catalog)
     pointers = known.tables
@@ -170,7 +172,7 @@ def _targets(reads: Sequence[Read], ask: Ask, session: Session, ground: Ground) 
     return targets
 
 
-def _view(one: Meant, at: str | None, session: Session, ground: Ground) -> Viewed:
+def _view(one: TableReference, at: str | None, session: Session, ground: QueryContext) -> Viewed:
     refuse_states(one, at)
     if one.table in ground.behind:
         raise BadQuery(f"the view {one.table} reads itself.", next="Make it anew, over tables.")
@@ -179,15 +181,15 @@ def _view(one: Meant, at: str | None, session: Session, ground: Ground) -> Viewe
         one.table,
         ground.catalog,
         metadata=ground.metadata,
-        planning=lambda sql: planned(Ask(sql), session, inside),
+        planning=lambda sql: planned(QueryRequest(sql), session, inside),
         settings=ground.spark_setting,
     )
 
 
-def _meant(reads: Sequence[Read], ask: Ask, catalog: Catalog) -> tuple[Known, dict[int, Meant]]:
+def _meant(reads: Sequence[Read], ask: QueryRequest, catalog: Catalog) -> tuple[Known, dict[int, TableReference]]:
     """What each name means, by where it stands; more than the lake's own tables is looked at for unknown names only."""
 
-    def among(known: Known) -> tuple[Known, dict[int, Meant]]:
+    def among(known: Known) -> tuple[Known, dict[int, TableReference]]:
         found = ((read.byte, known.meaning(read.parts, ask.namespace)) for read in reads)
         return known, {byte: one for byte, one in found if one}
 

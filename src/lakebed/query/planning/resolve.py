@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from lakebed.errors import UnknownName
 from lakebed.names import ForeignName, TableName
-from lakebed.ports import Catalog, Foreign, Pointer
-from lakebed.query.spec import Meant, meaning, unknown_table
+from lakebed.ports import Catalog, ForeignTable, Pointer
+from lakebed.query.spec import TableReference, meaning, unknown_table
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Known:
 
     pointers: Mapping[TableName, Pointer] = field(default_factory=dict)
     views: frozenset[TableName] = frozenset()
-    foreign: tuple[Foreign, ...] = ()
+    foreign: tuple[ForeignTable, ...] = ()
 
     @property
     def tables(self) -> dict[TableName, Pointer]:
@@ -33,7 +33,7 @@ class Known:
         """Whether a name of these is a view's."""
         return name in self.views or (isinstance(name, ForeignName) and name not in self.tables)
 
-    def meaning(self, parts: Sequence[str], namespace: str | None) -> Meant | None:
+    def meaning(self, parts: Sequence[str], namespace: str | None) -> TableReference | None:
         """As `spec.meaning`; what is beside the lake's tables is meant only where none of these is."""
         try:
             return meaning(parts, self.pointers, namespace=namespace)

@@ -7,21 +7,21 @@ from lakebed.errors import BadPipeline, BadQuery, UnknownName
 from lakebed.names import CATALOG, spark_identifier
 from lakebed.ports import Catalog
 from lakebed.query.parsing.query_text import Piece, replaced
-from lakebed.query.planning.plan import Pinned, Plan, Target, View
+from lakebed.query.planning.plan import Pinned, QueryPlan, Target, View
 from lakebed.query.planning.resolve import Known, everything
 from lakebed.query.planning.states import state_of
-from lakebed.query.spec import ABOUT, Ask, Meant
+from lakebed.query.spec import ABOUT, QueryRequest, TableReference
 from lakebed.tables import as_of_schema
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from lakebed.sql.parsing.lexer import Reading, Token
+    from lakebed.sql.parsing.lexer import LexedText, Token
 
 _ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
 
 
-def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
+def planned_for_spark(ask: QueryRequest, catalog: Catalog, *, timezone: str) -> QueryPlan:
     """The query over pinned tables. What Spark can be made to do from a SELECT beside reading tables is refused."""
     try:
         reading, named = _read(ask.sql)
@@ -47,30 +47,30 @@ def planned_for_spark(ask: Ask, catalog: Catalog, *, timezone: str) -> Plan:
         text = _place(pinned, found, aliased=bool(table.alias), own=_has_own(reading, names))
         pieces.append(Piece(names[0].start, names[-1].end, text))
     text = reading.text[: reading.end]
-    return Plan(ask.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
+    return QueryPlan(ask.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
 
 
 def _meant(
-    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: Known, ask: Ask
-) -> "list[tuple[tuple[Token, ...], exp.Table, Meant]]":
+    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: Known, ask: QueryRequest
+) -> "list[tuple[tuple[Token, ...], exp.Table, TableReference]]":
     return [(names, table, found) for names, table in named if (found := _meaning(names, known, ask.namespace))]
 
 
-def _read(sql: str) -> "tuple[Reading, list[tuple[tuple[Token, ...], exp.Table]]]":
+def _read(sql: str) -> "tuple[LexedText, list[tuple[tuple[Token, ...], exp.Table]]]":
     from lakebed.sql.checking.forbidden_words import refuse_words
     from lakebed.sql.checking.tree import refuse_tree
     from lakebed.sql.parsing.lexer import read
     from lakebed.sql.parsing.parse import parse
-    from lakebed.sql.parsing.source import Source
+    from lakebed.sql.parsing.source import SqlSource
 
-    reading = read(Source(sql, "the query"))
+    reading = read(SqlSource(sql, "the query"))
     refuse_words(reading)
     tree = parse(reading)
     refuse_tree(reading, tree)
     return reading, list(_tables(reading, tree))
 
 
-def _tables(reading: "Reading", tree: "exp.Expr") -> "Iterator[tuple[tuple[Token, ...], exp.Table]]":
+def _tables(reading: "LexedText", tree: "exp.Expr") -> "Iterator[tuple[tuple[Token, ...], exp.Table]]":
     from sqlglot import exp
 
     from lakebed.sql.checking.scans import is_cte, is_function
@@ -84,14 +84,14 @@ def _tables(reading: "Reading", tree: "exp.Expr") -> "Iterator[tuple[tuple[Token
             yield names, table
 
 
-def _view(meant: Meant, ask: Ask) -> str:
+def _view(meant: TableReference, ask: QueryRequest) -> str:
     """A view of the catalog, which Spark reads itself: over its tables as they are then."""
     if meant.about != "rows" or ask.at is not None:
         raise BadQuery(f"{meant.table} is a view: it has no states of its own.", next="Ask its tables instead.")
     return meant.table.spark
 
 
-def _meaning(names: "tuple[Token, ...]", known: Known, namespace: str | None) -> Meant | None:
+def _meaning(names: "tuple[Token, ...]", known: Known, namespace: str | None) -> TableReference | None:
     """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may stand before all."""
     parts = [token.name for token in names]
     if len(parts) > 3 and parts[0] == CATALOG:
@@ -105,12 +105,12 @@ def _is_table(parts: list[str], known: Known) -> bool:
     return any(table.ends_with(parts) for table in (*known.pointers, *known.beside))
 
 
-def _has_own(reading: "Reading", names: "tuple[Token, ...]") -> bool:
+def _has_own(reading: "LexedText", names: "tuple[Token, ...]") -> bool:
     after = reading.plain[reading.index_at[names[-1].start] + 1 :][:1]
     return bool(after) and after[0].upper in _ITS_OWN
 
 
-def _place(pinned: Pinned, meant: Meant, *, aliased: bool, own: bool) -> str:
+def _place(pinned: Pinned, meant: TableReference, *, aliased: bool, own: bool) -> str:
     """The table at its snapshot, with the columns that are meant."""
     name = pinned.table.spark
     if meant.about != "rows":

@@ -10,7 +10,7 @@ from lakebed.query.planning.plan import Pinned
 
 
 @dataclass(frozen=True)
-class Chosen:
+class TableSelection:
     """A pinned table, the columns that are wanted of it, and a condition on its rows."""
 
     pinned: Pinned

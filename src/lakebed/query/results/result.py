@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.errors import LakebedError, MissingExtra
 from lakebed.query.planning.explain import Explained, explained
-from lakebed.query.planning.plan import Plan
+from lakebed.query.planning.plan import QueryPlan
 from lakebed.query.planning.prepare import Operator, Rows
 from lakebed.query.results.pandas_frame import Backend, as_pandas
 
@@ -42,7 +42,7 @@ class Result:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: QueryPlan,
         begin: Callable[[], Rows],
         *,
         limit: int | None = None,

@@ -7,16 +7,16 @@ from lakebed.errors import BadQuery, LakebedError, UnknownName
 from lakebed.names import CATALOG, ForeignName, TableName
 from lakebed.ports import Catalog, Column, Pointer, TableMetadata, ViewMetadata
 from lakebed.query.planning.listings import Listed
-from lakebed.query.planning.plan import Own, Plan, Target, Viewed
+from lakebed.query.planning.plan import Own, QueryPlan, Target, Viewed
 from lakebed.query.planning.resolve import Known, named, with_beside
-from lakebed.query.spec import Meant
+from lakebed.query.spec import TableReference
 from lakebed.query.views.spark_expressions import Different
 
 Metadata = Callable[[Sequence[Pointer]], dict[TableName, TableMetadata]]
-Planning = Callable[[str], Plan]  # of a query over tables by their whole names
+Planning = Callable[[str], QueryPlan]  # of a query over tables by their whole names
 
 
-def refuse_states(meant: Meant, at: str | None) -> None:
+def refuse_states(meant: TableReference, at: str | None) -> None:
     """A view is what its query says now."""
     if meant.about != "rows" or at is not None:
         raise BadQuery(f"{meant.table} is a view: it has no states of its own.", next="Ask its tables instead.")
@@ -38,7 +38,7 @@ def viewed(name: TableName, catalog: Catalog, *, metadata: Metadata, planning: P
         return Viewed(name, why=str(reason))
 
 
-def _over_tables(view: ViewMetadata, catalog: Catalog, metadata: Metadata, planning: Planning) -> Plan:
+def _over_tables(view: ViewMetadata, catalog: Catalog, metadata: Metadata, planning: Planning) -> QueryPlan:
     from lakebed.query.views.spark_selects import in_duckdb
 
     met: set[TableName] = set()

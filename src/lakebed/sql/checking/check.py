@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lakebed.sql.checking.forbidden_words import refuse_words
 from lakebed.sql.parsing.lexer import read
-from lakebed.sql.parsing.source import Source, same_line
+from lakebed.sql.parsing.source import SqlSource, same_line
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def check_query(
     from lakebed.sql.parsing.parse import parse
     from lakebed.sql.parsing.wrong_syntax import wrong_syntax
 
-    reading = read(Source(text, where, line_of or same_line))
+    reading = read(SqlSource(text, where, line_of or same_line))
     refuse_words(reading)
     wrong = wrong_syntax(reading)
     tree = parse(reading, wrong)

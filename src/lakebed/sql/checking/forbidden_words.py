@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from lakebed.errors import BadPipeline
-from lakebed.sql.parsing.lexer import Kind, Reading, Token
-from lakebed.sql.parsing.source import Source
+from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
+from lakebed.sql.parsing.source import SqlSource
 
 QUERY_BEGINS = {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
 _BEFORE_QUERY = {"", "(", ")", "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT"}
@@ -48,7 +48,7 @@ DENIED = {
 _PATH = re.compile(r"[/\\:#?%]|\.\.")
 
 
-def refuse_words(reading: Reading) -> None:
+def refuse_words(reading: LexedText) -> None:
     """Refuse what no query of a pipeline or gate needs, and what would hide a name from us."""
     source = reading.source
     _refuse_no_query(reading)
@@ -59,7 +59,7 @@ def refuse_words(reading: Reading) -> None:
             raise error
 
 
-def _refuse_no_query(reading: Reading) -> None:
+def _refuse_no_query(reading: LexedText) -> None:
     source, tokens = reading.source, reading.tokens
     opening = next((token for token in tokens if token.upper not in (";", "(")), None)
     if opening is None:
@@ -72,14 +72,14 @@ def _refuse_no_query(reading: Reading) -> None:
             raise source.bad("there are several statements.", at=token.start, next="Leave one query, and no ; inside it.")
 
 
-def _refuse_substitution(source: Source, text: str) -> None:
+def _refuse_substitution(source: SqlSource, text: str) -> None:
     at = text.find("${")
     if at >= 0:
         what = "Spark would put a setting or an environment variable in place of ${…}, even inside quotes."
         raise source.bad(what, at=at, next="Use {{ var(…) }}, or write the $ and the { apart: concat('$', '{').")
 
 
-def _refuse_unbalanced(source: Source, tokens: tuple[Token, ...]) -> None:
+def _refuse_unbalanced(source: SqlSource, tokens: tuple[Token, ...]) -> None:
     closing = {")": "(", "]": "["}
     opened: list[Token] = []
     for token in tokens:
@@ -91,16 +91,16 @@ def _refuse_unbalanced(source: Source, tokens: tuple[Token, ...]) -> None:
         raise source.bad(f"a {opened[-1].text} is not closed.", at=opened[-1].start, next="Check the brackets.")
 
 
-def _wrong_word(source: Source, tokens: tuple[Token, ...], index: int) -> BadPipeline | None:
+def _wrong_word(source: SqlSource, tokens: tuple[Token, ...], index: int) -> BadPipeline | None:
     """The error for a token, judged by its neighbours; none for most."""
     token, before, after = tokens[index], _near(tokens, index - 1), _near(tokens, index + 1)
-    if token.kind is Kind.STRING and (after.upper in ("(", ".") or before.upper == "."):
+    if token.kind is TokenKind.STRING and (after.upper in ("(", ".") or before.upper == "."):
         return source.bad("a quoted text stands in place of a name.", at=token.start, next="Put backticks around names.")
     if token.is_name and after.upper == "(" and (why := DENIED.get(token.name.casefold())):
         return source.bad(f"{token.name}() {why}.", at=token.start, next="Write this step as a Python pipeline.")
     if token.is_name and after.upper == "." and is_format(token.name) and is_path(_near(tokens, index + 2).name):
         return paths_are_no_tables(source, token)
-    if token.kind is not Kind.WORD or before.upper == ".":
+    if token.kind is not TokenKind.WORD or before.upper == ".":
         return None
     if before.upper == "AS" and _NEVER_NAMES.fullmatch(token.upper):
         return source.bad(f"{token.upper} cannot be a bare name.", at=token.start, next="Put backticks around it.")
@@ -148,10 +148,10 @@ def _word(tokens: Sequence[Token], index: int) -> str:
 
 def _near(tokens: Sequence[Token], index: int) -> Token:
     """The token there, or one without text beyond the ends."""
-    return tokens[index] if 0 <= index < len(tokens) else Token(Kind.SYMBOL, 0, 0, "")
+    return tokens[index] if 0 <= index < len(tokens) else Token(TokenKind.SYMBOL, 0, 0, "")
 
 
-def paths_are_no_tables(source: Source, token: Token) -> BadPipeline:
+def paths_are_no_tables(source: SqlSource, token: Token) -> BadPipeline:
     return source.bad(
         f"{token.name}.… reads files by their path.",
         at=token.start,
@@ -169,7 +169,7 @@ def is_path(part: str) -> bool:
     return _PATH.search(part) is not None
 
 
-def _wrong_keyword(source: Source, token: Token, after: Token) -> BadPipeline | None:
+def _wrong_keyword(source: SqlSource, token: Token, after: Token) -> BadPipeline | None:
     word, at = token.upper, token.start
     if word == "USING" and after.upper != "(":
         what = "USING hands the rows to a program on every worker."

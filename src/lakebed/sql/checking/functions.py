@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from lakebed.errors import near, suggestion
 from lakebed.names import CATALOG
-from lakebed.sql.parsing.lexer import Kind, Reading, Token
+from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
 from lakebed.sql.parsing.syntax import grammar
 
 _LIST = "https://spark.apache.org/docs/latest/api/sql/"
@@ -35,7 +35,7 @@ def _listed() -> dict[str, list[str]]:
     return held
 
 
-def refuse_unknown_functions(reading: Reading, tree: exp.Expr, others: Collection[str]) -> None:
+def refuse_unknown_functions(reading: LexedText, tree: exp.Expr, others: Collection[str]) -> None:
     """Refuse a call of a function that neither Spark nor Iceberg has; `others` are known too, in small letters."""
     for names in _calls(reading, tree):
         known = _known(tuple(token.name.casefold() for token in names[:-1]))
@@ -53,7 +53,7 @@ def _known(before: tuple[str, ...]) -> frozenset[str] | None:
     return iceberg_functions() if before == _ICEBERG else None
 
 
-def _calls(reading: Reading, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
+def _calls(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
     """The names of every call. A name before a bracket is one, unless it is a word of the grammar or names columns: t(a, b)."""
     tokens, words = reading.plain, grammar().words
     aliases = {place for alias in tree.find_all(exp.TableAlias) if (place := _start(alias.this)) is not None}
@@ -70,9 +70,9 @@ def _calls(reading: Reading, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
 
 def _is_alias_after(token: Token) -> bool:
     """Whether a name after this token can only be an alias: calls come after signs and words of the grammar other than AS."""
-    if token.kind is Kind.SYMBOL:
+    if token.kind is TokenKind.SYMBOL:
         return token.text in (")", "]")
-    return token.kind is not Kind.WORD or token.upper == "AS" or token.upper not in grammar().words
+    return token.kind is not TokenKind.WORD or token.upper == "AS" or token.upper not in grammar().words
 
 
 def _start(node: exp.Expr | None) -> int | None:

@@ -3,7 +3,7 @@
 from lakebed.errors import BadPipeline
 from lakebed.sql.checking.check import Query
 from lakebed.sql.parsing.lexer import read
-from lakebed.sql.parsing.source import Source
+from lakebed.sql.parsing.source import SqlSource
 
 
 def refuse_bare_count(query: Query, *, where: str) -> None:
@@ -11,7 +11,7 @@ def refuse_bare_count(query: Query, *, where: str) -> None:
     from lakebed.sql.checking.emptiness import always_returns
     from lakebed.sql.parsing.parse import parse
 
-    if always_returns(parse(read(Source(query.text, where)))):
+    if always_returns(parse(read(SqlSource(query.text, where)))):
         raise BadPipeline(
             "this gate returns a row whatever the table holds (a count without GROUP BY is one row, even if it is 0), "
             "and a gate passes only when it returns none.",

@@ -8,8 +8,8 @@ from sqlglot import exp
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.sql.checking.forbidden_words import is_format, is_path, paths_are_no_tables, reads_table
 from lakebed.sql.checking.tree import place
-from lakebed.sql.parsing.lexer import Reading, Token, read
-from lakebed.sql.parsing.source import Source
+from lakebed.sql.parsing.lexer import LexedText, Token, read
+from lakebed.sql.parsing.source import SqlSource
 
 _FUNCTIONS_WITH_FROM = {"EXTRACT", "SUBSTR", "SUBSTRING", "TRIM", "OVERLAY"}
 _NO_TABLE = {"SELECT", "VALUES", "LATERAL", "VIEW", "WITH", "FROM"}
@@ -25,7 +25,7 @@ class Given:
 
     @classmethod
     def of(cls, text: str) -> "Given":
-        reading = read(Source(text, "allowed"))
+        reading = read(SqlSource(text, "allowed"))
         names = reading.chain(reading.plain[0].start if reading.plain else 0)
         rest = [token for token in reading.plain if token.start >= (names[-1].end if names else 0)]
         return cls(text, tuple(token.name for token in names), tuple(token.text.upper() for token in rest))
@@ -36,7 +36,7 @@ class Given:
         return same and tuple(token.text.upper() for token in after[: len(self.rest)]) == self.rest
 
 
-def scanned(reading: Reading, tree: exp.Expr, allowed: Collection[str] | None) -> tuple[str, ...]:
+def scanned(reading: LexedText, tree: exp.Expr, allowed: Collection[str] | None) -> tuple[str, ...]:
     """Every table that is read, once, in the order of the text; refused unless allowed."""
     given = None if allowed is None else [Given.of(text) for text in allowed]
     scans = sorted(_scans(reading, tree), key=lambda names: names[0].start)
@@ -44,7 +44,7 @@ def scanned(reading: Reading, tree: exp.Expr, allowed: Collection[str] | None) -
     return tuple(dict.fromkeys(_one(reading, names, given) for names in scans))
 
 
-def _scans(reading: Reading, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
+def _scans(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
     for table in tree.find_all(exp.Table):
         if is_function(table) or is_cte(table):
             continue
@@ -75,7 +75,7 @@ def is_cte(table: exp.Table) -> bool:
     return False
 
 
-def _one(reading: Reading, names: tuple[Token, ...], given: list[Given] | None) -> str:
+def _one(reading: LexedText, names: tuple[Token, ...], given: list[Given] | None) -> str:
     source, written = reading.source, ".".join(token.name for token in names)
     if given is None:
         if error := _wrong_name(source, names):
@@ -93,7 +93,7 @@ def _one(reading: Reading, names: tuple[Token, ...], given: list[Given] | None) 
     raise source.bad(f"{written} was not given to this query.", at=names[0].start, next=f"{advice} {close}".strip())
 
 
-def _wrong_name(source: Source, names: tuple[Token, ...]) -> BadPipeline | None:
+def _wrong_name(source: SqlSource, names: tuple[Token, ...]) -> BadPipeline | None:
     """The error for a name that means files: csv.`x`, or a class of a data source, or a path inside the catalog."""
     first = names[0].name
     if any(is_path(token.name) for token in names):
@@ -110,7 +110,7 @@ def _temporary(tree: exp.Expr) -> set[int]:
     return {place(table.parts[0]) for table in tree.find_all(exp.Table) if isinstance(table.this, exp.Identifier)}
 
 
-def _refuse_unseen(reading: Reading, seen: set[int]) -> None:
+def _refuse_unseen(reading: LexedText, seen: set[int]) -> None:
     """After FROM, JOIN and LATERAL Spark reads a table: the tree must know it too."""
     opened: list[str] = []
     tokens = reading.plain
@@ -133,7 +133,7 @@ def _is_keyword(word: str, before: str) -> bool:
     return word in _NO_TABLE and not (word == "VIEW" and before in ("FROM", "JOIN", ","))
 
 
-def _refuse_unseen_after(reading: Reading, index: int, before: str, seen: set[int]) -> None:
+def _refuse_unseen_after(reading: LexedText, index: int, before: str, seen: set[int]) -> None:
     tokens = reading.plain
     while index < len(tokens) and (tokens[index].upper == "(" or reads_table(tokens, index)):
         index += 1

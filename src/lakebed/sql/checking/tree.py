@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from lakebed.errors import BadPipeline
-from lakebed.sql.parsing.lexer import Reading
-from lakebed.sql.parsing.source import Source
+from lakebed.sql.parsing.lexer import LexedText
+from lakebed.sql.parsing.source import SqlSource
 
 QUERY = (exp.Query, exp.Values)
 
@@ -37,7 +37,7 @@ _SOURCES: dict[type[exp.Expr], tuple[type[exp.Expr], ...]] = {
 }
 
 
-def refuse_tree(reading: Reading, tree: exp.Expr) -> None:
+def refuse_tree(reading: LexedText, tree: exp.Expr) -> None:
     """Refuse anything but one query that reads tables and computes."""
     source = reading.source
     for node in tree.walk():
@@ -47,7 +47,7 @@ def refuse_tree(reading: Reading, tree: exp.Expr) -> None:
         raise source.bad("this is not a query.", next="Write one SELECT; Lakebed writes its result to the table.")
 
 
-def _wrong_node(reading: Reading, source: Source, node: exp.Expr) -> BadPipeline | None:
+def _wrong_node(reading: LexedText, source: SqlSource, node: exp.Expr) -> BadPipeline | None:
     """The error for a node of the tree, if it is one; its place is looked for only then."""
     if isinstance(node, _COMMANDS):
         what = f"{type(node).__name__.upper()} is a command, not a query."
@@ -70,7 +70,7 @@ def _wrong_node(reading: Reading, source: Source, node: exp.Expr) -> BadPipeline
     return _wrong_call(reading, source, node)
 
 
-def _wrong_call(reading: Reading, source: Source, node: exp.Expr) -> BadPipeline | None:
+def _wrong_call(reading: LexedText, source: SqlSource, node: exp.Expr) -> BadPipeline | None:
     if isinstance(node, exp.Table | exp.Lateral) and isinstance(node.this, exp.Func | exp.Dot) and not _is_name(node.this):
         return _wrong_table_function(reading, source, node)
     if isinstance(node, exp.Anonymous) and node.name.casefold() in ("from_xml", "schema_of_xml"):
@@ -86,7 +86,7 @@ def _is_name(node: exp.Expr) -> bool:
     return isinstance(node, exp.Dot) and all(isinstance(part, exp.Identifier) for part in node.parts)
 
 
-def _wrong_table_function(reading: Reading, source: Source, node: exp.Expr) -> BadPipeline | None:
+def _wrong_table_function(reading: LexedText, source: SqlSource, node: exp.Expr) -> BadPipeline | None:
     at = place(node.this)
     names = reading.chain(at)
     bare = len(names) == 1 and not (isinstance(node, exp.Table) and node.db)

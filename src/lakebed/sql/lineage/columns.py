@@ -22,7 +22,7 @@ from lakebed.sql.lineage.projection import (
     projected,
     renamed,
 )
-from lakebed.sql.parsing.lexer import Reading
+from lakebed.sql.parsing.lexer import LexedText
 
 _CHANGE_COLUMNS = ("pivots", "laterals", "joins")
 _NO_COLUMNS = {"all", "grouping__id", "spark_grouping_id"}  # ORDER BY ALL, and what GROUP BY CUBE adds
@@ -31,7 +31,7 @@ _SHOWN = 8
 
 @dataclass
 class _Reader:
-    reading: Reading
+    reading: LexedText
     tables: Mapping[str, Names]
     ctes: dict[str, Names] = field(default_factory=dict)
     outer: tuple[Scope, ...] = ()
@@ -141,7 +141,7 @@ class _Reader:
         return self.reading.source.bad(f"there is no {kind} {name}.", at=place(column), next=advice)
 
 
-def check_columns(reading: Reading, tree: exp.Expr, tables: Mapping[str, Names]) -> Names:
+def check_columns(reading: LexedText, tree: exp.Expr, tables: Mapping[str, Names]) -> Names:
     """The columns that a query returns, if they can be told; refused if it asks for one that its tables do not have.
 
     `tables` are the columns of tables by the names in the text, without quotes and version (`lake.shop.silver.orders`).

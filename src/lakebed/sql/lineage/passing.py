@@ -28,9 +28,9 @@ def passed_columns(text: str, relation: str) -> Passed:
 
     from lakebed.sql.parsing.lexer import read
     from lakebed.sql.parsing.parse import parse
-    from lakebed.sql.parsing.source import Source
+    from lakebed.sql.parsing.source import SqlSource
 
-    tree = parse(read(Source(text, "query")))
+    tree = parse(read(SqlSource(text, "query")))
     table = _read(tree) if isinstance(tree, exp.Select) and not tree.ctes else None
     if table is None or table.name != relation or table.args.get("db") or table.args.get("pivots"):
         return NOTHING_PASSED

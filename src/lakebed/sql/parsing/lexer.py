@@ -12,10 +12,10 @@ from enum import Enum, auto
 from functools import cached_property
 
 from lakebed.errors import BadPipeline
-from lakebed.sql.parsing.source import Source
+from lakebed.sql.parsing.source import SqlSource
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     WORD = auto()  # a keyword or a bare name: Spark takes nearly any keyword as a name
     QUOTED = auto()  # a name in backticks
     STRING = auto()  # raw and double-quoted ones too
@@ -27,31 +27,31 @@ class Kind(Enum):
 class Token:
     """A piece of the text, from `start` up to `end`."""
 
-    kind: Kind
+    kind: TokenKind
     start: int
     end: int
     text: str
 
     @property
     def is_name(self) -> bool:
-        return self.kind in (Kind.WORD, Kind.QUOTED)
+        return self.kind in (TokenKind.WORD, TokenKind.QUOTED)
 
     @property
     def name(self) -> str:
         """What it names, backticks taken off."""
-        return self.text[1:-1].replace("``", "`") if self.kind is Kind.QUOTED else self.text
+        return self.text[1:-1].replace("``", "`") if self.kind is TokenKind.QUOTED else self.text
 
     @property
     def upper(self) -> str:
         """A bare word in capitals, a symbol itself; nothing for what is quoted."""
-        return self.text.upper() if self.kind in (Kind.WORD, Kind.SYMBOL) else ""
+        return self.text.upper() if self.kind in (TokenKind.WORD, TokenKind.SYMBOL) else ""
 
 
 @dataclass(frozen=True)
-class Reading:
+class LexedText:
     """Text cut into tokens. Both texts have every character at its former place."""
 
-    source: Source
+    source: SqlSource
     tokens: tuple[Token, ...]  # those of hints too
     text: str  # comments blanked out
     bare: str  # comments and hints blanked out
@@ -102,16 +102,16 @@ _PATTERN = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE | re.ASCII,
 )
 _KINDS = {
-    "string": Kind.STRING,
-    "quoted": Kind.QUOTED,
-    "number": Kind.NUMBER,
-    "word": Kind.WORD,
-    "symbol": Kind.SYMBOL,
+    "string": TokenKind.STRING,
+    "quoted": TokenKind.QUOTED,
+    "number": TokenKind.NUMBER,
+    "word": TokenKind.WORD,
+    "symbol": TokenKind.SYMBOL,
 }
 _LETTERS_AFTER_DIGITS = re.compile(r"[0-9]+\.?[0-9]*[A-Z_]", re.IGNORECASE | re.ASCII)
 
 
-def read(source: Source) -> Reading:
+def read(source: SqlSource) -> LexedText:
     """Cut the text as Spark does; refused where a reader that is not Spark could cut it otherwise."""
     tokens: list[Token] = []
     comments: list[tuple[int, int]] = []
@@ -140,10 +140,10 @@ def read(source: Source) -> Reading:
     if hint >= 0:
         raise source.bad("the hint /*+ has no end.", at=hint, next="Close it with */.")
     text = _blanked(source.text, comments)
-    return Reading(source, tuple(tokens), text, _blanked(text, hints), tuple(hints))
+    return LexedText(source, tuple(tokens), text, _blanked(text, hints), tuple(hints))
 
 
-def _hint(source: Source, start: int, end: int) -> tuple[int, int]:
+def _hint(source: SqlSource, start: int, end: int) -> tuple[int, int]:
     if start < 0:
         raise source.bad("there is a */ that closes nothing.", at=end - 2, next="Remove it, or put a space between * and /.")
     return start, end
@@ -156,7 +156,7 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     return text
 
 
-def _end_of_comment(source: Source, start: int) -> int:
+def _end_of_comment(source: SqlSource, start: int) -> int:
     """Behind the */ that closes it: comments stand inside comments."""
     depth = 0
     for found in re.finditer(r"/\*|\*/", source.text[start:]):
@@ -166,7 +166,7 @@ def _end_of_comment(source: Source, start: int) -> int:
     raise source.bad("the comment /* has no end.", at=start, next="Close it with */, and each /* inside it.")
 
 
-def _refuse_odd_comment(source: Source, comment: str, start: int) -> None:
+def _refuse_odd_comment(source: SqlSource, comment: str, start: int) -> None:
     if comment.startswith("--"):
         if "\\\n" in comment:
             what = "Spark reads on after a -- comment that ends in a backslash: the next line belongs to the comment."
@@ -177,14 +177,14 @@ def _refuse_odd_comment(source: Source, comment: str, start: int) -> None:
         raise source.bad("a hint stands inside a comment.", at=start + inside, next="Take out the inner /*+.")
 
 
-def _refuse_strange(source: Source, kind: str, text: str, start: int) -> None:
+def _refuse_strange(source: SqlSource, kind: str, text: str, start: int) -> None:
     if kind == "word" and source.text.startswith("://", start + len(text)):
         raise source.bad("an address stands where only SQL can.", at=start, next="Quote it, if it is a text.")
     if kind == "number" and "." in text and text[-1] in "LSYlsy":
         raise source.bad(f"{text} is not a number.", at=start, next="L, S and Y go with whole numbers.")
 
 
-def _unreadable(source: Source, at: int) -> BadPipeline:
+def _unreadable(source: SqlSource, at: int) -> BadPipeline:
     char = source.text[at]
     if char in "'\"`":
         return source.bad(f"the quote {char} is not closed.", at=at, next=f"Close it with {char}.")

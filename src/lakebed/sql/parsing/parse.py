@@ -16,13 +16,13 @@ from sqlglot.tokenizer_core import TokenType
 
 from lakebed.errors import BadPipeline
 from lakebed.sql.checking.forbidden_words import end_of_options, has_harmless_options, is_values_as_name, reads_table
-from lakebed.sql.parsing.lexer import Kind, Reading, Token
-from lakebed.sql.parsing.source import Source
+from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
+from lakebed.sql.parsing.source import SqlSource
 from lakebed.sql.parsing.syntax import grammar
 from lakebed.sql.parsing.tokens import numbered
 
 _QUOTES = {TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING, TokenType.IDENTIFIER}
-_FITS = {Kind.STRING: {TokenType.STRING, TokenType.RAW_STRING}, Kind.QUOTED: {TokenType.IDENTIFIER}}
+_FITS = {TokenKind.STRING: {TokenType.STRING, TokenType.RAW_STRING}, TokenKind.QUOTED: {TokenType.IDENTIFIER}}
 
 _ABOUT_ARGUMENTS = re.compile("Required keyword|The number of provided arguments")
 _SPARK_WOULD = "Spark may take it, but what it reads cannot be checked: write it more plainly."
@@ -41,7 +41,7 @@ def quiet() -> Iterator[None]:
         _silenced.reset(token)
 
 
-def parse(reading: Reading, wrong: BadPipeline | None = None) -> exp.Expr:
+def parse(reading: LexedText, wrong: BadPipeline | None = None) -> exp.Expr:
     """The one query as a tree; refused with the place where it cannot be understood, or with what is `wrong` for Spark."""
     source, text = reading.source, reading.bare[: reading.end]
     try:
@@ -96,7 +96,7 @@ def disagreement(ours: Sequence[Token], theirs: Sequence[ParserToken]) -> int | 
             return their.start
         last = _whole(ours, index, span[1])
         if last is None:  # 'it''s' is two strings to the parser
-            if ours[index].kind is not Kind.STRING or their.token_type not in _QUOTES or span[1] > ours[index].end:
+            if ours[index].kind is not TokenKind.STRING or their.token_type not in _QUOTES or span[1] > ours[index].end:
                 return their.start
             inside = span[1]
             continue
@@ -115,14 +115,14 @@ def _whole(ours: Sequence[Token], index: int, end: int) -> int | None:
 
 def _same_nature(ours: Sequence[Token], theirs: TokenType) -> bool:
     kinds = [token.kind for token in ours]
-    if kinds == [Kind.WORD, Kind.STRING]:
+    if kinds == [TokenKind.WORD, TokenKind.STRING]:
         return theirs == TokenType.HEX_STRING and ours[0].upper == "X"
     if len(kinds) > 1:
-        return set(kinds) in ({Kind.WORD}, {Kind.SYMBOL}) and theirs not in _QUOTES
+        return set(kinds) in ({TokenKind.WORD}, {TokenKind.SYMBOL}) and theirs not in _QUOTES
     return theirs in _FITS[kinds[0]] if kinds[0] in _FITS else theirs not in _QUOTES
 
 
-def _respelt(tokens: list[ParserToken], reading: Reading) -> list[ParserToken]:
+def _respelt(tokens: list[ParserToken], reading: LexedText) -> list[ParserToken]:
     """The tokens as the parser knows them.
 
     QUALIFY is a plain name to Spark, and so is `window` in `GROUP BY window(at, '1 hour')`. `>>>` is read as `>>`, and `X '1F'`
@@ -155,7 +155,7 @@ def _select_from(table: ParserToken) -> list[ParserToken]:
     return [ParserToken(kind, text, table.line, table.col, table.start, table.end) for kind, text in written]
 
 
-def _not_understood(source: Source, error: ParseError) -> BadPipeline:
+def _not_understood(source: SqlSource, error: ParseError) -> BadPipeline:
     first = error.errors[0] if error.errors else {}
     lines = source.text.split("\n")
     line = min(max(int(first.get("line") or 1), 1), len(lines))

@@ -14,7 +14,7 @@ def same_line(line: int) -> int:
 
 
 @dataclass(frozen=True)
-class Source:
+class SqlSource:
     """Rendered SQL: where it comes from, and which line of the file a line of it was written on."""
 
     text: str

@@ -148,14 +148,14 @@ class _Following:
 
 
 @dataclass(frozen=True)
-class Stop:
+class SyntaxStop:
     """Where Spark stops reading: the index of the token, past the last where the text ends too early; and what it wants there."""
 
     at: int
     wanted: tuple[str, ...]
 
 
-def stop(tokens: Sequence[int]) -> Stop | None:
+def stop(tokens: Sequence[int]) -> SyntaxStop | None:
     """Where Spark stops reading a query, given the numbers of its tokens; nowhere if it takes them."""
     found = grammar()
     following = _Following(found, (*tokens, END))
@@ -165,4 +165,4 @@ def stop(tokens: Sequence[int]) -> Stop | None:
     following.ends(0, 0, 0)
     shown = sorted(found.shown[token] for token in following.wanted if token in found.shown)
     names = {found.kinds["IDENTIFIER"], found.kinds["INTEGER_VALUE"]} & following.wanted
-    return Stop(following.far, () if names else tuple(shown))
+    return SyntaxStop(following.far, () if names else tuple(shown))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from lakebed.sql.parsing.lexer import Kind, Reading, Token
+from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
 from lakebed.sql.parsing.syntax import Grammar, grammar
 
 _SAME_WORD = {"REGEXP": "RLIKE", "TEMP": "TEMPORARY"}
@@ -26,7 +26,7 @@ _OPENS_TYPE = {"ARRAY", "MAP", "STRUCT"}  # until it is closed, >> closes two
 Numbered = tuple[int, int, int]  # the number, and from where to where in the text
 
 
-def numbered(reading: Reading) -> list[Numbered]:
+def numbered(reading: LexedText) -> list[Numbered]:
     """The tokens of the query and of its hints as Spark's parser gets them."""
     found = grammar()
     marks = {start: "/*+" for start, _ in reading.hints} | {end - 2: "*/" for _, end in reading.hints}
@@ -39,7 +39,7 @@ def _numbered(tokens: Sequence[Token], found: Grammar) -> Iterator[Numbered]:
     index, opened = 0, 0
     while index < len(tokens):
         token, length = tokens[index], 1
-        if token.kind is Kind.SYMBOL:
+        if token.kind is TokenKind.SYMBOL:
             number, length = _sign(tokens, index, found, in_type=opened > 0)
         else:
             number = _number(token, found)
@@ -52,12 +52,12 @@ def _numbered(tokens: Sequence[Token], found: Grammar) -> Iterator[Numbered]:
 
 def _number(token: Token, found: Grammar) -> int:
     match token.kind:
-        case Kind.WORD:
+        case TokenKind.WORD:
             word = _SAME_WORD.get(token.upper, token.upper)
             return found.words.get(word, found.kinds["IDENTIFIER"])
-        case Kind.QUOTED:
+        case TokenKind.QUOTED:
             return found.kinds["BACKQUOTED_IDENTIFIER"]
-        case Kind.NUMBER:
+        case TokenKind.NUMBER:
             return found.kinds[_number_kind(token.text)]
         case _:
             return found.kinds["DOUBLEQUOTED_STRING" if token.text.endswith('"') else "STRING_LITERAL"]
@@ -85,10 +85,10 @@ def _sign(tokens: Sequence[Token], index: int, found: Grammar, *, in_type: bool)
 def _touching(tokens: Sequence[Token], index: int) -> Iterator[Token]:
     """The signs from here on with nothing between them."""
     for at in range(index, min(index + _LONGEST_SIGN, len(tokens))):
-        if tokens[at].kind is not Kind.SYMBOL or (at > index and tokens[at].start != tokens[at - 1].end):
+        if tokens[at].kind is not TokenKind.SYMBOL or (at > index and tokens[at].start != tokens[at - 1].end):
             return
         yield tokens[at]
 
 
 def _is_fraction(dot: Token, after: Token) -> bool:
-    return after.kind is Kind.NUMBER and after.start == dot.end and "." not in after.text
+    return after.kind is TokenKind.NUMBER and after.start == dot.end and "." not in after.text

@@ -1,8 +1,8 @@
 """The error for text that Spark's grammar does not take: where Spark would stop reading it, and what it wants there."""
 
 from lakebed.errors import BadPipeline, near, suggestion
-from lakebed.sql.parsing.lexer import Kind, Reading, Token
-from lakebed.sql.parsing.syntax import Stop, stop
+from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
+from lakebed.sql.parsing.syntax import SyntaxStop, stop
 from lakebed.sql.parsing.tokens import numbered
 
 _FEW = 6
@@ -10,7 +10,7 @@ _BACK = 4  # so many tokens later Spark may notice that QUALIFY was no alias
 _ALIKE_BEFORE = 2
 
 
-def wrong_syntax(reading: Reading) -> BadPipeline | None:
+def wrong_syntax(reading: LexedText) -> BadPipeline | None:
     """What is wrong with the query's syntax, if anything is. One that is nested too deeply to be followed is left to others."""
     tokens = numbered(reading)
     try:
@@ -24,21 +24,21 @@ def wrong_syntax(reading: Reading) -> BadPipeline | None:
     return _qualify(reading, before[-_BACK:]) or _stopped(reading, found, at, before[-_ALIKE_BEFORE:])
 
 
-def _stopped(reading: Reading, found: Stop, at: int, before: list[Token]) -> BadPipeline:
+def _stopped(reading: LexedText, found: SyntaxStop, at: int, before: list[Token]) -> BadPipeline:
     token = next((token for token in before if token.start == at), None)
     what = f"{token.text!r} is not understood here" if token else "the query ends too early"
     few = 0 < len(found.wanted) <= _FEW
     expected = f": Spark expects {' or '.join(filter(None, (', '.join(found.wanted[:-1]), found.wanted[-1])))}" if few else ""
-    words = [one.upper for one in before if one.kind is Kind.WORD and (token is None or token.is_name)]
+    words = [one.upper for one in before if one.kind is TokenKind.WORD and (token is None or token.is_name)]
     meant = next((names for word in words if word not in found.wanted and (names := near(word, found.wanted))), ())
     advice = suggestion(meant) or "Check it against Spark SQL's grammar."
     return reading.source.bad(f"{what}{expected}.", at=min(at, max(reading.end - 1, 0)), next=advice)
 
 
-def _qualify(reading: Reading, before: list[Token]) -> BadPipeline | None:
+def _qualify(reading: LexedText, before: list[Token]) -> BadPipeline | None:
     """The error for a QUALIFY clause, which Spark takes for an alias as long as it can."""
     for token in before:
-        if token.kind is Kind.WORD and token.upper == "QUALIFY":
+        if token.kind is TokenKind.WORD and token.upper == "QUALIFY":
             advice = "Filter outside a subquery: SELECT * FROM (SELECT …, row_number() OVER (…) AS n FROM …) WHERE n = 1."
             return reading.source.bad("Spark has no QUALIFY.", at=token.start, next=advice)
     return None

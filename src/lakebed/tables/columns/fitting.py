@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakebed.names import spark_identifier
-from lakebed.ports import Field, Shown
+from lakebed.ports import ColumnAlias, Field
 from lakebed.tables.columns.types import Array, Map, Plain, Struct, Type, can_widen, exact_up_to, is_safe, read_type
 from lakebed.tables.statements import text
 
@@ -145,13 +145,13 @@ def _same_names(given: Type, target: Type) -> bool:
     return True
 
 
-def projected(relation: str, columns: Sequence[Shown]) -> str:
+def projected(relation: str, columns: Sequence[ColumnAlias]) -> str:
     """What stands after FROM so that a relation shows these columns; itself where none are said."""
     if not columns:
         return relation
     return f"(SELECT {', '.join(map(_shown, columns))} FROM {relation})"
 
 
-def _shown(column: Shown) -> str:
+def _shown(column: ColumnAlias) -> str:
     value, named = spark_identifier(column.of), spark_identifier(column.name)
     return value if value == named else f"{value} AS {named}"

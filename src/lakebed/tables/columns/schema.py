@@ -6,7 +6,7 @@ from typing import Literal
 
 from lakebed.errors import BadBatch
 from lakebed.names import TableName, spark_identifier
-from lakebed.ports import Field, Shown
+from lakebed.ports import ColumnAlias, Field
 from lakebed.tables.columns.fitting import Inside, UnfitType, follow
 from lakebed.tables.columns.renames import Renames, backwards, renamed
 from lakebed.tables.columns.types import is_known, read_type
@@ -42,12 +42,12 @@ class SchemaChange:
         """The columns that are new or change their type."""
         return (*(field.name for field in (*self.add, *self.widen)), *(change.path[0] for change in self.inside))
 
-    def seen(self, present: Sequence[str]) -> tuple[Shown, ...]:
+    def seen(self, present: Sequence[str]) -> tuple[ColumnAlias, ...]:
         """The columns of the branch as they will be called; none said where all have their names already."""
         if not self.renames:
             return ()
         kept = present if self.final is None else self.final
-        return tuple(Shown(new, old) for old, new in zip(kept, renamed(kept, self.renames), strict=True))
+        return tuple(ColumnAlias(new, old) for old, new in zip(kept, renamed(kept, self.renames), strict=True))
 
 
 def plan_schema(

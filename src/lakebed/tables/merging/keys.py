@@ -9,7 +9,7 @@ from lakebed.names import spark_identifier
 from lakebed.ports import Field
 from lakebed.ports import Snapshot as TableSnapshot
 from lakebed.tables.merging.row_equality import comparable, find_column, holds_map, other_columns
-from lakebed.tables.merging.strategies import Incremental, Scd2, Snapshot, SoftDelete, Strategy
+from lakebed.tables.merging.strategies import Incremental, InsertOverwrite, Scd2, SoftDelete, Strategy
 
 EXAMPLES = 5
 AS_IT_WAS = "The table is as it was."
@@ -25,7 +25,7 @@ _WRITTEN = {"inserted": "added-records", "deleted": "deleted-records"}
 
 def refuse_columns(strategy: Strategy, columns: Sequence[Field], *, table: str) -> None:
     """Refuse a result without the columns that its strategy needs, or with those that the strategy adds itself."""
-    partition = strategy.partition_column if isinstance(strategy, Snapshot) else None
+    partition = strategy.partition_column if isinstance(strategy, InsertOverwrite) else None
     wanted = {"unique_key": strategy.keys, "watermark_column": (strategy.order,), "partition_column": (partition,)}
     for setting, name in ((setting, name) for setting, names in wanted.items() for name in names if name):
         found = find_column(name, columns)

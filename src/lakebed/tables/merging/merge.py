@@ -15,8 +15,8 @@ from lakebed.tables.merging.strategies import (
     DeleteInsert,
     FullRefresh,
     Incremental,
+    InsertOverwrite,
     Scd2,
-    Snapshot,
     SoftDelete,
     Strategy,
 )
@@ -66,7 +66,7 @@ def write_statement(
             return _incremental(strategy, batch)
         case DeleteInsert():
             return _replacement(batch, strategy.unique_key, "=", spread=1)
-        case Snapshot():
+        case InsertOverwrite():
             return _replacement(batch, (strategy.partition_column,), "<=>", spread=SPREAD)
         case Scd2():
             return _scd2(strategy, batch)

@@ -112,7 +112,7 @@ class Scd2(_Merged):
         return ((self.scd_valid_from, "timestamp"), (self.scd_valid_to, "timestamp"))
 
 
-class Snapshot(_Strategy):
+class InsertOverwrite(_Strategy):
     """The partitions that occur in the batch are replaced; others stay."""
 
     strategy: Literal["snapshot"] = "snapshot"
@@ -133,7 +133,7 @@ class SoftDelete(_Merged):
         return (("_deleted_at", "timestamp"),)
 
 
-Strategy = FullRefresh | AppendOnly | Incremental | DeleteInsert | Scd2 | Snapshot | SoftDelete
+Strategy = FullRefresh | AppendOnly | Incremental | DeleteInsert | Scd2 | InsertOverwrite | SoftDelete
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "full_refresh": FullRefresh,
@@ -141,7 +141,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "append_only": AppendOnly,
     "delete_insert": DeleteInsert,
     "scd2": Scd2,
-    "snapshot": Snapshot,
+    "snapshot": InsertOverwrite,
     "soft_delete": SoftDelete,
 }
 ALIASES = {

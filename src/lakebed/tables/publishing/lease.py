@@ -15,7 +15,7 @@ _PAUSE = 0.2
 _GIVEN_BACK = 3  # times: an answer that is lost once is got by asking again
 
 
-class Held:
+class HeldLease:
     """A lease with its heartbeat. `still` raises `LeaseLost` as soon as the loss is known."""
 
     def __init__(self, lease: Lease) -> None:
@@ -25,7 +25,7 @@ class Held:
     def lose(self, loss: LeaseLost) -> None:
         self._lost = loss
 
-    def still(self) -> Lease:
+    def require(self) -> Lease:
         """The lease, for whoever is about to commit."""
         if self._lost:
             raise self._lost
@@ -33,7 +33,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class LeaseWait:
     """How long somebody else's lease is waited for, what ends that early, and who is told of it."""
 
     seconds: float = 0.0
@@ -42,9 +42,9 @@ class Waiting:
 
 
 @contextmanager
-def hold(leases: Leases, name: str, *, holder: str, limit: float, waiting: Waiting | None = None) -> Iterator[Held]:
+def hold(leases: Leases, name: str, *, holder: str, limit: float, waiting: LeaseWait | None = None) -> Iterator[HeldLease]:
     """Hold a lease for the length of a block; one that somebody else has is waited for, if that is wished, then refused."""
-    held = Held(_acquired(leases, name, holder, limit, waiting or Waiting()))
+    held = HeldLease(_acquired(leases, name, holder, limit, waiting or LeaseWait()))
     done = threading.Event()
     heart = threading.Thread(target=_beat, args=(leases, held, done, limit / BEATS_PER_LIMIT), daemon=True, name=f"lease {name}")
     heart.start()
@@ -56,7 +56,7 @@ def hold(leases: Leases, name: str, *, holder: str, limit: float, waiting: Waiti
         _give_back(leases, held.lease)
 
 
-def _acquired(leases: Leases, name: str, holder: str, limit: float, waiting: Waiting) -> Lease:
+def _acquired(leases: Leases, name: str, holder: str, limit: float, waiting: LeaseWait) -> Lease:
     deadline, told = time.monotonic() + waiting.seconds, False
     while True:
         try:
@@ -77,7 +77,7 @@ def _give_back(leases: Leases, lease: Lease) -> None:
         persistently(lambda: leases.release(lease), (Unavailable,), _GIVEN_BACK)
 
 
-def _beat(leases: Leases, held: Held, done: threading.Event, pause: float) -> None:
+def _beat(leases: Leases, held: HeldLease, done: threading.Event, pause: float) -> None:
     while not done.wait(pause):
         try:
             leases.renew(held.lease)

@@ -11,7 +11,7 @@ from lakebed.tables.columns.renames import Renames
 
 
 @dataclass(frozen=True)
-class Ask:
+class PublishRequest:
     """A table whose `ref` is to move to the head of `branch`; `unchanged`: the ref stays, and the branch goes.
 
     `base` is the state that the branch was computed from: the ref must still stand there (None: nowhere yet). `becomes`,
@@ -43,7 +43,7 @@ class Settlement:
     kept: tuple[RefMove, ...] = ()  # moved, and built upon since: taking it back would lose later rows
 
 
-def plan_publication(run_id: str, asked: Iterable[Ask], tables: Mapping[TableName, TableMetadata]) -> Publication:
+def plan_publication(run_id: str, asked: Iterable[PublishRequest], tables: Mapping[TableName, TableMetadata]) -> Publication:
     """The moves of one publication, in the order of names, so that two publishers never wait for each other in a circle."""
     moves = (_move(ask, _found(ask.table, tables), tables) for ask in asked)
     return Publication(run_id, tuple(sorted(moves, key=lambda move: (move.published, move.table))))
@@ -55,7 +55,7 @@ def _found(table: TableName, tables: Mapping[TableName, TableMetadata]) -> Table
     return tables[table]
 
 
-def _move(ask: Ask, metadata: TableMetadata, tables: Mapping[TableName, TableMetadata]) -> RefMove:
+def _move(ask: PublishRequest, metadata: TableMetadata, tables: Mapping[TableName, TableMetadata]) -> RefMove:
     if ask.branch not in metadata.refs:
         raise UnknownName(f"branch of {ask.table}", ask.branch, metadata.refs)
     head = metadata.refs[ask.branch].snapshot

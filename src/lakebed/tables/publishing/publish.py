@@ -8,7 +8,7 @@ from typing import TypeVar
 from lakebed.errors import PointerMoved, Unavailable
 from lakebed.names import TableName
 from lakebed.ports import NOTHING_ALONG, Along, Amendment, Catalog, Lease, Publication
-from lakebed.tables.publishing.plan import Ask, Settlement, plan_publication, plan_settlement
+from lakebed.tables.publishing.plan import PublishRequest, Settlement, plan_publication, plan_settlement
 
 ATTEMPTS = 20
 T = TypeVar("T")
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 def publish(
     catalog: Catalog,
-    asked: Collection[Ask],
+    asked: Collection[PublishRequest],
     *,
     run_id: str,
     leases: Sequence[Lease] = (),
@@ -56,7 +56,9 @@ def persistently(work: Callable[[], T], upon: tuple[type[Exception], ...], attem
     return work()
 
 
-def _attempt(catalog: Catalog, asked: Collection[Ask], *, run_id: str, leases: Sequence[Lease], along: Along) -> Publication:
+def _attempt(
+    catalog: Catalog, asked: Collection[PublishRequest], *, run_id: str, leases: Sequence[Lease], along: Along
+) -> Publication:
     settle_divided(catalog, own=run_id)
     if done := catalog.published(run_id):
         return done

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, or_, select, updat
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import events, followers, holds
 from lakebed.names import TableName
-from lakebed.ports import Event, EventKind, Noted, SnapshotHold
+from lakebed.ports import Event, EventKind, RecordedEvent, SnapshotHold
 
 
 def put_events(connection: Connection, database: Database, happened: Sequence[Event]) -> None:
@@ -38,7 +38,7 @@ class DatabaseEvents:
         kinds: Collection[EventKind] = (),
         after: datetime | None = None,
         limit: int = 1000,
-    ) -> tuple[Noted, ...]:
+    ) -> tuple[RecordedEvent, ...]:
         query = select(events).where(events.c.number > number).order_by(events.c.number).limit(limit)
         query = query.where(events.c.table_name == str(table)) if table else query
         query = query.where(events.c.kind.in_(kinds)) if kinds else query
@@ -97,9 +97,9 @@ class DatabaseEvents:
         )
 
 
-def _noted(row: Row[Any]) -> Noted:
+def _noted(row: Row[Any]) -> RecordedEvent:
     event = Event(row.kind, TableName.parse(row.table_name), row.snapshot, json.loads(row.detail))
-    return Noted(row.number, _time(row.at), event)
+    return RecordedEvent(row.number, _time(row.at), event)
 
 
 def _time(seconds: float) -> datetime:

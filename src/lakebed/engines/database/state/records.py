@@ -12,7 +12,7 @@ from lakebed.engines.database.state.events import put_events
 from lakebed.engines.database.state.run_documents import from_text, to_text
 from lakebed.engines.database.state.zone_types import put_types, types_of
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import Along, ConsumedFile, InputPin, RunBrief, RunRecord, RunState, Sighting
+from lakebed.ports import Along, ConsumedFile, FileSighting, InputPin, RunBrief, RunRecord, RunState
 
 SUCCESS, RUNNING, PUBLISHED, TAKEN, WAITING = "success", "running", "published", "taken", "waiting"
 _AT_ONCE = 500
@@ -83,7 +83,7 @@ class DatabaseRecords:
         with self._database.reading() as connection:
             return tuple(_file(row) for row in connection.execute(query.order_by(publications.c.at, ledger.c.path)))
 
-    def sighted(self, sightings: Iterable[Sighting]) -> None:
+    def sighted(self, sightings: Iterable[FileSighting]) -> None:
         with self._database.writing() as connection:
             for seen in sightings:
                 connection.execute(_sighted(seen))
@@ -177,7 +177,7 @@ def _put(connection: Connection, record: RunRecord, *, state: str, publication: 
         connection.execute(update(runs).where(runs.c.run_id == record.run_id).values(**changed))
 
 
-def _sighted(seen: Sighting) -> Update:
+def _sighted(seen: FileSighting) -> Update:
     theirs = update(ledger).where(ledger.c.path == seen.path, ledger.c.etag == seen.etag)
     if seen.at != seen.path:
         return theirs.values(archived=seen.at, archived_etag=seen.now)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lakebed.engines.duckdb.sql.types import duckdb_type, text
-from lakebed.engines.duckdb.sql.views import Part
+from lakebed.engines.duckdb.sql.views import ScanPart
 from lakebed.names import duckdb_identifier
 from lakebed.ports import Column
 from lakebed.query.planning.listings import Listed
@@ -15,9 +15,9 @@ _NESTED = re.compile(r"(list|map|struct)<(.*)>", re.DOTALL)
 _NO_TYPE = '"NULL"'  # of a column whose type DuckDB does not have, and of a table whose columns nobody asked for
 
 
-def listing_part(tables: Sequence[Listed]) -> Part:
+def listing_part(tables: Sequence[Listed]) -> ScanPart:
     """A DuckDB that holds these tables and nothing else: its own database is there only where the lake has none."""
-    return Part(("listing",), ";\n".join(_statements(tables)) or "SELECT 1")
+    return ScanPart(("listing",), ";\n".join(_statements(tables)) or "SELECT 1")
 
 
 def _statements(tables: Sequence[Listed]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from lakebed.engines.duckdb.sql.scans import listed, rows_of
 from lakebed.engines.duckdb.sql.types import literal
 from lakebed.names import duckdb_identifier
 from lakebed.query.parsing.query_text import replaced
-from lakebed.query.planning.plan import Own, Pinned, Plan, View, Viewed, read_by
+from lakebed.query.planning.plan import Own, Pinned, QueryPlan, View, Viewed, read_by
 from lakebed.settings import one_spelling
 
 INSPECTED = ("files", "partitions")  # read from manifests, not from the metadata file
@@ -18,7 +18,7 @@ _REFS = "name VARCHAR, type VARCHAR, snapshot_id BIGINT"
 
 
 @dataclass(frozen=True)
-class Part:
+class ScanPart:
     """Something that a query needs in its DuckDB: an extension, a database, a schema, a view, or a table that is a copy.
 
     Equal parts are the same thing; `copied` says what of, for the statement does not tell. `drop` takes it away again.
@@ -30,33 +30,33 @@ class Part:
     copied: View | None = None
 
 
-def parts(views: Iterable[View]) -> tuple[Part, ...]:
+def parts(views: Iterable[View]) -> tuple[ScanPart, ...]:
     """What the views need, in the order in which it can be made."""
     views = tuple(views)
     found = {part.name: part for part in extension_parts(views)}
     for view in views:
         catalog, schema, _ = view.name
         database = duckdb_identifier(catalog)
-        found.setdefault((catalog,), Part((catalog,), f"ATTACH IF NOT EXISTS ':memory:' AS {database}"))
-        inside = Part((catalog, schema), f"CREATE SCHEMA IF NOT EXISTS {database}.{duckdb_identifier(schema)}")
+        found.setdefault((catalog,), ScanPart((catalog,), f"ATTACH IF NOT EXISTS ':memory:' AS {database}"))
+        inside = ScanPart((catalog, schema), f"CREATE SCHEMA IF NOT EXISTS {database}.{duckdb_identifier(schema)}")
         found.setdefault(inside.name, inside)
         found[view.name] = _copy(view) if view.target.about in INSPECTED else _view(view)
     return tuple(found.values())
 
 
-def extension_parts(views: Iterable[View]) -> tuple[Part, ...]:
+def extension_parts(views: Iterable[View]) -> tuple[ScanPart, ...]:
     """What reading the views' files takes."""
     names = ("avro", "iceberg") if needs_iceberg(views) else ()
-    return tuple(Part(("extension", "", "", name), loading(name)) for name in names)
+    return tuple(ScanPart(("extension", "", "", name), loading(name)) for name in names)
 
 
-def _view(view: View) -> Part:
-    return Part(view.name, f"CREATE OR REPLACE VIEW {view.quoted} AS {select(view)}", f"DROP VIEW IF EXISTS {view.quoted}")
+def _view(view: View) -> ScanPart:
+    return ScanPart(view.name, f"CREATE OR REPLACE VIEW {view.quoted} AS {select(view)}", f"DROP VIEW IF EXISTS {view.quoted}")
 
 
-def _copy(view: View) -> Part:
+def _copy(view: View) -> ScanPart:
     statement = f"CREATE OR REPLACE TABLE {view.quoted} AS SELECT * FROM {COPIED}"
-    return Part(view.name, statement, f"DROP TABLE IF EXISTS {view.quoted}", view)
+    return ScanPart(view.name, statement, f"DROP TABLE IF EXISTS {view.quoted}", view)
 
 
 def select(view: View) -> str:
@@ -71,7 +71,7 @@ def select(view: View) -> str:
     return {"snapshots": _snapshots, "refs": _refs}[view.target.about](what)
 
 
-def _expanded(plan: Plan) -> str:
+def _expanded(plan: QueryPlan) -> str:
     """The query of a view, with the rows of its tables in their places."""
     read = {view.quoted: view for view in plan.views}
     return replaced(plan.sql, [replace(piece, text=f"({select(read[piece.text])})") for piece in plan.pieces])

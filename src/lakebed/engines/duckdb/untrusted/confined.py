@@ -32,7 +32,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Ground:
+class SandboxInputs:
     """What the query may stand on: statements that make its tables, and the files and folders these read."""
 
     setup: tuple[str, ...]
@@ -44,7 +44,9 @@ class Ground:
 class ConfinedQuery:
     """A query that runs. Its batches come as they are computed; leaving the `with` block ends whatever still runs."""
 
-    def __init__(self, sql: str, ground: Ground, limits: Limits | None = None, *, children: Children | None = None) -> None:
+    def __init__(
+        self, sql: str, ground: SandboxInputs, limits: Limits | None = None, *, children: Children | None = None
+    ) -> None:
         self.truncated = False  # known when the last batch was read
         self._limits = limits or Limits()
         self._why, self._closed = "", False

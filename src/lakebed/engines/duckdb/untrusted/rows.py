@@ -7,21 +7,21 @@ from lakebed.engines.duckdb.extensions import loading
 from lakebed.engines.duckdb.queries import needed_by
 from lakebed.engines.duckdb.sql.types import text
 from lakebed.engines.duckdb.sql.views import files_of, parts
-from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Ground, Limits
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Limits, SandboxInputs
 from lakebed.engines.duckdb.untrusted.processes import Children
-from lakebed.query.planning.plan import Plan
+from lakebed.query.planning.plan import QueryPlan
 from lakebed.query.planning.prepare import Operator
-from lakebed.query.stopping import Stop
+from lakebed.query.stopping import Cancellation
 
 
 def confined(
-    plan: Plan,
+    plan: QueryPlan,
     *,
     timezone: str,
     folders: Collection[str] = (),
     reaching: Sequence[str] = (),
     limits: Limits | None = None,
-    stop: Stop | None = None,
+    stop: Cancellation | None = None,
     children: Children | None = None,
 ) -> "ConfinedRows":
     """Begin it: the child sees the views of the plan and can open their files, and all that lie in `folders`."""
@@ -32,7 +32,9 @@ def confined(
         *reaching,
         *(part.statement for part in parts(plan.views)),
     )
-    ground = Ground(setup, tuple(view.name for view in plan.views), files_of(plan.views), tuple(f"{one}/" for one in folders))
+    ground = SandboxInputs(
+        setup, tuple(view.name for view in plan.views), files_of(plan.views), tuple(f"{one}/" for one in folders)
+    )
     query = ConfinedQuery(plan.text, ground, limits, children=children)
     if stop:
         stop.by(query.cancel)

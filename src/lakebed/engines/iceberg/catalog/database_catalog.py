@@ -22,7 +22,7 @@ from lakebed.ports import (
     Along,
     Amendment,
     Dropped,
-    Foreign,
+    ForeignTable,
     Lease,
     Pointer,
     Publication,
@@ -97,7 +97,7 @@ class DatabaseCatalog:
         with self._database.writing() as connection:
             return jdbc_rows.remove(connection, view, location=location)
 
-    def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
+    def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
         """Those of other catalogs in this database too, if they lie in the lake."""
         query = _EVERYTHING
         if named is not None:  # SQLite folds letters from A to Z only
@@ -280,9 +280,9 @@ class DatabaseCatalog:
         """Nothing to do: a publication here is never divided."""
 
 
-def _foreign(row: Row[Any]) -> Foreign:
+def _foreign(row: Row[Any]) -> ForeignTable:
     ours, name = row.catalog_name == CATALOG, f"{row.table_namespace}.{row.table_name}"
-    return Foreign(
+    return ForeignTable(
         "view" if row.iceberg_type == "VIEW" else "table",
         name if ours else f"{name} of the catalog {row.catalog_name}",
         row.metadata_location,

@@ -11,7 +11,7 @@ from lakebed.ports import Pointer, TableMetadata
 _AT_LEAST = 256
 
 
-class LookedAt:
+class LoadedMetadata:
     """By the address of the metadata file, which never changes: what one thread looks at takes nothing from another."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from lakebed.engines.database import Database, fence
 from lakebed.engines.database.state.dropped import forget_dropped, list_dropped, put_dropped
 from lakebed.engines.database.state.publications import INTENDED, abandoned, forget, mark_published, published, record
 from lakebed.engines.database.state.records import forget_ledger, move_ledger, put_books
-from lakebed.engines.iceberg.catalog.loaded_metadata import LookedAt, fetched
+from lakebed.engines.iceberg.catalog.loaded_metadata import LoadedMetadata, fetched
 from lakebed.engines.iceberg.metadata.parsing import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
 from lakebed.names import CATALOG, TableName, named_so
@@ -24,7 +24,7 @@ from lakebed.ports import (
     Along,
     Amendment,
     Dropped,
-    Foreign,
+    ForeignTable,
     Lease,
     Pointer,
     Publication,
@@ -51,7 +51,7 @@ class RestTables:
 
     def __init__(self, database: Database, *, where: str, properties: Mapping[str, str]) -> None:
         self._database, self._properties, self.where = database, properties, where
-        self._looked_at = LookedAt()
+        self._looked_at = LoadedMetadata()
 
     @cached_property
     def _catalog(self) -> "IcebergCatalog":
@@ -128,7 +128,7 @@ class RestTables:
         with self._answering():
             return drop_view(self._catalog, view)
 
-    def foreign(self, *, named: Collection[str] | None = None) -> tuple[Foreign, ...]:
+    def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
         from lakebed.engines.iceberg.catalog.rest_listing import foreign_tables
 
         with self._answering():

@@ -9,7 +9,7 @@ from pyiceberg.typedef import Identifier
 from lakebed.engines.iceberg.metadata.parsing import read_view
 from lakebed.errors import BadName
 from lakebed.names import ForeignName, TableName
-from lakebed.ports import Foreign, ViewMetadata
+from lakebed.ports import ForeignTable, ViewMetadata
 
 
 def our_name(parts: Identifier) -> TableName | None:
@@ -31,7 +31,7 @@ def namespaces(catalog: Catalog) -> set[Identifier]:
     return known
 
 
-def foreign_tables(catalog: Catalog, named: Collection[str] | None = None) -> Iterator[Foreign]:
+def foreign_tables(catalog: Catalog, named: Collection[str] | None = None) -> Iterator[ForeignTable]:
     """Tables and views that no name of ours fits, or those of them whose last name is one of these.
 
     One that goes meanwhile is none.
@@ -39,10 +39,10 @@ def foreign_tables(catalog: Catalog, named: Collection[str] | None = None) -> It
     for namespace in sorted(namespaces(catalog)):
         for parts in _tables_in(catalog, namespace):
             if _is_foreign(parts, named) and (location := _location(catalog, parts)):
-                yield Foreign("table", ".".join(parts), location, ForeignName.of(parts))
+                yield ForeignTable("table", ".".join(parts), location, ForeignName.of(parts))
         for parts, location in views_in(catalog, namespace):
             if _is_foreign(parts, named):
-                yield Foreign("view", ".".join(parts), location, ForeignName.of(parts))
+                yield ForeignTable("view", ".".join(parts), location, ForeignName.of(parts))
 
 
 def _is_foreign(parts: Identifier, named: Collection[str] | None) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from lakebed.engines.iceberg.pruning.comparable_values import Measure
 from lakebed.engines.iceberg.pruning.transforms import Evidence, of_summary, of_value
-from lakebed.engines.iceberg.scan.manifests import Entry, Manifest, Summary
+from lakebed.engines.iceberg.scan.manifests import Manifest, ManifestEntry, Summary
 
 
 class Part(NamedTuple):
@@ -33,7 +33,7 @@ def parts_of(spec: Sequence[Mapping[str, Any]]) -> Parts:
 class FileWitness:
     """A data file: its bounds and counts, and its partition."""
 
-    def __init__(self, entry: Entry, parts: Parts) -> None:
+    def __init__(self, entry: ManifestEntry, parts: Parts) -> None:
         self._entry, self._parts = entry, parts
 
     def about(self, field: int, measure: Measure) -> Sequence[Evidence]:
@@ -68,7 +68,7 @@ def _of_summary(part: Part, summary: Summary, measure: Measure) -> Evidence:
     return Evidence() if part.transform == "void" else of_summary(part.transform, summary, measure)
 
 
-def _metrics(entry: Entry, field: int, measure: Measure) -> Evidence:
+def _metrics(entry: ManifestEntry, field: int, measure: Measure) -> Evidence:
     nulls, nans = entry.nulls.get(field), entry.nans.get(field)
     lower = upper = None
     # Writers do not agree on the order of UUIDs, and so not on the bounds of several row groups.

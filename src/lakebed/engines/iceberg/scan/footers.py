@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.files.ranged import RangedFile
-from lakebed.engines.iceberg.scan.manifest_cache import Remembered
-from lakebed.engines.iceberg.scan.manifests import Entry
+from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
+from lakebed.engines.iceberg.scan.manifests import ManifestEntry
 from lakebed.ports import ScanColumn, ScanFile, Stored
 from lakebed.settings import one_spelling
 
@@ -21,30 +21,30 @@ Held = tuple[int, str, str]  # a column of a file: its field id, its name there,
 class Footers:
     """Footers never change; what is kept of each are its top-level columns."""
 
-    def __init__(self, places: Anywhere, remembered: Remembered) -> None:
+    def __init__(self, places: FilesByUrl, remembered: ManifestCache) -> None:
         self._places, self._remembered = places, remembered
 
-    def stored(self, columns: Sequence[ScanColumn], files: Sequence[tuple[Entry, ScanFile]]) -> tuple[Stored, ...]:
+    def stored(self, columns: Sequence[ScanColumn], files: Sequence[tuple[ManifestEntry, ScanFile]]) -> tuple[Stored, ...]:
         """The files by how they hold these columns; nothing where that is not known, or there are too many kinds."""
         if not 0 < len(files) <= _FILES:
             return ()
         return grouped(columns, zip(self._held([entry for entry, _ in files]), (file for _, file in files), strict=True))
 
-    def _held(self, entries: Sequence[Entry]) -> list[tuple[Held, ...]]:
+    def _held(self, entries: Sequence[ManifestEntry]) -> list[tuple[Held, ...]]:
         """Several at a time where each costs a request."""
         if len(entries) > 1 and entries[0].location.startswith("s3://"):
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 return list(pool.map(self._look, entries))
         return [self._look(entry) for entry in entries]
 
-    def _look(self, entry: Entry) -> tuple[Held, ...]:
+    def _look(self, entry: ManifestEntry) -> tuple[Held, ...]:
         try:
             held: tuple[Held, ...] = self._remembered.get("footer", entry.location, lambda: self._read(entry))
         except Exception:  # a file that is lost or damaged is for the engine to report, which reads it by field id
             return ()
         return held
 
-    def _read(self, entry: Entry) -> tuple[Held, ...]:
+    def _read(self, entry: ManifestEntry) -> tuple[Held, ...]:
         import pyarrow.parquet as pq
 
         files, path = self._places.at(one_spelling(entry.location))

@@ -18,7 +18,7 @@ _LOOK_EVERY = 64  # how many entries are written before the folder is measured a
 _SUM = 4
 
 
-class Remembered:
+class ManifestCache:
     """Values by the address of an immutable file: tuples, dicts, texts, bytes and numbers, nothing else.
 
     Processes share the folder: an entry is written aside and renamed, so it is there whole or not at all, and one that

@@ -30,7 +30,7 @@ class Manifest(NamedTuple):
     summaries: tuple[Summary, ...] | None
 
 
-class Entry(NamedTuple):
+class ManifestEntry(NamedTuple):
     """A living file of a manifest. Partition values are by partition field id, bounds and counts by field id, all as stored."""
 
     location: str
@@ -69,9 +69,9 @@ def read_entries(data: bytes) -> list[Any]:
     return [_entry(record["data_file"], ids) for record in records if record["status"] != _DELETED]
 
 
-def as_entries(lines: list[Any]) -> list[Entry]:
+def as_entries(lines: list[Any]) -> list[ManifestEntry]:
     """What was remembered, as it is meant."""
-    return [Entry._make(line) for line in lines]
+    return [ManifestEntry._make(line) for line in lines]
 
 
 def _manifest(record: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -7,15 +7,15 @@ from dataclasses import replace
 from threading import Lock
 from typing import TypeVar
 
-from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.metadata.outlines import Outline, read_outline
 from lakebed.engines.iceberg.metadata.parsing import Json, refuse_newer
 from lakebed.engines.iceberg.metadata.reading import document_of
 from lakebed.engines.iceberg.pruning.column_bounds import FileWitness, ManifestWitness, parts_of
 from lakebed.engines.iceberg.pruning.file_predicate import Judge, judge_of
 from lakebed.engines.iceberg.scan.footers import Footers
-from lakebed.engines.iceberg.scan.manifest_cache import Remembered
-from lakebed.engines.iceberg.scan.manifests import Entry, Manifest, as_entries, as_manifests, read_entries, read_list
+from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
+from lakebed.engines.iceberg.scan.manifests import Manifest, ManifestEntry, as_entries, as_manifests, read_entries, read_list
 from lakebed.engines.iceberg.scan.scan_columns import nested_alike, scan_columns, stored_as_named
 from lakebed.errors import DamagedTable, FileMissing, LakebedError
 from lakebed.ports import Pointer, Predicate, Scan, ScanColumn, ScanFile, Stored
@@ -29,7 +29,7 @@ T = TypeVar("T")
 class IcebergScans:
     """Plans from manifests. Each is read once and remembered: they never change."""
 
-    def __init__(self, places: Anywhere, remembered: Remembered) -> None:
+    def __init__(self, places: FilesByUrl, remembered: ManifestCache) -> None:
         self._places, self._remembered, self._footers = places, remembered, Footers(places, remembered)
         self._outlines: OrderedDict[str, Outline] = OrderedDict()
         self._lock = Lock()
@@ -62,7 +62,7 @@ class IcebergScans:
         return Scan(pointer.table, snapshot, pointer.location, shown, files, total_files, total_bytes, plain, stored)
 
     def _stored(
-        self, outline: Outline, columns: Sequence[ScanColumn], entries: Sequence[Entry], files: tuple[ScanFile, ...]
+        self, outline: Outline, columns: Sequence[ScanColumn], entries: Sequence[ManifestEntry], files: tuple[ScanFile, ...]
     ) -> tuple[Stored, ...]:
         """How the files hold these columns. Those of a table that never changed need not be looked into."""
         if outline.never_changed and all(stored_as_named(column.name) for column in columns):
@@ -95,21 +95,23 @@ class IcebergScans:
         place = outline.snapshots[snapshot].manifests
         return as_manifests(self._remembered.get("list", place, lambda: self._reading(pointer, place, read_list)))
 
-    def _kept(self, pointer: Pointer, outline: Outline, manifests: Iterable[Manifest], judge: Judge | None) -> Iterator[Entry]:
+    def _kept(
+        self, pointer: Pointer, outline: Outline, manifests: Iterable[Manifest], judge: Judge | None
+    ) -> Iterator[ManifestEntry]:
         specs = {id_: parts_of(spec) for id_, spec in outline.specs.items()}
         wanted = [one for one in manifests if not judge or judge(ManifestWitness(one, specs.get(one.spec, {})))]
         for manifest, entries in zip(wanted, self._read_all(pointer, wanted), strict=True):
             parts = specs.get(manifest.spec, {})
             yield from (entry for entry in entries if not judge or judge(FileWitness(entry, parts)))
 
-    def _read_all(self, pointer: Pointer, manifests: Collection[Manifest]) -> Iterable[list[Entry]]:
+    def _read_all(self, pointer: Pointer, manifests: Collection[Manifest]) -> Iterable[list[ManifestEntry]]:
         """Several at a time where each costs a request."""
         if len(manifests) > 1 and one_spelling(pointer.location).startswith("s3://"):
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 return list(pool.map(lambda manifest: self._entries(pointer, manifest), manifests))
         return (self._entries(pointer, manifest) for manifest in manifests)
 
-    def _entries(self, pointer: Pointer, manifest: Manifest) -> list[Entry]:
+    def _entries(self, pointer: Pointer, manifest: Manifest) -> list[ManifestEntry]:
         place = manifest.location
         read = lambda: self._reading(pointer, place, read_entries)  # noqa: E731
         return as_entries(self._remembered.get("manifest", f"{place}\n{manifest.length}", read))
@@ -141,9 +143,9 @@ def _known(document: Json, place: str) -> Json:
     return document
 
 
-def _may_hold_nan(column: ScanColumn, entries: Iterable[Entry]) -> bool:
+def _may_hold_nan(column: ScanColumn, entries: Iterable[ManifestEntry]) -> bool:
     return column.type in ("float", "double") and any(entry.nans.get(column.id) != 0 for entry in entries)
 
 
-def _is_parquet(entry: Entry) -> bool:
+def _is_parquet(entry: ManifestEntry) -> bool:
     return entry.data and entry.format == "PARQUET" and not entry.encrypted

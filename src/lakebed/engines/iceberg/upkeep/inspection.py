@@ -7,7 +7,7 @@ from typing import TypeVar
 from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.manifest import DataFileContent, ManifestFile, read_manifest_list
 
-from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.metadata.reading import parse_metadata
 from lakebed.engines.iceberg.upkeep.file_contents import content_of
 from lakebed.errors import BadName, FileMissing, Unavailable
@@ -24,7 +24,7 @@ class IcebergInspection:
 
     def __init__(self, root: Root, files: Files, settings: FilesSettings, *, properties: Mapping[str, str]) -> None:
         self._root, self._files, self._properties = root, files, dict(properties)
-        self._places = Anywhere(root, files, settings)
+        self._places = FilesByUrl(root, files, settings)
 
     def walk(self, pointer: Pointer) -> Iterator[Reached | Damage]:
         read = self._metadata(pointer.location)

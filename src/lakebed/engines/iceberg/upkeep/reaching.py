@@ -12,7 +12,7 @@ from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 
 from lakebed.engines.iceberg.metadata.documents import read_document
 from lakebed.errors import DamagedTable
-from lakebed.ports import Foreign, Pointer, Reached
+from lakebed.ports import ForeignTable, Pointer, Reached
 from lakebed.settings import one_spelling
 
 _AT_ONCE = 8
@@ -28,7 +28,7 @@ class IcebergReach:
         self._known: OrderedDict[str, tuple[Reached, ...]] = OrderedDict()
         self._lock = Lock()
 
-    def files(self, pointer: Pointer | Foreign, *, snapshots: Collection[int] | None = None) -> Iterator[Reached]:
+    def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[Reached]:
         io = load_file_io(self._properties, pointer.location)
         _, present = self._reading(pointer, pointer.location, lambda: read_document(io, pointer.location))
         if snapshots is None:
@@ -41,7 +41,7 @@ class IcebergReach:
         yield from (Reached(one_spelling(place), "manifest list") for place in dict.fromkeys(lists))
         yield from self._below(pointer, lists, io)
 
-    def _below(self, pointer: Pointer | Foreign, lists: Collection[str], io: FileIO) -> Iterator[Reached]:
+    def _below(self, pointer: Pointer | ForeignTable, lists: Collection[str], io: FileIO) -> Iterator[Reached]:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             listed = pool.map(lambda place: self._reading(pointer, place, lambda: _manifests(io, place)), dict.fromkeys(lists))
             manifests = {manifest.manifest_path: manifest for manifests in listed for manifest in manifests}
@@ -54,7 +54,7 @@ class IcebergReach:
                         seen.add(entry.location)
                         yield entry
 
-    def _entries(self, pointer: Pointer | Foreign, manifest: ManifestFile, io: FileIO) -> tuple[Reached, ...]:
+    def _entries(self, pointer: Pointer | ForeignTable, manifest: ManifestFile, io: FileIO) -> tuple[Reached, ...]:
         place = manifest.manifest_path
         with self._lock:
             if place in self._known:
@@ -67,7 +67,7 @@ class IcebergReach:
                 self._known.popitem(last=False)
         return entries
 
-    def _reading(self, pointer: Pointer | Foreign, place: str, read: Callable[[], T]) -> T:
+    def _reading(self, pointer: Pointer | ForeignTable, place: str, read: Callable[[], T]) -> T:
         try:
             return read()
         except FileNotFoundError:
@@ -76,7 +76,7 @@ class IcebergReach:
             raise DamagedTable(str(pointer.table), place, f"{type(error).__name__}: {error}.") from error
 
 
-def _own(pointer: Pointer | Foreign, present: IcebergMetadata) -> Iterator[Reached]:
+def _own(pointer: Pointer | ForeignTable, present: IcebergMetadata) -> Iterator[Reached]:
     earlier = (entry.metadata_file for entry in present.metadata_log)
     for place in dict.fromkeys((*earlier, pointer.location)):
         yield Reached(one_spelling(place), "metadata")

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from lakebed.engines.files.files_by_url import Anywhere
+from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.avro.rewriting import rewrite
 from lakebed.engines.iceberg.upkeep.inspection import number_of
 from lakebed.errors import DamagedTable, FileMissing, UsageError
@@ -38,7 +38,7 @@ class Written:
 class Relocation:
     """From one root to another. `only_look` reads everything and writes nothing."""
 
-    def __init__(self, places: Anywhere, *, origin: str, root: Root, only_look: bool = False) -> None:
+    def __init__(self, places: FilesByUrl, *, origin: str, root: Root, only_look: bool = False) -> None:
         self._places, self._root, self._only_look = places, root, only_look
         self._origin = one_spelling(origin).rstrip("/")
         self._mark = sha256(root.url.encode()).hexdigest()[:8]

@@ -24,7 +24,7 @@ _makers: "list[subprocess.Popen[bytes]]" = []  # kept, or Python would complain 
 
 
 @dataclass(frozen=True)
-class Archive:
+class ClassArchive:
     """The archive for one Java with one set of jars: where it is, or would be."""
 
     folder: Path
@@ -59,13 +59,13 @@ class Archive:
                     file.unlink()
 
 
-def archive_for(java: Java, jars: Iterable[Path], *, environment: Mapping[str, str]) -> Archive:
+def archive_for(java: Java, jars: Iterable[Path], *, environment: Mapping[str, str]) -> ClassArchive:
     """Where the archive for this Java, these jars and the installed Spark belongs. Looks at files, opens none."""
     build = (java.version, *_stamp(java.home / "lib" / "server" / _library()))
     spark = (spark_version(), *_stamp(spark_home() / "jars"))
     key = archive_key("spark", *build, *spark, *(part for jar in jars for part in _stamp(jar)))
     brings_base = (java.home / "lib" / "server" / "classes.jsa").is_file()
-    return Archive(cache_folder(environment) / "archives", key, "" if brings_base else archive_key("base", *build))
+    return ClassArchive(cache_folder(environment) / "archives", key, "" if brings_base else archive_key("base", *build))
 
 
 def archive_key(kind: str, *parts: str) -> str:
@@ -73,7 +73,7 @@ def archive_key(kind: str, *parts: str) -> str:
     return f"{kind}-{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]}"
 
 
-def reading_options(archive: Archive) -> tuple[str, ...]:
+def reading_options(archive: ClassArchive) -> tuple[str, ...]:
     """The JVM options that use the archive; none if there is none, or not all of it."""
     if archive.file is None or (archive.base_key and archive.base is None):
         return ()
@@ -81,13 +81,13 @@ def reading_options(archive: Archive) -> tuple[str, ...]:
     return ("-Xshare:auto", f"-XX:SharedArchiveFile={os.pathsep.join(files)}")
 
 
-def writing_options(archive: Archive, aside: Path) -> tuple[str, ...]:
+def writing_options(archive: ClassArchive, aside: Path) -> tuple[str, ...]:
     """The JVM options that write the archive when the JVM ends."""
     base = (f"-XX:SharedArchiveFile={archive.base}",) if archive.base else ()
     return (*base, f"-XX:ArchiveClassesAtExit={aside}")
 
 
-def is_wanted(archive: Archive, environment: Mapping[str, str]) -> bool:
+def is_wanted(archive: ClassArchive, environment: Mapping[str, str]) -> bool:
     """Whether somebody should make it: absent, not forbidden, not tried just now, and the cache can be written."""
     if environment.get(SWITCHED_OFF) or archive.file or _age(archive.lock) < RETRY_AFTER:
         return False

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.conf import session_conf
-from lakebed.engines.spark.start.class_archive import Archive, archive_for, finished_name, writing_options
+from lakebed.engines.spark.start.class_archive import ClassArchive, archive_for, finished_name, writing_options
 from lakebed.engines.spark.start.jars import SQLITE
 from lakebed.engines.spark.start.java import Java, major_of
 from lakebed.engines.spark.start.jvm import connect, start_directly
@@ -73,7 +73,7 @@ def _put_in_place(aside: Path, folder: Path, key: str) -> Path | None:
     return aside.replace(place)
 
 
-def _dump_base(java: Java, archive: Archive) -> None:
+def _dump_base(java: Java, archive: ClassArchive) -> None:
     """The archive of Java's own classes, which a Java from PyPI comes without."""
     aside = archive.folder / f".{archive.base_key}.aside"
     command = (str(java.executable), "-Xshare:dump", "-XX:+UseSerialGC", f"-XX:SharedArchiveFile={aside}")
@@ -81,7 +81,7 @@ def _dump_base(java: Java, archive: Archive) -> None:
     _put_in_place(aside, archive.folder, archive.base_key)
 
 
-def _rehearse(java: Java, jars: tuple[Path, ...], *, archive: Archive, aside: Path, environment: Mapping[str, str]) -> None:
+def _rehearse(java: Java, jars: tuple[Path, ...], *, archive: ClassArchive, aside: Path, environment: Mapping[str, str]) -> None:
     folder = Path(tempfile.mkdtemp(prefix="lakebed-archive-"))
     try:
         (folder / ".data").mkdir()

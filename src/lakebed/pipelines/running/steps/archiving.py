@@ -10,12 +10,12 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.ledger import known_files, written_down
 from lakebed.pipelines.planning.pin import Specs
 from lakebed.pipelines.releases import other_readers
-from lakebed.pipelines.running.active_run import Work
-from lakebed.pipelines.services import Tools
+from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.services import RunServices
 from lakebed.ports import ConsumedFile, FileInfo
 
 
-def taken(work: Work) -> tuple[ConsumedFile, ...]:
+def taken(work: ActiveRun) -> tuple[ConsumedFile, ...]:
     """The files whose rows the run brings into its table; of a file read under two patterns, one."""
     known = {path: file for pin in work.setting.pins.landing.values() for path, file in pin.known.items()}
     whole = work.spec.strategy.strategy == "full_refresh"  # what the last run read is asked for; else, who read it first
@@ -28,7 +28,7 @@ def taken(work: Work) -> tuple[ConsumedFile, ...]:
     return tuple({(file.path, file.etag): replace(file, run_id=work.run_id) for file in files}.values())
 
 
-def _first_taken(files: Sequence[FileInfo], zone: ZoneName, work: Work) -> Iterator[tuple[FileInfo, ConsumedFile]]:
+def _first_taken(files: Sequence[FileInfo], zone: ZoneName, work: ActiveRun) -> Iterator[tuple[FileInfo, ConsumedFile]]:
     """An archived file is known by where it landed: another table's rollback may bring it back there."""
     told = {row.archived: row for row in work.tools.records.consumed(zone)} if any(map(is_archived, files)) else {}
     for file in files:
@@ -41,7 +41,7 @@ def _first_taken(files: Sequence[FileInfo], zone: ZoneName, work: Work) -> Itera
         yield file, own
 
 
-def readers(specs: Specs, tools: Tools) -> tuple[PipelineSpec, ...]:
+def readers(specs: Specs, tools: RunServices) -> tuple[PipelineSpec, ...]:
     """All who may read a zone: these pipelines, drafts or releases, and the others of the two."""
     try:
         return (*specs.values(), *other_readers(specs, tools.ground.files, tools.releases))
@@ -54,7 +54,7 @@ def consumers(zone: ZoneName, specs: Iterable[PipelineSpec]) -> tuple[tuple[Tabl
     return tuple(dict.fromkeys((spec.table, ref.pattern) for spec in specs for ref in spec.zones if ref.zone == zone))
 
 
-def archive_zones(zones: Iterable[ZoneName], specs: Specs, tools: Tools) -> int:
+def archive_zones(zones: Iterable[ZoneName], specs: Specs, tools: RunServices) -> int:
     """Move files that every declared reader has to `_processed/`; returns how many. Can be repeated at any time."""
     moved, everyone = 0, readers(specs, tools)
     for zone in zones:

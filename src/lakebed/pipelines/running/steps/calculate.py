@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from lakebed.errors import BadBatch, BadFiles, RunFailed, UnknownName
-from lakebed.landing import Landed, Remembered, first_look, freeze, links, open_zone, processed
+from lakebed.landing import Landed, RememberedTypes, first_look, freeze, links, open_zone, processed
 from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.definition.python_inputs import works_with_duckdb
 from lakebed.pipelines.planning.compile import Compiled, compile_query, relation, zone_view
 from lakebed.pipelines.planning.pin_zones import read_zone
 from lakebed.pipelines.planning.pins import ZoneKey
 from lakebed.pipelines.planning.plan import OpenZone
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.evolve import present_fields
 from lakebed.pipelines.running.steps.python_code import Answer, Context, run_code
 from lakebed.pipelines.running.steps.zone_types import recall, without_rows
@@ -20,7 +20,7 @@ from lakebed.pipelines.services import Workbench
 from lakebed.ports import FileInfo, Frame
 
 
-def take_files(work: Work, step: OpenZone, *, keep: bool = False) -> None:
+def take_files(work: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
     """Read a zone's frozen files under their name; files that cannot be read are set aside, or refused where all are kept."""
     key = (step.zone, step.pattern)
     landed = _opened(work, key, step.files, _remembered(work, key, step.files), keep=keep)
@@ -30,7 +30,7 @@ def take_files(work: Work, step: OpenZone, *, keep: bool = False) -> None:
     work.compute.name(frame, zone_view(step.zone, step.pattern))
 
 
-def _remembered(work: Work, key: ZoneKey, files: Sequence[FileInfo]) -> Remembered:
+def _remembered(work: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> RememberedTypes:
     """What is known of the zone's columns; while nothing is, what all waiting files show, this run's and those of later ones."""
     remembered, pin, ground = recall(work, key), work.setting.pins.landing.get(key), work.tools.ground
     if remembered.types or not pin or not pin.others:
@@ -40,7 +40,7 @@ def _remembered(work: Work, key: ZoneKey, files: Sequence[FileInfo]) -> Remember
     return replace(remembered, types=shown)
 
 
-def _opened(work: Work, key: ZoneKey, files: Sequence[FileInfo], remembered: Remembered, *, keep: bool) -> Landed:
+def _opened(work: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered: RememberedTypes, *, keep: bool) -> Landed:
     ground, zone = work.tools.ground, key[0]
     spec = read_zone(zone, work.tools)
     return open_zone(
@@ -56,7 +56,7 @@ def _opened(work: Work, key: ZoneKey, files: Sequence[FileInfo], remembered: Rem
     )
 
 
-def _without_rows(work: Work, step: OpenZone) -> Frame:
+def _without_rows(work: ActiveRun, step: OpenZone) -> Frame:
     """A zone from which no file tells of columns has those that it is known to have, or its newest file, and no row."""
     key = (step.zone, step.pattern)
     if remembered := without_rows(work, key):
@@ -77,7 +77,7 @@ def _without_rows(work: Work, step: OpenZone) -> Frame:
     return work.compute.query("SELECT * FROM zone_columns LIMIT 0")
 
 
-def calculate(work: Work) -> None:
+def calculate(work: ActiveRun) -> None:
     """The result, as a frame not yet computed."""
     if work.order.hand:
         work.frame = _as_frame(work, work.order.hand.frame)
@@ -86,7 +86,7 @@ def calculate(work: Work) -> None:
     work.fields = work.compute.fields(work.frame)
 
 
-def _from_query(work: Work) -> Frame:
+def _from_query(work: ActiveRun) -> Frame:
     work.compiled = compile_query(work.setting)
     work.log.info("query:\n%s", work.compiled.text)
     return at_source(work.compiled, lambda: work.compute.query(work.compiled.text if work.compiled else ""))
@@ -103,7 +103,7 @@ def at_source(compiled: Compiled | None, ask: Callable[[], Any]) -> Any:
         raise RunFailed(error.what, where=f"{compiled.where}:{line}", line=line, next=error.next) from error
 
 
-def _from_code(work: Work) -> Frame:
+def _from_code(work: ActiveRun) -> Frame:
     spec = work.spec
     bench = work.tools.workbench() if works_with_duckdb(spec.style, spec.source) else None
     if bench:
@@ -113,7 +113,7 @@ def _from_code(work: Work) -> Frame:
     return _as_frame(work, result)
 
 
-def _as_frame(work: Work, result: Any) -> Frame:
+def _as_frame(work: ActiveRun, result: Any) -> Frame:
     """A column without any value takes its type in the table."""
     known = tuple if work.first else lambda: present_fields(work)
     try:
@@ -123,7 +123,7 @@ def _as_frame(work: Work, result: Any) -> Frame:
         raise
 
 
-def _context(work: Work, bench: Workbench | None) -> Context:
+def _context(work: ActiveRun, bench: Workbench | None) -> Context:
     setting = work.setting
     mark = setting.watermark if setting.is_incremental else None
     return Context(
@@ -142,7 +142,7 @@ def _context(work: Work, bench: Workbench | None) -> Context:
     )
 
 
-def _refs(work: Work, bench: Workbench | None) -> Callable[[str], Any]:
+def _refs(work: ActiveRun, bench: Workbench | None) -> Callable[[str], Any]:
     known = {spelt: ref.table for ref in work.spec.refs for spelt in (ref.text, str(ref.table))}
 
     def ref(name: str) -> Any:
@@ -153,7 +153,7 @@ def _refs(work: Work, bench: Workbench | None) -> Callable[[str], Any]:
     return ref
 
 
-def _read(work: Work, table: TableName, bench: Workbench | None) -> Any:
+def _read(work: ActiveRun, table: TableName, bench: Workbench | None) -> Any:
     if bench is None:
         return work.compute.query(f"SELECT * FROM {relation(table, work.setting)}")
     built, pins = work.setting.built.get(table), work.setting.pins
@@ -161,11 +161,11 @@ def _read(work: Work, table: TableName, bench: Workbench | None) -> Any:
     return bench.table(built.source if built else table, snapshot=snapshot, shown=pins.shown.get(table, ()))
 
 
-def _this(work: Work, bench: Workbench | None) -> Any:
+def _this(work: ActiveRun, bench: Workbench | None) -> Any:
     return None if work.setting.target.absent else _read(work, work.table, bench)
 
 
-def _zones(work: Work, bench: Workbench | None) -> Callable[..., Any]:
+def _zones(work: ActiveRun, bench: Workbench | None) -> Callable[..., Any]:
     def landing_zone(name: str, pattern: str | None = None) -> Any:
         zone = _asked(work, name, pattern)
         landed = work.read[zone.zone, zone.pattern]
@@ -177,12 +177,12 @@ def _zones(work: Work, bench: Workbench | None) -> Callable[..., Any]:
     return landing_zone
 
 
-def _files(work: Work, name: str, pattern: str | None) -> list[str]:
+def _files(work: ActiveRun, name: str, pattern: str | None) -> list[str]:
     zone = _asked(work, name, pattern)
     return [work.tools.ground.root.at(file.path) for file in work.read[zone.zone, zone.pattern].files]
 
 
-def _asked(work: Work, name: str, pattern: str | None) -> Any:
+def _asked(work: ActiveRun, name: str, pattern: str | None) -> Any:
     for zone in work.spec.zones:
         if zone.text == name and zone.pattern == pattern:
             return zone

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from lakebed.errors import BadBatch, near, suggestion
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.strategy_checks import refuse_unfit_strategy
 from lakebed.ports import Field, TableMetadata
 from lakebed.tables import (
-    Layout,
-    LayoutChange,
+    Arrangement,
+    ArrangementChange,
     PartitionField,
     Policy,
     alterations,
@@ -27,7 +27,7 @@ from lakebed.tables import (
 )
 
 
-def refuse_unfit_result(work: Work) -> None:
+def refuse_unfit_result(work: ActiveRun) -> None:
     """Whatever can be known of the result without computing it: columns that are missing, or not as they were declared."""
     refuse_columns(work.spec.strategy, work.fields, table=str(work.table))
     refuse_unfit_columns(work.table, work.fields)
@@ -38,7 +38,7 @@ def refuse_unfit_result(work: Work) -> None:
     _refuse_layout(work)
 
 
-def _refuse_breach(work: Work) -> None:
+def _refuse_breach(work: ActiveRun) -> None:
     """Every difference between the result and the contract, in one message."""
     own = {name.casefold() for name, _ in work.spec.strategy.own_columns}
     agreed = {name.casefold(): Field(name, column.type or "") for name, column in work.spec.config.columns.items()}
@@ -61,7 +61,7 @@ def _plain(type_: str) -> str:
     return re.sub(r"`(\w+)`", r"\1", read_type(type_).spark)
 
 
-def _refuse_undeclared(work: Work) -> None:
+def _refuse_undeclared(work: ActiveRun) -> None:
     names = {field.name.casefold(): field for field in work.fields}
     for column, declared in work.spec.config.columns.items():
         found = names.get(column.casefold())
@@ -73,7 +73,7 @@ def _refuse_undeclared(work: Work) -> None:
             raise _unfit(work, what, f"Cast it: CAST({column} AS {declared.type}).")
 
 
-def _refuse_layout(work: Work) -> None:
+def _refuse_layout(work: ActiveRun) -> None:
     metadata = work.setting.target.metadata
     there = renamed([column.name for column in metadata.columns], work.setting.target.renames) if metadata else ()
     known = [*(field.name for field in work.fields), *(name for name, _ in work.spec.strategy.own_columns), *there]
@@ -84,11 +84,11 @@ def _refuse_layout(work: Work) -> None:
             raise _unfit(work, what, suggestion(near(column, known)))
 
 
-def _unfit(work: Work, what: str, next: str) -> BadBatch:
+def _unfit(work: ActiveRun, what: str, next: str) -> BadBatch:
     return BadBatch(what, where=work.spec.file, safe="Nothing was written.", next=next)
 
 
-def prepare_schema(work: Work, policy: Policy) -> None:
+def prepare_schema(work: ActiveRun, policy: Policy) -> None:
     """Decide how the table's columns follow, and add those that are new; the former schema is written down first."""
     target, strategy = work.setting.target, work.spec.strategy
     if target.metadata is None:
@@ -119,7 +119,7 @@ def prepare_schema(work: Work, policy: Policy) -> None:
 
 
 @contextmanager
-def _naming_files(work: Work, metadata: TableMetadata) -> Iterator[None]:
+def _naming_files(work: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
     """A refusal says which landing files bring columns that the table does not have."""
     try:
         yield
@@ -133,21 +133,21 @@ def _naming_files(work: Work, metadata: TableMetadata) -> Iterator[None]:
         raise
 
 
-def present_fields(work: Work) -> tuple[Field, ...]:
+def present_fields(work: ActiveRun) -> tuple[Field, ...]:
     """The columns of the table that is written, as the engine has them now."""
     return work.compute.fields(work.compute.query(f"SELECT * FROM {work.written.spark}"))
 
 
-def _fixed(work: Work, metadata: TableMetadata) -> Iterator[str]:
+def _fixed(work: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
     """The columns that the layout will need: the table's, or what is said of it anew."""
     present = layout_of(metadata.partition_by, metadata.sort_by)
     wanted = work.spec.config.layout.under(backwards(work.setting.target.renames))
     partition = present.partition_by if wanted.partition_by is None else wanted.partition_by
     order = present.sort_by if wanted.sort_by is None else wanted.sort_by
-    yield from (column.casefold() for column in Layout(partition, order).columns)
+    yield from (column.casefold() for column in Arrangement(partition, order).columns)
 
 
-def evolve_layout(work: Work, change: LayoutChange) -> None:
+def evolve_layout(work: ActiveRun, change: ArrangementChange) -> None:
     """Only metadata changes, and nothing that readers see: a run that fails afterwards need not set it back."""
     if work.skip_write:
         return
@@ -157,9 +157,9 @@ def evolve_layout(work: Work, change: LayoutChange) -> None:
         work.compute.execute(statement)
 
 
-def layout_of_new(work: Work) -> Layout:
+def layout_of_new(work: ActiveRun) -> Arrangement:
     """The layout of a first run's table; a snapshot's is divided by what it replaces, unless something else is said."""
     said, strategy = work.spec.config.layout, work.spec.strategy
     if said.partition_by is None and strategy.strategy == "snapshot":
-        return Layout((PartitionField(column=strategy.partition_column),), said.sort_by)
+        return Arrangement((PartitionField(column=strategy.partition_column),), said.sort_by)
     return said

@@ -8,16 +8,16 @@ from lakebed.errors import GateFailed
 from lakebed.names import short_id
 from lakebed.pipelines.planning.compile import compile_gate, compile_query
 from lakebed.pipelines.planning.plan import Judge, phase_name
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Phase
 from lakebed.quality import judge
 
 GATES_AT_ONCE = 3
 
 
-def judge_all(work: Work, steps: Sequence[Judge]) -> None:
+def judge_all(work: ActiveRun, steps: Sequence[Judge]) -> None:
     """Gates only read: they are asked side by side, and their answers kept in the order of the plan."""
-    work.held.still()
+    work.held.require()
     this = f"({compile_query(work.setting).text}\n)" if work.spec.is_view else work.judged
     asked = [compile_gate(work.setting, step.gate, this=this, of=work.place).text for step in steps]
     compute = work.compute
@@ -33,7 +33,7 @@ def judge_all(work: Work, steps: Sequence[Judge]) -> None:
         work.order.watch(work.run_id, step, "after")
 
 
-def refuse_blocked(work: Work) -> None:
+def refuse_blocked(work: ActiveRun) -> None:
     blocking = [verdict for verdict in work.verdicts if verdict.blocks]
     if not blocking:
         return

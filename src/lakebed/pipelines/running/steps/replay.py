@@ -10,7 +10,7 @@ from lakebed.pipelines.planning.compile import zone_view
 from lakebed.pipelines.planning.pin_zones import read_zone
 from lakebed.pipelines.planning.pins import ZoneKey
 from lakebed.pipelines.planning.plan import Replay
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.calculate import calculate
 from lakebed.pipelines.running.steps.evolve import refuse_unfit_result
 from lakebed.pipelines.running.steps.write import check_keys, compute_stage, merge, refuse_empty
@@ -20,7 +20,7 @@ from lakebed.tables import alterations, create_table, fresh_rows, kept, plan_sch
 AT_ONCE = 50  # batches of append_only that are added in one commit
 
 
-def replay(work: Work, step: Replay) -> None:
+def replay(work: ActiveRun, step: Replay) -> None:
     """Bring in the rows of one batch, as of the moment when its run began; after the last one all rows are the result."""
     setting, resources, moment, asked_at = work.setting, work.resources, work.moment, step.batch.asked_at
     work.moment = (step.batch.at or moment) + step.batch.later
@@ -33,7 +33,7 @@ def replay(work: Work, step: Replay) -> None:
         work.part.clear()
 
 
-def _replay(work: Work, step: Replay) -> None:
+def _replay(work: ActiveRun, step: Replay) -> None:
     has_files = any(_good(work, key, files) for key, files in step.batch.files.items())
     if has_files or (step.is_last and not work.replay_fields):  # at least its columns are known in the end
         _calculate(work, step)
@@ -43,13 +43,13 @@ def _replay(work: Work, step: Replay) -> None:
         _conclude(work, step)
 
 
-def _good(work: Work, key: ZoneKey, files: tuple[FileInfo, ...]) -> list[FileInfo]:
+def _good(work: ActiveRun, key: ZoneKey, files: tuple[FileInfo, ...]) -> list[FileInfo]:
     """Those that were not set aside."""
     good = set(work.landed[key].files)
     return [file for file in files if file in good]
 
 
-def _calculate(work: Work, step: Replay) -> None:
+def _calculate(work: ActiveRun, step: Replay) -> None:
     """The batch's files have the columns that they had for their run; a query that names others sees NULL there."""
     _name_part(work, step, all_columns=False)
     try:
@@ -60,7 +60,7 @@ def _calculate(work: Work, step: Replay) -> None:
     refuse_unfit_result(work)
 
 
-def _name_part(work: Work, step: Replay, *, all_columns: bool) -> None:
+def _name_part(work: ActiveRun, step: Replay, *, all_columns: bool) -> None:
     for key, landed in work.landed.items():
         files = _good(work, key, step.batch.files.get(key, ()))
         frame = _part(work, key, files, all_columns=all_columns)
@@ -70,14 +70,14 @@ def _name_part(work: Work, step: Replay, *, all_columns: bool) -> None:
         work.compute.name(frame, work.setting.view(*key))
 
 
-def _part(work: Work, key: ZoneKey, files: list[FileInfo], *, all_columns: bool) -> Frame | None:
+def _part(work: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: bool) -> Frame | None:
     checked, address = work.landed[key].checked, work.tools.ground.root.at
     if checked is None:
         return None
     return frame_of_some(work.compute, checked, files, read_zone(key[0], work.tools), address, all_columns=all_columns)
 
 
-def _follow_columns(work: Work, step: Replay) -> None:
+def _follow_columns(work: ActiveRun, step: Replay) -> None:
     """The hidden table's columns follow the batch's as a table's follow a run's; nobody reads it, so nothing waits."""
     own = [Field(name, type_) for name, type_ in step.strategy.own_columns]
     if not work.replay_fields:
@@ -92,14 +92,14 @@ def _follow_columns(work: Work, step: Replay) -> None:
     work.replay_fields = work.compute.fields(work.compute.query(f"SELECT * FROM {step.table.spark}"))
 
 
-def _creation(work: Work, step: Replay, own: list[Field]) -> str:
+def _creation(work: ActiveRun, step: Replay, own: list[Field]) -> str:
     ground = work.tools.ground
     ground.catalog.create_namespace(step.table.namespace, step.table.layer)
     columns = ", ".join(f"{spark_identifier(field.name)} {field.type}" for field in (*map(kept, work.fields), *own))
     return create_table(step.table, columns, location=ground.passing_place(step.table), properties=ground.passing_properties())
 
 
-def _collect(work: Work, step: Replay) -> None:
+def _collect(work: ActiveRun, step: Replay) -> None:
     """Rows that are only added wait for each other: many batches are one commit."""
     work.collected.append((work.frame, work.fields))
     if len(work.collected) >= AT_ONCE and not step.is_last:
@@ -108,14 +108,14 @@ def _collect(work: Work, step: Replay) -> None:
         work.replayed = True
 
 
-def _union(work: Work) -> Frame:
+def _union(work: ActiveRun) -> Frame:
     """All that was collected, under the columns of now."""
     return work.compute.union(
         [work.compute.select(frame, selection(fields, work.replay_fields, sources={})) for frame, fields in work.collected]
     )
 
 
-def _merge(work: Work, step: Replay) -> None:
+def _merge(work: ActiveRun, step: Replay) -> None:
     """Stage, check and merge the batch, as its run did."""
     compute_stage(work)
     refuse_empty(work)
@@ -133,7 +133,7 @@ def _merge(work: Work, step: Replay) -> None:
     work.tools.ground.catalog.purge(work.stage)
 
 
-def _conclude(work: Work, step: Replay) -> None:
+def _conclude(work: ActiveRun, step: Replay) -> None:
     """What all batches came to is the result of the run; how many rows it has is counted as it is written."""
     hidden = work.compute.query(f"SELECT * FROM {step.table.spark}")
     if work.collected and work.replayed:

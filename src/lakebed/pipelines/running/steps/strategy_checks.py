@@ -1,6 +1,6 @@
 """What a strategy asks of the table that is there, before it writes: rows that can be told apart, and columns that it knows."""
 
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import OWN_COLUMNS
 from lakebed.tables import (
     Scd2,
@@ -17,7 +17,7 @@ from lakebed.tables import (
 )
 
 
-def refuse_unfit_strategy(work: Work) -> None:
+def refuse_unfit_strategy(work: ActiveRun) -> None:
     """Refuse a strategy that would falsify the rows of a table which another one wrote."""
     metadata, renames = work.setting.target.metadata, work.setting.target.renames
     if metadata is None:
@@ -33,7 +33,7 @@ def refuse_unfit_strategy(work: Work) -> None:
     )
 
 
-def stamp_columns(work: Work) -> None:
+def stamp_columns(work: ActiveRun) -> None:
     """Note in the snapshot which of the table's columns its strategy added, for whoever writes by another."""
     own, target = [name for name, _ in work.spec.strategy.own_columns], work.setting.target
     known = None if target.metadata is None else owned_columns(target.metadata, target.base(work.order.ref))
@@ -43,11 +43,11 @@ def stamp_columns(work: Work) -> None:
         work.compute.stamp(OWN_COLUMNS, stamp_of(renamed(known, target.renames)))
 
 
-def _replaces(work: Work) -> bool:
+def _replaces(work: ActiveRun) -> bool:
     return work.setting.pins.full_refresh or work.spec.strategy.strategy == "full_refresh"
 
 
-def _owned(work: Work) -> tuple[str, ...]:
+def _owned(work: ActiveRun) -> tuple[str, ...]:
     """The columns that the table's own strategy added: as its snapshots say, its pipeline, or its columns' names."""
     metadata = work.setting.target.metadata
     if metadata is None:
@@ -60,7 +60,7 @@ def _owned(work: Work) -> tuple[str, ...]:
     return own if own and there.issuperset(own) else likely_owned(metadata, work.fields)
 
 
-def check_matches(work: Work, strategy: Strategy, *, target: str, staged: str, repeats: bool) -> None:
+def check_matches(work: ActiveRun, strategy: Strategy, *, target: str, staged: str, repeats: bool) -> None:
     """Refuse arriving keys that the table has in several rows, for nothing says which is meant; count the late ones."""
     asked = match_check(strategy, target=target, staged=staged, repeats=repeats)
     if asked is None or not work.result_rows:
@@ -71,13 +71,13 @@ def check_matches(work: Work, strategy: Strategy, *, target: str, staged: str, r
         refuse_doubled(strategy, doubled, examples, table=str(work.table))
 
 
-def counted(work: Work, query: str) -> dict[str, int]:
+def counted(work: ActiveRun, query: str) -> dict[str, int]:
     """The numbers of a query of one row."""
     (found,) = work.compute.rows(query, limit=1)
     return {name: int(value or 0) for name, value in found.items()}
 
 
-def since(work: Work, strategy: Strategy) -> str | None:
+def since(work: ActiveRun, strategy: Strategy) -> str | None:
     """When rows began to hold that were there before the table became a history: at its last change, as far as is known."""
     metadata = work.setting.target.metadata
     head = metadata.head(work.order.ref) if metadata else None

@@ -5,13 +5,13 @@ from dataclasses import replace
 from lakebed.errors import BadBatch, Diverged, RunFailed
 from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.planning.plan import is_staged
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import set_back
 from lakebed.pipelines.running.steps.calculate import at_source
 from lakebed.pipelines.running.steps.evolve import layout_of_new, present_fields
 from lakebed.pipelines.running.steps.strategy_checks import check_matches, counted, since, stamp_columns
 from lakebed.ports import Field, Snapshot
-from lakebed.sql import Change
+from lakebed.sql import ChangeStatement
 from lakebed.tables import (
     SchemaChange,
     backwards,
@@ -38,13 +38,13 @@ from lakebed.tables import text as quoted
 LONGEST_MESSAGE = 500
 
 
-def stage(work: Work) -> None:
+def stage(work: ActiveRun) -> None:
     """Compute the result once, into a hidden table; should it be empty, what that means is decided."""
     compute_stage(work)
     apply_empty_policy(work)
 
 
-def compute_stage(work: Work) -> None:
+def compute_stage(work: ActiveRun) -> None:
     """Compute the result once, into a hidden table."""
     ground = work.tools.ground
     ground.catalog.create_namespace(work.table.namespace, work.table.layer)
@@ -59,7 +59,7 @@ def compute_stage(work: Work) -> None:
     work.result_rows = (head.count("total-records") or 0) if head else 0
 
 
-def apply_empty_policy(work: Work) -> None:
+def apply_empty_policy(work: ActiveRun) -> None:
     """What an empty result means, as soon as it is known to be empty."""
     if work.result_rows == 0:
         refuse_empty(work)
@@ -67,7 +67,7 @@ def apply_empty_policy(work: Work) -> None:
         work.skip_write = not work.first and (policy == "skip" or _means_nothing(work))
 
 
-def refuse_empty(work: Work) -> None:
+def refuse_empty(work: ActiveRun) -> None:
     """An empty result may have been said to be wrong."""
     if work.result_rows == 0 and work.spec.config.empty_policy == "fail":
         remedy = "say so by an UPDATE" if work.order.hand else "set on_empty to write or skip"
@@ -79,13 +79,13 @@ def refuse_empty(work: Work) -> None:
         )
 
 
-def _means_nothing(work: Work) -> bool:
+def _means_nothing(work: ActiveRun) -> bool:
     """Whether an empty batch leaves a table as it is; absent keys mean something to some strategies."""
     strategy = work.spec.strategy
     return bool(is_staged(strategy)) and not work.setting.pins.full_refresh and not strategy.counts_absence
 
 
-def check_keys(work: Work) -> None:
+def check_keys(work: ActiveRun) -> None:
     """Refuse NULL keys, and repeated ones that have no order; names some of them."""
     strategy, staged = work.spec.strategy, work.stage.spark
     asked = key_check(strategy, staged=staged)
@@ -100,7 +100,7 @@ def check_keys(work: Work) -> None:
         refuse_batch(strategy, counts, examples, table=str(work.table))
 
 
-def create_hidden(work: Work, hidden: TableName) -> None:
+def create_hidden(work: ActiveRun, hidden: TableName) -> None:
     """The table of a first run, at its final place and under a name that nobody knows."""
     own = (Field(name, type_) for name, type_ in work.spec.strategy.own_columns)
     columns = ", ".join(_column(kept(field), work) for field in (*work.fields, *own))
@@ -113,13 +113,13 @@ def create_hidden(work: Work, hidden: TableName) -> None:
         work.compute.execute(ordering(hidden, layout.sort_by))
 
 
-def _column(field: Field, work: Work) -> str:
+def _column(field: Field, work: ActiveRun) -> str:
     declared = work.spec.config.columns.get(field.name)
     comment = f" COMMENT {quoted(declared.description)}" if declared and declared.description else ""
     return f"{spark_identifier(field.name)} {field.type}{comment}"
 
 
-def open_branch(work: Work, at: int | None) -> None:
+def open_branch(work: ActiveRun, at: int | None) -> None:
     """The run's own branch, from the state that it has read; one that would stay empty is not made."""
     if work.skip_write:
         return
@@ -132,7 +132,7 @@ def open_branch(work: Work, at: int | None) -> None:
         raise
 
 
-def write(work: Work) -> None:
+def write(work: ActiveRun) -> None:
     """Bring the result in by the strategy: one commit, on the branch. What came of it is counted."""
     if work.skip_write:
         work.unchanged = True
@@ -153,20 +153,20 @@ def write(work: Work) -> None:
     work.record = replace(work.record, rows={"result": work.result_rows, **counts, **total})
 
 
-def _made(work: Work) -> Snapshot | None:
+def _made(work: ActiveRun) -> Snapshot | None:
     """The snapshot that the run has written; None while it has written none."""
     head = work.head()
     return head if head and head.id != work.setting.target.base(work.order.ref) else None
 
 
-def _take_back(work: Work) -> None:
+def _take_back(work: ActiveRun) -> None:
     """A result that turned out to be empty, and is not written, leaves no column behind that was to take its values."""
     if work.skip_write and work.change.renames:
         set_back(work.record, work.tools, lease=work.held.lease)
         work.change, work.shown = SchemaChange(), ()
 
 
-def _write(work: Work) -> None:
+def _write(work: ActiveRun) -> None:
     strategy, compute = work.spec.strategy, work.compute
     anew = work.first or work.setting.pins.full_refresh
     stamp_columns(work)
@@ -185,7 +185,7 @@ def _write(work: Work) -> None:
     (compute.overwrite if replaces else compute.append)(shaped, work.place)
 
 
-def merge(work: Work, place: str, *, repeats: bool, present: tuple[Field, ...] = ()) -> None:
+def merge(work: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ...] = ()) -> None:
     """One MERGE, in the words of the place: the staged batch is brought under the names and types that are `present` there.
 
     Nothing said, these are the table's.
@@ -210,7 +210,7 @@ def _may_lose(field: Field, target: Field | None) -> bool:
     return target is not None and may_lose(read_type(field.type), read_type(target.type))
 
 
-def execute(work: Work, statement: Change) -> None:
+def execute(work: ActiveRun, statement: ChangeStatement) -> None:
     """Run the statement on the branch, and count what it did."""
     place, alias = work.place, spark_identifier(work.table.name)
     text = statement.on(place, alias=alias)

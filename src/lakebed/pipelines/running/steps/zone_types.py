@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
-from lakebed.landing import NOTHING_REMEMBERED, Checked, Follows, Remembered, Type, join_types, parse_type
+from lakebed.landing import NOTHING_REMEMBERED, CheckedFiles, Follows, RememberedTypes, Type, join_types, parse_type
 from lakebed.names import ZoneName
 from lakebed.pipelines.definition.python_inputs import works_with_duckdb
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import compile_query
 from lakebed.pipelines.planning.pins import ZoneKey
-from lakebed.pipelines.running.active_run import Work
+from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Column, ColumnTaken, TableMetadata, ZoneTypes
 from lakebed.sql import NOTHING_PASSED, Passed, passed_columns
 from lakebed.tables import can_follow
@@ -21,7 +21,7 @@ _PLAIN = {
 }  # fmt: skip
 
 
-def recall(work: Work, key: ZoneKey) -> Remembered:
+def recall(work: ActiveRun, key: ZoneKey) -> RememberedTypes:
     """What is known of the columns of a zone's files, for this run.
 
     The zone's columns are what published runs took them for. Those that the query hands on as they are, are what they are in
@@ -34,16 +34,16 @@ def recall(work: Work, key: ZoneKey) -> Remembered:
     if work.spec.kind == "python" and works_with_duckdb(work.spec.style, work.spec.source):
         return NOTHING_REMEMBERED
     if _anew(work):
-        return Remembered(follows=_follows(work.spec, first=work.first, whole=True))
+        return RememberedTypes(follows=_follows(work.spec, first=work.first, whole=True))
     passed, own = _passed(work, key), _own_columns(work)
     known = {name: parse_type(text) for name, text in stored.items()}
     types = known | {_spelt(name, known): type_ for name, type_ in own.items() if passed.has(name)}
     follows = _follows(work.spec, first=work.first, whole=work.order.full_refresh)
     wanted = None if work.first else lambda name, before, after: _wanted(work, key[0], name, before, after)
-    return Remembered(types, follows, wanted, _also(work, passed, known))
+    return RememberedTypes(types, follows, wanted, _also(work, passed, known))
 
 
-def without_rows(work: Work, key: ZoneKey) -> Mapping[str, Type]:
+def without_rows(work: ActiveRun, key: ZoneKey) -> Mapping[str, Type]:
     """The columns of a zone from which no file tells of any: those that are remembered, and of these, the table's own."""
     remembered, table = recall(work, key), _names(work)
     wanted = {name.casefold() for name in work.recalled[key]}
@@ -52,14 +52,14 @@ def without_rows(work: Work, key: ZoneKey) -> Mapping[str, Type]:
     return {name: type_ for name, type_ in remembered.types.items() if name.casefold() in wanted}
 
 
-def learned(work: Work) -> tuple[ZoneTypes, ...]:
+def learned(work: ActiveRun) -> tuple[ZoneTypes, ...]:
     """What the files of a run have shown that is not written down yet."""
     found = ((key, landed.checked) for key, landed in work.landed.items() if landed.checked)
     said = (ZoneTypes(key[0], key[1] or "", tuple(_learned(work, key, checked))) for key, checked in found)
     return tuple(types for types in said if types.columns)
 
 
-def _learned(work: Work, key: ZoneKey, checked: Checked) -> Iterator[ColumnTaken]:
+def _learned(work: ActiveRun, key: ZoneKey, checked: CheckedFiles) -> Iterator[ColumnTaken]:
     stored = {name.casefold(): (name, text) for name, text in work.recalled.get(key, {}).items()}
     for name, type_ in checked.learned.items():
         spelt, before = stored.get(name.casefold(), (name, ""))
@@ -69,17 +69,17 @@ def _learned(work: Work, key: ZoneKey, checked: Checked) -> Iterator[ColumnTaken
             yield ColumnTaken(spelt, before, str(type_))
 
 
-def _anew(work: Work) -> bool:
+def _anew(work: ActiveRun) -> bool:
     return work.order.full_refresh and work.spec.config.schema_policy == "sync"
 
 
-def _passed(work: Work, key: ZoneKey) -> Passed:
+def _passed(work: ActiveRun, key: ZoneKey) -> Passed:
     if work.spec.kind != "sql":
         return NOTHING_PASSED
     return passed_columns(compile_query(work.setting).text, work.setting.view(*key))
 
 
-def _own_columns(work: Work) -> dict[str, Type]:
+def _own_columns(work: ActiveRun) -> dict[str, Type]:
     """The columns of the run's table, save those that its strategy adds."""
     metadata, added = work.setting.target.metadata, {name for name, _ in work.spec.strategy.own_columns}
     return {column.name: type_ for column, type_ in _columns(metadata) if column.name not in added}
@@ -97,13 +97,13 @@ def _spelt(name: str, known: Mapping[str, Type]) -> str:
     return next((spelt for spelt in known if spelt.casefold() == name.casefold()), name)
 
 
-def _names(work: Work) -> frozenset[str]:
+def _names(work: ActiveRun) -> frozenset[str]:
     """The names of the table's columns, casefolded; none while there is no table."""
     metadata = work.setting.target.metadata
     return frozenset(column.name.casefold() for column in metadata.columns) if metadata else frozenset()
 
 
-def _also(work: Work, passed: Passed, known: Mapping[str, Type]) -> frozenset[str]:
+def _also(work: ActiveRun, passed: Passed, known: Mapping[str, Type]) -> frozenset[str]:
     """The columns that JSON records are given, if only as NULL: those that a query names, or without which a run is refused."""
     names = frozenset(name.casefold() for name in known)
     if work.spec.kind == "sql" and not passed.all:
@@ -120,7 +120,7 @@ def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> Follows | None:
     return lambda before, after: replaces or can_follow(str(before), str(after))
 
 
-def _wanted(work: Work, zone: ZoneName, name: str, before: Type, after: Type) -> str:
+def _wanted(work: ActiveRun, zone: ZoneName, name: str, before: Type, after: Type) -> str:
     """Another table that may take a file whose column needs a wider type: it can follow, or has another type already."""
     others = [spec for spec in work.setting.specs.values() if zone in spec.zone_names and spec.table != work.table]
     catalog = work.tools.ground.catalog
