@@ -8,7 +8,7 @@ from lakebed.landing import Landed, digests, fresh, waiting
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.planning.ledger import known_files
 from lakebed.pipelines.planning.pin_zones import pin_zones
-from lakebed.pipelines.running.ledger_copies import keep_copy
+from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.steps.archiving import archive_zones, taken
 from lakebed.ports import RUN_ID, Along, RunRecord, Snapshot
 from lakebed.tables import PublishRequest, publish
@@ -58,21 +58,21 @@ class Fed:
             sorted(self._row(file.path) for file in pin.files), run_id, replace=full_refresh or self.strategy == "full_refresh"
         )
         work = SimpleNamespace(
-            setting=SimpleNamespace(pins=SimpleNamespace(landing=pins)),
+            context=SimpleNamespace(pins=SimpleNamespace(landing=pins)),
             spec=self._spec,
             landed={(ZONE, None): Landed(None, pin.files)},
             digests=digests(files, pin.files, ()),
-            tools=tools,
+            services=tools,
             table=self.table,
             run_id=run_id,
         )
         rows = taken(cast("Any", work))
         record = RunRecord(run_id, "i", self.table, "running", tools.now())
-        keep_copy(files, run_id, rows)
+        write_copy(files, run_id, rows)
         with self.kept.lake.hold(self.table) as held:
             along = Along((record,), rows)
             publish(
-                tools.ground.catalog,
+                tools.placement.catalog,
                 [PublishRequest(self.table, f"run_{run_id}")],
                 run_id=run_id,
                 leases=[held.require()],

@@ -9,13 +9,14 @@ import sys
 
 from lakebed.app import open_lake
 from lakebed.app.pipelines import BuildRequest
+from lakebed.pipelines.planning.plan import Step, step_name
 
 
 def main() -> None:
     folder, when, step = sys.argv[1:4]
 
-    def die(run_id: str, reached: object, moment: str) -> None:
-        if type(reached).__name__ == step and moment == when:
+    def die(run_id: str, reached: Step, moment: str) -> None:
+        if step_name(reached) == step and moment == when:
             os.kill(os.getpid(), signal.SIGKILL)
 
     with open_lake(folder) as lake:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakebed.app.pipelines import BuildRequest
-from lakebed.pipelines.planning.plan import Judge, PrepareSchema
+from lakebed.pipelines.planning.plan import PrepareSchema, RunGate
 from tests.pipelines.lakes import TestLake
 
 pytestmark = pytest.mark.spark
@@ -64,7 +64,7 @@ def test_a_column_that_others_add_while_a_run_is_under_way_stays_when_the_run_fa
     shop.run_one("silver.a")
     shop.pipeline("silver.a", "SELECT 1 AS id, 'x' AS note", gates=never)
     table = shop.table("silver.a").spark
-    watch = once(Judge, lambda: shop.lake.spark.sql(f"ALTER TABLE {table} ADD COLUMN theirs STRING"))
+    watch = once(RunGate, lambda: shop.lake.spark.sql(f"ALTER TABLE {table} ADD COLUMN theirs STRING"))
     assert not shop.lake.pipelines.run(BuildRequest(), watch=watch).ok
     shop.lake.spark.sql(f"UPDATE {table} SET theirs = 'kept'")
     assert not shop.lake.pipelines.run(BuildRequest()).ok

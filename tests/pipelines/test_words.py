@@ -49,21 +49,21 @@ SAID: list[tuple[Step, str]] = [
         "compare columns: refuse the result if its columns are not the table's (fail); publishing renames a to b, c to d",
     ),
     (
-        steps.EvolveLayout(TABLE, plan_layout(layout_of(["c"], []), layout_of(["day(at)"], ["id desc"]))),
+        steps.EvolveArrangement(TABLE, plan_layout(layout_of(["c"], []), layout_of(["day(at)"], ["id desc"]))),
         "no longer partition by c, partition by day(at), sort by id desc: new files only",
     ),
-    (steps.EvolveLayout(TABLE, ArrangementChange(sort=())), "sort no longer: new files only"),
+    (steps.EvolveArrangement(TABLE, ArrangementChange(sort=())), "sort no longer: new files only"),
     (steps.CreateHidden(TABLE), "make the table, under a name nobody knows"),
     (steps.OpenBranch(TABLE, "run_1", 5), "open the branch run_1"),
     (steps.Write(TABLE, MERGE), "write by incremental: insert new keys and update known ones (by id, at)"),
     (steps.Write(TABLE, MERGE, replaces=True), "replace all rows"),
     (steps.Execute(TABLE, read_change("DELETE FROM orders")), "run the DELETE on the branch"),
     (steps.DropStage(TABLE), "remove the hidden table"),
-    (steps.Judge(Gate("known", "SELECT 1", "x.sql", description="all is known")), "ask the gate known (blocks): all is known"),
-    (steps.Judge(Gate("known", "SELECT 1", "x.sql", severity="warn")), "ask the gate known (warns)"),
+    (steps.RunGate(Gate("known", "SELECT 1", "x.sql", description="all is known")), "ask the gate known (blocks): all is known"),
+    (steps.RunGate(Gate("known", "SELECT 1", "x.sql", severity="warn")), "ask the gate known (warns)"),
     (steps.Publish(TABLE, "main"), "publish shop.silver.orders: main moves, readers see it"),
     (steps.CreateView(TABLE), "make the view shop.silver.orders"),
-    (steps.Archive(ZONE), "move files of shop.orders that all their readers have to _processed/"),
+    (steps.ArchiveFiles(ZONE), "move files of shop.orders that all their readers have to _processed/"),
 ]
 
 

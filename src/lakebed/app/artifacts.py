@@ -26,7 +26,7 @@ def keep_artifacts(
     made = Invocation(invocation, tools.now(), version("lakebed"), elapsed, args)
     with suppress(LakebedError):
         for path, content in ((RUN_RESULTS, run_results(records, made)), (MANIFEST, manifest(specs, made))):
-            tools.ground.files.write(path, json.dumps(content, indent=1, default=str, ensure_ascii=False).encode())
+            tools.placement.files.write(path, json.dumps(content, indent=1, default=str, ensure_ascii=False).encode())
 
 
 def args_of(files: Files, invocation: str) -> dict[str, Any]:

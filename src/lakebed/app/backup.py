@@ -16,7 +16,7 @@ from lakebed.app.lake import Lake
 from lakebed.care.fsck import FsckServices, Newer, Report, newer, quiet
 from lakebed.engines.files import FolderFiles, open_files
 from lakebed.errors import FileMissing, UsageError
-from lakebed.pipelines.running.ledger_copies import take_up
+from lakebed.pipelines.running.ledger_copies import restore_ledger
 from lakebed.ports import Along, Event, Files, Undoing
 from lakebed.ports.inspection import Repoint
 from lakebed.settings import Root
@@ -119,7 +119,7 @@ def restore(lake: Lake, source: str, *, force: bool = False, newest: bool = Fals
     found, strangers = _gone_on(lake, tools) if tools.pointing else ((), ())
     if newest and tools.pointing:
         _take_up(tools, found)
-        take_up(lake.stores.files, lake.stores.catalog, lake.stores.records)
+        restore_ledger(lake.stores.files, lake.stores.catalog, lake.stores.records)
         tools.pointing.repoint([], along=Along(undoing=tuple(_undoings(lake, found))))
     return RestoreReport(
         manifest["made_at"],

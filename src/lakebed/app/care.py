@@ -18,7 +18,7 @@ from lakebed.pipelines import RunServices, read_zone
 from lakebed.pipelines.definition.load import list_folders
 from lakebed.pipelines.releases import fetch, reap_releases
 from lakebed.pipelines.running.heal import heal
-from lakebed.pipelines.running.ledger_copies import forget_copies
+from lakebed.pipelines.running.ledger_copies import remove_old_copies
 from lakebed.ports import CareEntry, Files, Lease
 from lakebed.settings import DATA, IN_BUCKET, Root, Settings, TableCare, nearest_care
 
@@ -149,7 +149,7 @@ class Care:
         reaped = reap_releases(stores.files, stores.releases, self._settings.releases, now=now, dry_run=dry_run)
         names = ("drafts", "pipelines", "releases", "objects")
         before = now - timedelta(days=self._settings.care.events_max_age_days)
-        copies = forget_copies(stores.files, before=before, dry_run=dry_run)
+        copies = remove_old_copies(stores.files, before=before, dry_run=dry_run)
         return Reaping({name: getattr(reaped, name) for name in names} | {"copies": copies}, reaped.bytes)
 
     def _log_places(self) -> dict[str, Files]:

@@ -8,7 +8,7 @@ from lakebed.care.fsck import SAMPLE, FsckReport, FsckServices, Pipelined, Repor
 from lakebed.engines.iceberg import DatabaseCatalog
 from lakebed.errors import DamagedTable, LakebedError, PointerMoved, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.running.ledger_copies import take_up
+from lakebed.pipelines.running.ledger_copies import restore_ledger
 from lakebed.ports import Along, Event, Pointer
 from lakebed.ports.inspection import Damage, MetadataFile, Pointing
 
@@ -130,7 +130,7 @@ def rebuild_catalog(lake: Lake, *, report: Report = quiet) -> Rebuilt:
             taken[str(candidate.name)] = candidate.file.location
         except PointerMoved:
             skipped[candidate.file.location] = "its name was taken meanwhile"
-    take_up(lake.stores.files, lake.stores.catalog, lake.stores.records)
+    restore_ledger(lake.stores.files, lake.stores.catalog, lake.stores.records)
     return Rebuilt(taken, skipped)
 
 

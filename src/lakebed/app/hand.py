@@ -9,35 +9,35 @@ from lakebed.app import look
 from lakebed.app.pipelines import BuildRequest, Pipelines
 from lakebed.errors import UsageError
 from lakebed.names import TableName
-from lakebed.pipelines import Build, ManualChange, WriteOptions, alter_by_hand, change_by_hand, keys_given, spec_by_hand
+from lakebed.pipelines import Build, ManualChange, WriteOptions, alter_manually, apply_manual_change, keys_given, manual_spec
 from lakebed.ports import Events, RunRecord
 from lakebed.sql import read_change
 
 
 def write_rows(pipelines: Pipelines, table: TableName, frame: Any, manner: WriteOptions, *, gates: bool) -> RunRecord:
     """Bring rows into a table, which is made if there is none."""
-    pipelines.tools.ground.refuse_copied_lake()
+    pipelines.tools.placement.refuse_copied_lake()
     return _change(pipelines, table, manner, ManualChange(frame=frame), gates=gates)
 
 
 def execute(pipelines: Pipelines, text: str, *, find: Callable[[str], TableName], events: Events, gates: bool) -> RunRecord:
     """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."""
-    pipelines.tools.ground.refuse_copied_lake()
+    pipelines.tools.placement.refuse_copied_lake()
     statement = read_change(text)
     parts = statement.target[1:] if len(statement.target) == 4 else statement.target
     table = find(".".join(f"`{part}`" if "." in part else part for part in parts))
     if statement.kind == "alter":
         build = Build({}, pipelines.tools, look.order_of(BuildRequest()))
-        return alter_by_hand(build, table, statement, events)
+        return alter_manually(build, table, statement, events)
     return _change(pipelines, table, WriteOptions(), ManualChange(statement=statement), gates=gates)
 
 
 def _change(pipelines: Pipelines, table: TableName, manner: WriteOptions, hand: ManualChange, *, gates: bool) -> RunRecord:
     specs = pipelines.load().specs
     release = pipelines.tools.records.releases().get(table, "")
-    spec = spec_by_hand(table, manner, pipeline=specs.get(table) if gates else None, release=release)
-    order = replace(look.order_of(BuildRequest()), hand=hand)
-    return change_by_hand(Build(specs, pipelines.tools, order), spec)
+    spec = manual_spec(table, manner, pipeline=specs.get(table) if gates else None, release=release)
+    order = replace(look.order_of(BuildRequest()), manual_change=hand)
+    return apply_manual_change(Build(specs, pipelines.tools, order), spec)
 
 
 def manner_of(mode: str, key: str | Sequence[str], order: str | None, on_schema_change: str) -> WriteOptions:

@@ -46,9 +46,9 @@ class Loaded:
 
 def load_drafts(tools: RunServices) -> Loaded:
     """All pipelines as they lie in their folders."""
-    folders = read_folders(tools.ground.files)
+    folders = read_folders(tools.placement.files)
     for folder in folders:
-        refuse_unknown_layer(folder, tools.ground.settings)
+        refuse_unknown_layer(folder, tools.placement.settings)
     known = tables_of(folders)
     read = [(read_pipeline(folder, texts(folder, contents), known=known), contents) for folder, contents in folders.items()]
     specs = {spec.table: spec for spec, _ in read}
@@ -59,7 +59,7 @@ def load_drafts(tools: RunServices) -> Loaded:
 
 def load_all_released(tools: RunServices) -> Loaded:
     """All pipelines as of their newest releases; others can be named, and are refused with the reason."""
-    found, last = load_released(tools.ground.files, tools.releases), tools.records.releases()
+    found, last = load_released(tools.placement.files, tools.releases), tools.records.releases()
     refused = found.damaged | found.deleted | found.unreleased
     nodes = [_node(spec, last) for spec in found.specs.values()]
     nodes += [GraphNode(table, (), path=table.pipeline_folder) for table in refused]
@@ -70,7 +70,7 @@ def load_all_released(tools: RunServices) -> Loaded:
 def refuse_unreleased_inputs(tables: Sequence[TableName], loaded: Loaded, tools: RunServices) -> None:
     """Refuse pipelines that read a table which is not there, and whose pipeline cannot make it because it has no release."""
     read = {table for one in tables for table in loaded.specs[one].inputs if table in loaded.refused}
-    for table in sorted(read - tools.ground.catalog.pointers(read).keys() if read else ()):
+    for table in sorted(read - tools.placement.catalog.pointers(read).keys() if read else ()):
         raise loaded.refused[table]
 
 

@@ -82,7 +82,7 @@ def judge_selected(pipelines: "Pipelines", request: "BuildRequest", *, on_end: O
 
 def _judged(pipelines: "Pipelines", loaded: "Loaded", spec: PipelineSpec, request: "BuildRequest") -> Judged:
     tools = pipelines.tools
-    if not spec.is_view and spec.table not in tools.ground.catalog.pointers([spec.table]):
+    if not spec.is_view and spec.table not in tools.placement.catalog.pointers([spec.table]):
         return Judged(spec.table, reason="it has not been run yet")
     return Judged(spec.table, judged(spec, loaded.specs, tools, order_of(request)))
 

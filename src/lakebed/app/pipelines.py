@@ -138,7 +138,7 @@ class Pipelines:
 
     def _ready(self, request: BuildRequest) -> tuple[Loaded, tuple[TableName, ...]]:
         """What is to run, found sound and saved."""
-        self.tools.ground.refuse_copied_lake()
+        self.tools.placement.refuse_copied_lake()
         loaded = self.load(released=request.released)
         tables = loaded.selected(request.select, request.exclude)
         refuse_unreleased_inputs(tables, loaded, self.tools)
@@ -148,7 +148,7 @@ class Pipelines:
 
     def retry(self, *, threads: int = 1, wait: float = 0.0, onlooker: BuildListener | None = None) -> BuildResult:
         """Run again what failed or was skipped in the last build, as it was asked for then; see `run` for `wait`."""
-        settle_divided(self.tools.ground.catalog)  # what a crash left half published may have happened after all
+        settle_divided(self.tools.placement.catalog)  # what a crash left half published may have happened after all
         last = look.last_of_a_build(self)
         if last is None:
             raise UsageError("nothing has run yet, so there is nothing to try again.", next="Run something: lakebed run")
@@ -157,7 +157,7 @@ class Pipelines:
         wanted = sorted({record.table for record in runs} - done)  # a dead run's record says running
         if not wanted:
             raise UsageError("everything in the last build succeeded.")
-        asked = args_of(self.tools.ground.files, last.invocation)
+        asked = args_of(self.tools.placement.files, last.invocation)
         full_refresh, vars = asked.get("full_refresh", False), asked.get("vars", {})
         request = BuildRequest(tuple(map(str, wanted)), (), full_refresh, vars, released=last.version is not None)
         return self.run(request, together=asked.get("together", False), threads=threads, wait=wait, onlooker=onlooker)

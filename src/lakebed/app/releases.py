@@ -81,15 +81,15 @@ class PipelineReleases:
         """All pipelines: drafts, right or wrong, released ones, and those that can be restored."""
         releases = self._tools.releases
         saved = {draft.table for draft in releases.drafts()}
-        return tuple(sorted({*draft_tables(self._tools.ground.files), *releases.newest(), *releases.deleted(), *saved}))
+        return tuple(sorted({*draft_tables(self._tools.placement.files), *releases.newest(), *releases.deleted(), *saved}))
 
     def make(self, name: str, *, message: str = "", vars: Mapping[str, Any] | None = None) -> Made:
         """Check a draft and make it the next version; where it is the newest version already, nothing is made."""
         tools, table = self._tools, self.find(name)
         contents = self._draft(table)
         read = texts(table.pipeline_folder, contents)
-        refuse_unknown_layer(table.pipeline_folder, tools.ground.settings)
-        known = {*draft_tables(tools.ground.files), *tools.releases.newest()}
+        refuse_unknown_layer(table.pipeline_folder, tools.placement.settings)
+        known = {*draft_tables(tools.placement.files), *tools.releases.newest()}
         spec = read_pipeline(table.pipeline_folder, read, known=known)
         check_release(spec, read, tools, vars=vars or {})
         return make_release(spec, contents, tools, who=this_user(), message=message)
@@ -126,14 +126,14 @@ class PipelineReleases:
     def delete(self, name: str) -> PipelineState:
         """Take a pipeline out of the lake. Its draft is saved, its releases are kept for a while, its table stays."""
         table = self.find(name)
-        if table not in draft_tables(self._tools.ground.files) and table in self._tools.releases.deleted():
+        if table not in draft_tables(self._tools.placement.files) and table in self._tools.releases.deleted():
             raise UsageError("it is deleted already.", where=str(table))
         delete_draft(table, self._tools)
         return next(state for state in self.ls() if state.table == table)
 
     def ls(self) -> tuple[PipelineState, ...]:
         """All pipelines: drafts, released ones, and deleted ones that can still be restored."""
-        files, releases = self._tools.ground.files, self._tools.releases
+        files, releases = self._tools.placement.files, self._tools.releases
         drafts, newest, deleted = draft_tables(files), releases.newest(), releases.deleted()
         digests = {table: digest_of(read_folder(files, table.pipeline_folder)) for table in drafts}
         return tuple(
@@ -144,12 +144,12 @@ class PipelineReleases:
     def _listed(self, table: TableName, newest: Release | None, digest: str | None, deleted_at: datetime | None) -> PipelineState:
         version, at = (newest.version, newest.at) if newest else (None, None)
         if digest is None and deleted_at:
-            days = self._tools.ground.settings.releases.soft_delete_purge_days
+            days = self._tools.placement.settings.releases.soft_delete_purge_days
             return PipelineState(table, "deleted", version, at, deleted_at, deleted_at + timedelta(days=days))
         return PipelineState(table, _draft_state(newest, digest), version, at)
 
     def _draft(self, table: TableName) -> dict[str, bytes]:
-        contents = read_folder(self._tools.ground.files, table.pipeline_folder)
+        contents = read_folder(self._tools.placement.files, table.pipeline_folder)
         if not contents:
             next = f"Bring it back: lakebed pipeline restore {table}"
             raise UsageError("there is no draft: its folder is gone.", where=table.pipeline_folder, next=next)
@@ -159,7 +159,7 @@ class PipelineReleases:
         if text == DRAFT:
             return DRAFT, self._draft(table)
         stored = self._stored(table, text)
-        return stored.name, fetch(self._tools.ground.files, stored.files)
+        return stored.name, fetch(self._tools.placement.files, stored.files)
 
     def _stored(self, table: TableName, text: str) -> _Stored:
         """A version (`3`), or a saved draft by the beginning of its digest."""
@@ -177,7 +177,7 @@ class PipelineReleases:
         return _saved(fitting[0])
 
     def _last(self, table: TableName) -> _Stored:
-        if table in draft_tables(self._tools.ground.files):
+        if table in draft_tables(self._tools.placement.files):
             next = f"Choose one: lakebed pipeline drafts {table}, lakebed pipeline releases {table}"
             raise UsageError("its draft is there; say what to restore.", where=str(table), next=next)
         drafts, versions = self._tools.releases.drafts(table), self._tools.releases.of(table)

@@ -77,7 +77,7 @@ class Zones:
 
     @property
     def _files(self) -> Files:
-        return self._pipelines.tools.ground.files
+        return self._pipelines.tools.placement.files
 
     def names(self) -> tuple[ZoneName, ...]:
         """Those that have a folder, and those that a pipeline reads."""

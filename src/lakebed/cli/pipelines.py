@@ -145,7 +145,7 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
 
 
 def _plan_facts(plan: "RunPlan") -> dict[str, Any]:
-    from lakebed.pipelines.planning.plan import OpenZone
+    from lakebed.pipelines.planning.plan import OpenZone, step_name
     from lakebed.pipelines.planning.plan_text import in_words, inputs_of, strategy_of
 
     zones = [step for step in plan.steps if isinstance(step, OpenZone)]
@@ -155,5 +155,5 @@ def _plan_facts(plan: "RunPlan") -> dict[str, Any]:
         "reason": plan.reason,
         "inputs": list(map(pin_facts, inputs_of(plan))),
         "files": [{"zone": str(step.zone), "pattern": step.pattern, "files": list(step.files)} for step in zones],
-        "steps": [{"step": type(step).__name__, "does": in_words(step)} for step in plan.steps],
+        "steps": [{"step": step_name(step), "does": in_words(step)} for step in plan.steps],
     }

@@ -12,7 +12,7 @@ from lakebed.pipelines.preview.lookahead import Ahead
 from lakebed.pipelines.preview.preview import Preview, judged, preview
 from lakebed.pipelines.running.build import Build, run_each
 from lakebed.pipelines.running.heal import read_log
-from lakebed.pipelines.running.manual import WriteOptions, alter_by_hand, change_by_hand, keys_given, spec_by_hand
+from lakebed.pipelines.running.manual import WriteOptions, alter_manually, apply_manual_change, keys_given, manual_spec
 from lakebed.pipelines.running.together import run_together
 from lakebed.pipelines.services import ManualChange, RunOptions, RunServices, When, Workbench
 
@@ -32,12 +32,13 @@ __all__ = [
     "When",
     "Workbench",
     "WriteOptions",
-    "alter_by_hand",
+    "alter_manually",
+    "apply_manual_change",
     "build_graph",
-    "change_by_hand",
     "judged",
     "keys_given",
     "load_pipelines",
+    "manual_spec",
     "preview",
     "read_log",
     "read_pipeline",
@@ -46,5 +47,4 @@ __all__ = [
     "run_each",
     "run_together",
     "select",
-    "spec_by_hand",
 ]

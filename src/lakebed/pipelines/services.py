@@ -36,7 +36,7 @@ class Workbench(Protocol):
 class RunServices:
     """The engines behind a run."""
 
-    ground: TablePlacement
+    placement: TablePlacement
     leases: Leases
     records: Records
     compute: Callable[[str], Compute]  # a session of its own, by run id
@@ -50,7 +50,7 @@ class RunServices:
 
     def local(self, at: datetime) -> datetime:
         """The same moment in the lake's time zone."""
-        return at.astimezone(ZoneInfo(self.ground.settings.timezone))
+        return at.astimezone(ZoneInfo(self.placement.settings.timezone))
 
 
 @dataclass(frozen=True)
@@ -75,5 +75,5 @@ class RunOptions:
     ref: str = MAIN
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))  # one for all runs that were asked for together
     watch: Callable[[str, Step, When], None] = _unwatched
-    hand: ManualChange | None = None
+    manual_change: ManualChange | None = None
     stop: Event = field(default_factory=Event)  # set: runs end at their next step

@@ -15,7 +15,7 @@ def known_files(
 ) -> tuple[ConsumedFile, ...]:
     """The files of a zone that a table has, or any table. Those present under another etag are recognised, once and for all."""
     rows = tools.records.consumed(zone, table=table)
-    seen = recognise(tools.ground.files, present, rows)
+    seen = recognise(tools.placement.files, present, rows)
     if not seen:
         return rows
     tools.records.sighted(seen)

@@ -39,7 +39,7 @@ def pin(
 ) -> tuple[Pins, TargetTable]:
     """What a run of this pipeline reads, and the table as it is now. Inputs are of one moment, save those just `built`."""
     refs = tuple(_tables_read(spec, specs))
-    catalog = tools.ground.catalog
+    catalog = tools.placement.catalog
     wanted = {spec.table, *(ref.table for ref in refs)}
     found = catalog.metadata(catalog.pointers([table for table in wanted if table not in built]).values())
     _refuse_unknown(refs, {*found, *built}, specs, tools)
@@ -119,7 +119,7 @@ def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, to
         if ref.table in specs:
             what, advice = f"the table {ref.table} is not there yet.", f"Run its pipeline first: lakebed run -s +{ref.table}"
         else:
-            names = [str(table) for table in (*tools.ground.catalog.pointers(), *specs) if not table.hidden]
+            names = [str(table) for table in (*tools.placement.catalog.pointers(), *specs) if not table.hidden]
             close = near(str(ref.table), names) or near(ref.text, names)
             what, advice = f"there is no table {ref.text!r} to ref.", suggestion(close)
         raise BadPipeline(what, where=ref.where, line=ref.line, next=advice)
@@ -130,7 +130,7 @@ def refuse_unknown_refs(tables: Sequence[TableName], specs: Specs, tools: RunSer
     refuse_unknown_zones([ref for table in tables for ref in specs[table].zones], tools)
     refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
     wanted = {ref.table for ref in refs} - specs.keys()
-    _refuse_unknown(refs, {*specs, *tools.ground.catalog.pointers(wanted)} if wanted else set(specs), specs, tools)
+    _refuse_unknown(refs, {*specs, *tools.placement.catalog.pointers(wanted)} if wanted else set(specs), specs, tools)
 
 
 def _refuse_lost_history(spec: PipelineSpec) -> None:

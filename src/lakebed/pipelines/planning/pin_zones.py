@@ -69,7 +69,7 @@ class _Zone:
 
     def __init__(self, ref: ZoneRef, spec: ZoneSpec, table: TableName, tools: RunServices) -> None:
         self.ref, self.spec, self.tools = ref, spec, tools
-        frozen = freeze(tools.ground.files, ref.zone, spec, pattern=ref.pattern)
+        frozen = freeze(tools.placement.files, ref.zone, spec, pattern=ref.pattern)
         self.files, self.changing = frozen.files, tuple(file.path for file in frozen.waiting)
         self.known = known_files(ref.zone, frozen.files, tools, table=table)
         self.held = {(file.path, file.etag) for file in self.known if file.state == "held"}
@@ -106,7 +106,7 @@ class _Zone:
 
     def _archived(self) -> tuple[FileInfo, ...]:
         there = {
-            file.path: file for file in processed(self.tools.ground.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
+            file.path: file for file in processed(self.tools.placement.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
         }
         places = archived_places(self.known, there)
         held = {place for file, place in places.items() if file in self.held}
@@ -135,7 +135,7 @@ def read_zone(zone: ZoneName, tools: RunServices) -> ZoneSpec:
     """The settings of a zone, from its zone.yaml if it has one."""
     where = f"{zone.folder}/{ZONE_FILE}"
     try:
-        text = tools.ground.files.read(where, length=LARGEST + 1).decode()
+        text = tools.placement.files.read(where, length=LARGEST + 1).decode()
     except FileMissing:
         text = None
     except UnicodeDecodeError:

@@ -70,7 +70,7 @@ class PrepareSchema:
 
 
 @dataclass(frozen=True)
-class EvolveLayout:
+class EvolveArrangement:
     """Divide and order new files as the pipeline says; those that are there stay as they are, and readers notice nothing."""
 
     table: TableName
@@ -118,7 +118,7 @@ class DropStage:
 
 
 @dataclass(frozen=True)
-class Judge:
+class RunGate:
     """Ask a gate about the branch."""
 
     gate: Gate = field(repr=False)
@@ -140,15 +140,15 @@ class CreateView:
 
 
 @dataclass(frozen=True)
-class Archive:
+class ArchiveFiles:
     """Move files to `_processed/` that all their readers have."""
 
     zone: ZoneName
 
 
 Step = (
-    OpenZone | Calculate | Replay | Stage | CheckKeys | PrepareSchema | EvolveLayout | CreateHidden | OpenBranch | Write | Execute
-    | DropStage | Judge | Publish | CreateView | Archive
+    OpenZone | Calculate | Replay | Stage | CheckKeys | PrepareSchema | EvolveArrangement
+    | CreateHidden | OpenBranch | Write | Execute | DropStage | RunGate | Publish | CreateView | ArchiveFiles
 )  # fmt: skip
 
 
@@ -186,12 +186,12 @@ def plan_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunPlan:
     return RunPlan(spec.table, pins.run_id, steps, found.reason)
 
 
-def plan_by_hand(spec: PipelineSpec, pins: Pins, target: TargetTable, *, statement: ChangeStatement | None) -> RunPlan:
+def plan_manual_change(spec: PipelineSpec, pins: Pins, target: TargetTable, *, statement: ChangeStatement | None) -> RunPlan:
     """A statement runs on the branch; rows are staged first, whatever the strategy, for they may come from another session."""
     if statement is None:
         return RunPlan(spec.table, pins.run_id, _table_steps(spec, pins, target, staged=True))
     branch: tuple[Step, ...] = (OpenBranch(spec.table, pins.branch, target.base(pins.ref)), Execute(spec.table, statement))
-    return RunPlan(spec.table, pins.run_id, (*branch, *(Judge(gate) for gate in spec.gates), Publish(spec.table, pins.ref)))
+    return RunPlan(spec.table, pins.run_id, (*branch, *(RunGate(gate) for gate in spec.gates), Publish(spec.table, pins.ref)))
 
 
 def _table_steps(spec: PipelineSpec, pins: Pins, target: TargetTable, *, staged: bool) -> tuple[Step, ...]:
@@ -208,9 +208,9 @@ def _table_steps(spec: PipelineSpec, pins: Pins, target: TargetTable, *, staged:
         *place,
         Write(spec.table, spec.strategy, replaces=pins.full_refresh and not target.absent),
         *(DropStage(table) for table in passing),
-        *(Judge(gate) for gate in spec.gates),
+        *(RunGate(gate) for gate in spec.gates),
         Publish(spec.table, pins.ref),
-        *(Archive(zone) for zone in spec.zone_names if spec.config.archive_landing_zones),
+        *(ArchiveFiles(zone) for zone in spec.zone_names if spec.config.archive_landing_zones),
     )
 
 
@@ -236,11 +236,11 @@ def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[Step, ...]:
     if target.metadata is None or (wanted.partition_by is None and wanted.sort_by is None):
         return ()
     change = plan_layout(layout_of(target.metadata.partition_by, target.metadata.sort_by), wanted)
-    return (EvolveLayout(spec.table, change),) if change else ()
+    return (EvolveArrangement(spec.table, change),) if change else ()
 
 
 def _view_steps(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:
-    return (*_calculation(spec, pins), *(Judge(gate) for gate in spec.gates), CreateView(spec.table))
+    return (*_calculation(spec, pins), *(RunGate(gate) for gate in spec.gates), CreateView(spec.table))
 
 
 def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:
@@ -256,6 +256,14 @@ def is_staged(strategy: Strategy) -> bool:
     return strategy.strategy not in {"full_refresh", "append_only"}
 
 
+_FORMER_NAMES = {RunGate: "Judge", EvolveArrangement: "EvolveLayout", ArchiveFiles: "Archive"}
+
+
+def step_name(step: Step) -> str:
+    """The kind of a step as run records and JSON have it. Classes may be renamed; these names are stored."""
+    return _FORMER_NAMES.get(type(step), type(step).__name__)
+
+
 def phase_name(step: Step) -> str:
-    """`Judge` of the gate no_nulls is `judge no_nulls`; others go by their kind."""
-    return f"judge {step.gate.name}" if isinstance(step, Judge) else type(step).__name__
+    """The name of a step in the phases of a run's record; a gate's is `judge` and its name."""
+    return f"judge {step.gate.name}" if isinstance(step, RunGate) else step_name(step)

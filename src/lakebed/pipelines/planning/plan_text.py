@@ -5,20 +5,20 @@ from collections.abc import Iterable, Sequence
 from lakebed.names import short_id
 from lakebed.pipelines.planning.pins import Batch
 from lakebed.pipelines.planning.plan import (
-    Archive,
+    ArchiveFiles,
     Calculate,
     CheckKeys,
     CreateHidden,
     CreateView,
     DropStage,
-    EvolveLayout,
+    EvolveArrangement,
     Execute,
-    Judge,
     OpenBranch,
     OpenZone,
     PrepareSchema,
     Publish,
     Replay,
+    RunGate,
     RunPlan,
     Stage,
     Step,
@@ -78,7 +78,7 @@ def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
         case PrepareSchema(policy, renames):
             called = f"; publishing renames {', '.join(f'{old} to {new}' for old, new in renames)}" if renames else ""
             return f"compare columns: {_POLICIES[policy]} ({policy}){called}"
-        case EvolveLayout(_, change):
+        case EvolveArrangement(_, change):
             return f"{_layout(change)}: new files only"
         case CreateHidden():
             return "make the table, under a name nobody knows"
@@ -92,14 +92,14 @@ def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
             return f"run the {statement.kind.upper()} on the branch"
         case DropStage():
             return "remove the hidden table"
-        case Judge(gate):
+        case RunGate(gate):
             consequence = "blocks" if gate.severity == "error" else "warns"
             return f"ask the gate {gate.name} ({consequence}){f': {gate.description}' if gate.description else ''}"
         case Publish(table, ref):
             return f"publish {table}: {ref} moves, readers see it"
         case CreateView(table):
             return f"make the view {table}"
-        case Archive(zone):
+        case ArchiveFiles(zone):
             return f"move files of {zone} that all their readers have to _processed/"
 
 

@@ -10,7 +10,7 @@ from lakebed.pipelines.services import RunServices
 
 def refuse_unknown_zones(refs: Iterable[ZoneRef], tools: RunServices) -> None:
     """A zone is known if it has a folder, be it an empty one, or if some table has taken files of it."""
-    folders = lru_cache(tools.ground.files.folders)  # once a namespace
+    folders = lru_cache(tools.placement.files.folders)  # once a namespace
     for ref in refs:
         known = folders(f"{ref.zone.namespace}/landing")
         if ref.zone.name not in known and not tools.records.consumed(ref.zone):

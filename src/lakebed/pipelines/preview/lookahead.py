@@ -26,7 +26,7 @@ class Ahead:
 
     @classmethod
     def of(cls, specs: Specs, tools: RunServices, order: RunOptions) -> "Ahead":
-        missing = specs.keys() - tools.ground.catalog.pointers().keys()
+        missing = specs.keys() - tools.placement.catalog.pointers().keys()
         return cls(specs, tools, order, {table: UnpublishedInput(table, None) for table in missing})
 
     def setting(self, table: TableName, *, mark: Watermark | None = None) -> TemplateContext:

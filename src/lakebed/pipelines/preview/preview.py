@@ -55,8 +55,8 @@ def preview(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOpti
     """The first rows that a run would come to, from sample files where a zone has some. Writes nothing."""
     with _looking(spec, specs, tools, order) as work:
         sampled = []
-        for (zone, pattern), pinned_files in work.setting.pins.landing.items():
-            chosen = tuple(samples(tools.ground.files, zone, read_zone(zone, tools), pattern=pattern))
+        for (zone, pattern), pinned_files in work.context.pins.landing.items():
+            chosen = tuple(samples(tools.placement.files, zone, read_zone(zone, tools), pattern=pattern))
             sampled += [zone] if chosen else []
             calculate.take_files(work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True)
         calculate.calculate(work)
@@ -68,13 +68,13 @@ def judged(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptio
     if not spec.gates:
         return ()
     with _looking(spec, specs, tools, order) as work:
-        target = work.setting.target
+        target = work.context.target
         if target.absent and not spec.is_view:
             raise UsageError(
                 "there is no table yet to test.", where=str(spec.table), next=f"Run it first: lakebed run -s {spec.table}"
             )
-        this = f"({compile_query(work.setting).text}\n)" if spec.is_view else work.setting.this or spec.table.spark
-        return tuple(judge(gate, compile_gate(work.setting, gate, this=this).text, compute=work.compute) for gate in spec.gates)
+        this = f"({compile_query(work.context).text}\n)" if spec.is_view else work.context.this or spec.table.spark
+        return tuple(judge(gate, compile_gate(work.context, gate, this=this).text, compute=work.compute) for gate in spec.gates)
 
 
 @contextmanager

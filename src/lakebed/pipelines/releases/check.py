@@ -41,7 +41,7 @@ def check_release(spec: PipelineSpec, texts: Texts, tools: RunServices, *, vars:
 
 def known_columns(specs: list[PipelineSpec], tools: RunServices) -> Schemas:
     """The columns of all tables and zones that are read, as far as they are known without reading files."""
-    catalog = tools.ground.catalog
+    catalog = tools.placement.catalog
     tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
     found = catalog.metadata(catalog.pointers(tables).values())
     zones = {zone: read_zone(zone, tools).expected_schema for spec in specs for zone in spec.zone_names}
@@ -51,13 +51,13 @@ def known_columns(specs: list[PipelineSpec], tools: RunServices) -> Schemas:
 
 def refuse_circle(spec: PipelineSpec, tools: RunServices) -> None:
     """Refuse a release that would make the released pipelines read each other in a circle: none of them could run."""
-    others = load_released(tools.ground.files, tools.releases).specs
+    others = load_released(tools.placement.files, tools.releases).specs
     build_graph([GraphNode(one.table, one.inputs, path=one.folder) for one in (others | {spec.table: spec}).values()])
 
 
 def _refuse_unknown_refs(spec: PipelineSpec, tools: RunServices) -> None:
     """Every table that is read is there, or a pipeline makes it; a draft of another pipeline may be wrong meanwhile."""
-    known = {*draft_tables(tools.ground.files), *tools.releases.newest(), *tools.ground.catalog.pointers()}
+    known = {*draft_tables(tools.placement.files), *tools.releases.newest(), *tools.placement.catalog.pointers()}
     names = [str(table) for table in known if not table.hidden]
     for ref in (*spec.refs, *spec.gate_refs):
         if ref.table not in known:
@@ -96,7 +96,7 @@ class _Known:
 
 
 def _known(spec: PipelineSpec, tools: RunServices) -> _Known:
-    schemas, store = known_columns([spec], tools), tools.ground.files
+    schemas, store = known_columns([spec], tools), tools.placement.files
     folders = list_folders(store)
     python = (store.read(f"{folder}/{_PYTHON}").decode(errors="replace") for folder in folders if _PYTHON in folders[folder])
     columns = {".".join((CATALOG, *table.parts)): tuple(schemas.get(str(table), ())) for table in _settled(spec, tools)}
@@ -107,7 +107,7 @@ def _known(spec: PipelineSpec, tools: RunServices) -> _Known:
 
 def _settled(spec: PipelineSpec, tools: RunServices) -> Iterator[TableName]:
     """The inputs whose columns will be those that they have: no pipeline makes them, or it has not changed since it ran."""
-    newest, last, store = tools.releases.newest(), tools.records.releases(), tools.ground.files
+    newest, last, store = tools.releases.newest(), tools.records.releases(), tools.placement.files
     for table in spec.inputs:
         draft = read_folder(store, table.pipeline_folder)
         makers = {digest_of(draft)} if draft else set()

@@ -51,16 +51,16 @@ def roll_back(table: TableName, version: int, tools: RunServices, *, who: str, m
     if table in tools.releases.deleted() and not _source_there(table, tools):
         next = f"Bring it back: lakebed pipeline restore {table} {version}"
         raise UsageError("it was deleted.", where=str(table), next=next)
-    contents = fetch(tools.ground.files, old.files)
-    spec = read_release(tools.ground.files, old, known=tools.releases.newest().keys())
+    contents = fetch(tools.placement.files, old.files)
+    spec = read_release(tools.placement.files, old, known=tools.releases.newest().keys())
     refuse_circle(spec, tools)
-    if draft := read_folder(tools.ground.files, table.pipeline_folder):
+    if draft := read_folder(tools.placement.files, table.pipeline_folder):
         save_draft(table, draft, tools)
     return _next_version(spec, contents, tools, who=who, message=message or f"rollback to {version}")
 
 
 def _source_there(table: TableName, tools: RunServices) -> bool:
-    return bool(read_folder(tools.ground.files, table.pipeline_folder))
+    return bool(read_folder(tools.placement.files, table.pipeline_folder))
 
 
 def find_version(table: TableName, version: int, tools: RunServices) -> Release:
@@ -73,7 +73,7 @@ def find_version(table: TableName, version: int, tools: RunServices) -> Release:
 
 
 def _next_version(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> Made:
-    files, table = tools.ground.files, spec.table
+    files, table = tools.placement.files, spec.table
     versions = tools.releases.of(table)
     kept = keep(files, contents)
     last = versions[0] if versions else None
@@ -81,7 +81,7 @@ def _next_version(spec: PipelineSpec, contents: Contents, tools: RunServices, *,
         return Made(last, False, Changes())
     number = last.version + 1 if last else 1
     release = Release(table, number, spec.release, tools.now(), who, message, kept)
-    limit = spec.config.max_versions or tools.ground.settings.releases.max_versions
+    limit = spec.config.max_versions or tools.placement.settings.releases.max_versions
     drop = versions_to_drop([number, *(old.version for old in versions)], limit)
     changes = changes_between(last, contents, tools, name=f"release {number}")
     tools.releases.add(release, drop=drop)
@@ -93,7 +93,7 @@ def changes_between(last: Release | None, contents: Contents, tools: RunServices
     """What differs from a version; one that cannot be read any more is no reason not to replace it."""
     before: Contents = {}
     with suppress(DamagedRelease):
-        before = fetch(tools.ground.files, last.files) if last else {}
+        before = fetch(tools.placement.files, last.files) if last else {}
     return compare(before, contents, names=(f"release {last.version}" if last else "nothing", name))
 
 
@@ -113,15 +113,15 @@ def save_drafts(drafts: Mapping[TableName, Contents], tools: RunServices) -> Non
 
 
 def _saved(table: TableName, contents: Contents, tools: RunServices) -> Draft:
-    draft = Draft(table, digest_of(contents), tools.now(), keep(tools.ground.files, contents))
+    draft = Draft(table, digest_of(contents), tools.now(), keep(tools.placement.files, contents))
     tools.releases.save(draft)
-    assure(tools.ground.files, contents)
+    assure(tools.placement.files, contents)
     return draft
 
 
 def restore_draft(table: TableName, files: Listed, tools: RunServices) -> RestoredDraft:
     """Write these files back as the draft; the present one is saved first, and files that are not among them go."""
-    store, folder = tools.ground.files, table.pipeline_folder
+    store, folder = tools.placement.files, table.pipeline_folder
     contents = fetch(store, files)
     present = read_folder(store, folder)
     if present:
@@ -138,7 +138,7 @@ def restore_draft(table: TableName, files: Listed, tools: RunServices) -> Restor
 
 def delete_draft(table: TableName, tools: RunServices) -> Draft | None:
     """Take a pipeline out of the lake: its draft is saved and its folder removed; releases and the table stay."""
-    store, folder = tools.ground.files, table.pipeline_folder
+    store, folder = tools.placement.files, table.pipeline_folder
     contents = read_folder(store, folder)
     draft = save_draft(table, contents, tools)[0] if contents else None
     tools.releases.delete(table, at=tools.now())

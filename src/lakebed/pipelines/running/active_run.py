@@ -22,27 +22,27 @@ from lakebed.tables import HeldLease, SchemaChange, on_branch, pinned, projected
 class ActiveRun:
     """Filled in step by step; only the run that owns it touches it."""
 
-    tools: RunServices
-    order: RunOptions
-    setting: TemplateContext
+    services: RunServices
+    options: RunOptions
+    context: TemplateContext
     plan: RunPlan
     held: HeldLease
     record: RunRecord
-    moment: datetime  # the run's one time, in what it writes; of a replay: that of the run at hand
+    timestamp: datetime  # the run's one time, in what it writes; of a replay: that of the run at hand
     log: logging.Logger
     resources: ExitStack = field(default_factory=ExitStack)
     landed: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)
-    recalled: dict[tuple[ZoneName, str | None], Mapping[str, str]] = field(default_factory=dict)  # of zones: column → type
+    zone_types: dict[tuple[ZoneName, str | None], Mapping[str, str]] = field(default_factory=dict)  # of zones: column → type
     digests: dict[str, str] = field(default_factory=dict)  # of the files of zones, by path
-    part: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)  # of a replay: the batch at hand
+    batch: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)  # of a replay: the batch at hand
     frame: Frame = None
     compiled: Compiled | None = None
     fields: tuple[Field, ...] = ()
     result_rows: int | None = None
     keys: int | None = None
-    met: Mapping[str, int] = field(default_factory=dict)  # what the arriving keys met in the table
-    change: SchemaChange = field(default_factory=SchemaChange)
-    shown: tuple[ColumnAlias, ...] = ()  # the branch's columns as they will be called; none said: as they are
+    key_matches: Mapping[str, int] = field(default_factory=dict)  # what the arriving keys met in the table
+    schema_change: SchemaChange = field(default_factory=SchemaChange)
+    aliases: tuple[ColumnAlias, ...] = ()  # the branch's columns as they will be called; none said: as they are
     skip_write: bool = False
     unchanged: bool = False
     publishing: Literal["", "tried", "done"] = ""  # how far it came; tried: perhaps it happened
@@ -53,77 +53,77 @@ class ActiveRun:
 
     @property
     def spec(self) -> PipelineSpec:
-        return self.setting.spec
+        return self.context.spec
 
     @property
     def table(self) -> TableName:
-        return self.setting.spec.table
+        return self.context.spec.table
 
     @property
     def run_id(self) -> str:
         return self.record.run_id
 
     @property
-    def first(self) -> bool:
-        return self.setting.target.absent
+    def is_first_run(self) -> bool:
+        return self.context.target.absent
 
     @property
-    def written(self) -> TableName:
+    def physical_table(self) -> TableName:
         """The table that is written: the hidden one in a first run."""
-        return hidden_table(self.table, self.run_id) if self.first else self.table
+        return hidden_table(self.table, self.run_id) if self.is_first_run else self.table
 
     @property
     def branch(self) -> str:
-        return MAIN if self.first else self.setting.pins.branch
+        return MAIN if self.is_first_run else self.context.pins.branch
 
     @property
-    def place(self) -> str:
+    def write_target(self) -> str:
         """What is written and what gates read, in Spark's words; columns have their present names."""
         if self.skip_write:
-            return pinned(self.table, self.setting.target.base(self.order.ref))
-        return self.written.spark if self.first else on_branch(self.table, self.branch)
+            return pinned(self.table, self.context.target.base(self.options.ref))
+        return self.physical_table.spark if self.is_first_run else on_branch(self.table, self.branch)
 
     @property
-    def judged(self) -> str:
+    def gate_target(self) -> str:
         """The same with the columns called as they will be."""
         if self.skip_write:
-            return self.setting.this or self.place
-        return projected(self.place, self.shown)
+            return self.context.this or self.write_target
+        return projected(self.write_target, self.aliases)
 
     @property
     def stage(self) -> TableName:
         return staged_table(self.table, self.run_id)
 
     @property
-    def now(self) -> str:
+    def timestamp_literal(self) -> str:
         """The run's one moment, as a literal."""
-        return time_literal(self.moment)
+        return time_literal(self.timestamp)
 
     @property
     def read(self) -> Mapping[tuple[ZoneName, str | None], Landed]:
         """The files that the pipeline sees."""
-        return self.part or self.landed
+        return self.batch or self.landed
 
     @cached_property
     def compute(self) -> Compute:
         """The run's own session, opened when it is first needed."""
-        compute = self.tools.compute(self.run_id)
+        compute = self.services.compute(self.run_id)
         self.resources.callback(compute.close)
         return compute
 
     def metadata(self, table: TableName) -> TableMetadata:
         """A table as the catalog has it now."""
-        catalog = self.tools.ground.catalog
+        catalog = self.services.placement.catalog
         return catalog.metadata(catalog.pointers([table]).values())[table]
 
     def head(self) -> Snapshot | None:
         """Where the branch stands."""
-        return self.metadata(self.written).head(self.branch)
+        return self.metadata(self.physical_table).head(self.branch)
 
     @property
     def input_pins(self) -> tuple[InputPin, ...]:
-        return tuple(self.setting.pins.inputs.values())
+        return tuple(self.context.pins.inputs.values())
 
     @property
     def vars(self) -> Mapping[str, Any]:
-        return self.order.vars
+        return self.options.vars

@@ -22,10 +22,10 @@ from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.pin import Specs
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.begin import begin, closing, told
-from lakebed.pipelines.running.failure import failing
-from lakebed.pipelines.running.ledger_copies import keep_copy
-from lakebed.pipelines.running.publishing import along, ask
+from lakebed.pipelines.running.begin import begin, closing, error_facts
+from lakebed.pipelines.running.failure import recording_failure
+from lakebed.pipelines.running.ledger_copies import write_copy
+from lakebed.pipelines.running.publishing import publication_records, publish_requests
 from lakebed.pipelines.running.run import finish, prepare, publish_view, publishing
 from lakebed.pipelines.running.walk import walk
 from lakebed.pipelines.services import RunOptions, RunServices
@@ -43,8 +43,8 @@ class Build:
     """Several runs asked for at once."""
 
     specs: Specs
-    tools: RunServices
-    order: RunOptions
+    services: RunServices
+    options: RunOptions
     threads: int = 1
     fail_fast: bool = False
     wait: float = 0.0  # seconds for a table that somebody else has
@@ -66,32 +66,32 @@ class Outcome:
 def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
     """Run these pipelines; each is published as soon as its gates pass, and what reads a failed one is skipped."""
 
-    def work(table: TableName) -> RunRecord:
+    def run(table: TableName) -> RunRecord:
         build.on_start(table)
         record = run_one(build, build.specs[table])
         build.on_end(record)
         return record
 
     def skip(table: TableName, because: TableName) -> RunRecord:
-        record = skipped(build, table, f"{because} failed")
+        record = record_skipped(build, table, f"{because} failed")
         build.on_end(record)
         return record
 
-    order, stop = depends(build.specs, tables), build.order.stop
-    return walk(tables, order, work, skip, threads=build.threads, fail_fast=build.fail_fast, interrupt=stop.set)
+    order, stop = dependencies(build.specs, tables), build.options.stop
+    return walk(tables, order, run, skip, threads=build.threads, fail_fast=build.fail_fast, interrupt=stop.set)
 
 
-def depends(specs: Specs, tables: Sequence[TableName]) -> dict[TableName, frozenset[TableName]]:
+def dependencies(specs: Specs, tables: Sequence[TableName]) -> dict[TableName, frozenset[TableName]]:
     """For each table the others among them that it reads."""
     return {table: frozenset(specs[table].inputs) & frozenset(tables) for table in tables}
 
 
-def skipped(build: Build, table: TableName, why: str) -> RunRecord:
+def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
     """The record of a run that was not begun."""
-    now, spec = build.tools.now(), build.specs[table]
+    now, spec = build.services.now(), build.specs[table]
     record = RunRecord(
         new_run_id(),
-        build.order.invocation,
+        build.options.invocation,
         table,
         "skipped",
         now,
@@ -101,14 +101,14 @@ def skipped(build: Build, table: TableName, why: str) -> RunRecord:
         message=why,
     )
     with suppress(LakebedError):
-        build.tools.records.write(record)
+        build.services.records.write(record)
     return record
 
 
 def run_one(build: Build, spec: PipelineSpec) -> RunRecord:
     """Run a pipeline, once for each file where it takes one a run; how it went at last is in the record."""
     outcome, former = attempt_until(build, spec), None
-    while outcome.later and (former is None or outcome.later < former) and not build.order.stop.is_set():
+    while outcome.later and (former is None or outcome.later < former) and not build.options.stop.is_set():
         outcome, former = attempt_until(build, spec), outcome.later
     return outcome.record
 
@@ -135,7 +135,7 @@ def with_set_aside(build: Build, record: RunRecord, aside: tuple[SetAside, ...])
         return record
     told_all = replace(record, set_aside=aside)
     with suppress(LakebedError):
-        build.tools.records.write(told_all)
+        build.services.records.write(told_all)
     return told_all
 
 
@@ -143,27 +143,27 @@ def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
     run_id = new_run_id()
     with ExitStack() as stack:
         try:
-            held = stack.enter_context(held_table(build, spec.table, run_id))
-            work = begin(spec, build.specs, build.tools, build.order, held=held, run_id=run_id, attempt=attempt, built={})
+            held = stack.enter_context(hold_table(build, spec.table, run_id))
+            run = begin(spec, build.specs, build.services, build.options, held=held, run_id=run_id, attempt=attempt, built={})
         except LakebedError as error:  # no lease, or the books themselves cannot be written
-            return Outcome(not_begun(build, spec, error, run_id=run_id, attempt=attempt), error)
-        return _carry_out(work)
+            return Outcome(record_not_begun(build, spec, error, run_id=run_id, attempt=attempt), error)
+        return _carry_out(run)
 
 
-def held_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[HeldLease]:
+def hold_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[HeldLease]:
     """The lease under which a run works."""
-    tools = build.tools
-    limit = tools.ground.settings.lease.limit_seconds
-    waiting = LeaseWait(build.wait, build.order.stop, partial(build.on_wait, table))
-    return hold(tools.leases, str(table), holder=f"run {short_id(run_id)} of {tools.holder}", limit=limit, waiting=waiting)
+    services = build.services
+    limit = services.placement.settings.lease.limit_seconds
+    waiting = LeaseWait(build.wait, build.options.stop, partial(build.on_wait, table))
+    return hold(services.leases, str(table), holder=f"run {short_id(run_id)} of {services.holder}", limit=limit, waiting=waiting)
 
 
-def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int) -> RunRecord:
+def record_not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int) -> RunRecord:
     """The record of a run that found the table taken, its files wrong, or the books closed."""
-    now = build.tools.now()
+    now = build.services.now()
     record = RunRecord(
         run_id,
-        build.order.invocation,
+        build.options.invocation,
         spec.table,
         "failed",
         now,
@@ -172,47 +172,47 @@ def not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: 
         strategy=spec.strategy_name,
         release=spec.release,
         version=spec.version,
-        error=told(error),
+        error=error_facts(error),
     )
-    if build.order.stop.is_set():
+    if build.options.stop.is_set():
         return record  # whoever interrupts a run that waits for its table leaves nothing behind
     with suppress(LakebedError):
-        build.tools.records.write(record)
-        build.tools.records.unpin([run_id])
+        build.services.records.write(record)
+        build.services.records.unpin([run_id])
     return record
 
 
-def _carry_out(work: ActiveRun) -> Outcome:
+def _carry_out(run: ActiveRun) -> Outcome:
     """From the first step to the last; whatever goes wrong is in the outcome."""
-    with closing(work), failing([work], publication=work.run_id) as trouble:
-        prepare(work)
-        if work.plan.steps:
-            publish_all([work], publication=work.run_id)
-        finish(work)
-    later = max((pin.later for pin in work.setting.pins.landing.values()), default=0)
-    return Outcome(work.record, trouble.error, 0 if trouble.error else later)
+    with closing(run), recording_failure([run], publication=run.run_id) as trouble:
+        prepare(run)
+        if run.plan.steps:
+            publish_all([run], publication=run.run_id)
+        finish(run)
+    later = max((pin.later for pin in run.context.pins.landing.values()), default=0)
+    return Outcome(run.record, trouble.error, 0 if trouble.error else later)
 
 
-def publish_all(works: Sequence[ActiveRun], *, publication: str) -> None:
+def publish_all(runs: Sequence[ActiveRun], *, publication: str) -> None:
     """Publish what these runs have made, in one step, with their records and the files they took."""
-    asked = [one for work in works for one in ask(work)]
-    books = [along(work) for work in works]
-    for work in works:
-        publish_view(work)
+    asked = [one for run in runs for one in publish_requests(run)]
+    books = [publication_records(run) for run in runs]
+    for run in runs:
+        publish_view(run)
     together = Along(
         tuple(record for book in books for record in book.runs),
         tuple(file for book in books for file in book.consumed),
         types=tuple(types for book in books for types in book.types),
     )
-    for work, book in zip(works, books, strict=True):
-        keep_copy(work.tools.ground.files, work.run_id, book.consumed)
-    leases = [work.held.require() for work in works]
-    with publishing(works):
-        _mark(works, "tried")
-        publish(works[0].tools.ground.catalog, asked, run_id=publication, leases=leases, along=together)
-        _mark(works, "done")
+    for run, book in zip(runs, books, strict=True):
+        write_copy(run.services.placement.files, run.run_id, book.consumed)
+    leases = [run.held.require() for run in runs]
+    with publishing(runs):
+        _mark(runs, "tried")
+        publish(runs[0].services.placement.catalog, asked, run_id=publication, leases=leases, along=together)
+        _mark(runs, "done")
 
 
-def _mark(works: Sequence[ActiveRun], how_far: Literal["tried", "done"]) -> None:
-    for work in works:
-        work.publishing = how_far
+def _mark(runs: Sequence[ActiveRun], how_far: Literal["tried", "done"]) -> None:
+    for run in runs:
+        run.publishing = how_far

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lakebed.errors import LakebedError, LeaseLost, NotPublished, OutcomeUnknown, RunFailed, Unavailable
 from lakebed.names import TableName, short_id
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.begin import fail, told
+from lakebed.pipelines.running.begin import error_facts, record_failure
 from lakebed.pipelines.running.run import finish
 from lakebed.tables import persistently, settle_divided
 
@@ -23,8 +23,8 @@ class RunFailure:
 
 
 @contextmanager
-def failing(
-    works: Sequence[ActiveRun], *, publication: str, own: Mapping[TableName, LakebedError] = NONE_OF_THEM
+def recording_failure(
+    runs: Sequence[ActiveRun], *, publication: str, own: Mapping[TableName, LakebedError] = NONE_OF_THEM
 ) -> Iterator[RunFailure]:
     """An error inside makes every one of these runs a failed one, unless they turn out to be published after all.
 
@@ -34,57 +34,57 @@ def failing(
     try:
         yield trouble
     except BaseException as raised:
-        trouble.error = _end(works, as_error(raised), publication, own)
+        trouble.error = _end(runs, as_error(raised), publication, own)
         if not isinstance(raised, Exception):
             raise
 
 
 def _end(
-    works: Sequence[ActiveRun], error: LakebedError, publication: str, own: Mapping[TableName, LakebedError]
+    runs: Sequence[ActiveRun], error: LakebedError, publication: str, own: Mapping[TableName, LakebedError]
 ) -> LakebedError | None:
     """End the runs; returns the error, unless it was none."""
     try:
-        published = _is_published(works, publication)
+        published = _is_published(runs, publication)
     except LakebedError as silence:
-        for work in works:
-            _leave_open(work, OutcomeUnknown(short_id(work.run_id), silence.what))
+        for run in runs:
+            _leave_open(run, OutcomeUnknown(short_id(run.run_id), silence.what))
         return OutcomeUnknown(short_id(publication), silence.what)
-    for work in works:
+    for run in runs:
         if published:
-            _finish(work)
+            _finish(run)
         else:
-            fail(work, own.get(work.table) or (_drawn_in(own) if own else error))
+            record_failure(run, own.get(run.table) or (_drawn_in(own) if own else error))
     return None if published else error
 
 
-def _is_published(works: Sequence[ActiveRun], publication: str) -> bool:
+def _is_published(runs: Sequence[ActiveRun], publication: str) -> bool:
     """Asked by id, and not before nothing of it can be under way: a commit in doubt has the lease's row to itself."""
-    known = {work.publishing for work in works}
+    known = {run.publishing for run in runs}
     if "done" in known or "tried" not in known:
         return "done" in known
-    tools, lease = works[0].tools, works[0].held.lease
+    services, lease = runs[0].services, runs[0].held.lease
 
     def ask() -> bool:
         with suppress(LeaseLost):
-            tools.leases.renew(lease)
-        settle_divided(tools.ground.catalog, own=publication)
-        return tools.ground.catalog.published(publication) is not None
+            services.leases.renew(lease)
+        settle_divided(services.placement.catalog, own=publication)
+        return services.placement.catalog.published(publication) is not None
 
     return persistently(ask, (Unavailable,), _ASKED)
 
 
-def _finish(work: ActiveRun) -> None:
+def _finish(run: ActiveRun) -> None:
     """What is published has not failed, whatever remains undone: the next run does it."""
     try:
-        finish(work)
+        finish(run)
     except LakebedError as error:
-        work.log.warning("not finished: %s", error)
+        run.log.warning("not finished: %s", error)
 
 
-def _leave_open(work: ActiveRun, doubt: OutcomeUnknown) -> None:
+def _leave_open(run: ActiveRun, doubt: OutcomeUnknown) -> None:
     """The record in the books is left alone: publishing has made it a success, or the next run closes it."""
-    work.log.error("%s", doubt)
-    work.record = replace(work.record, state="failed", snapshot=None, ended_at=work.tools.now(), error=told(doubt))
+    run.log.error("%s", doubt)
+    run.record = replace(run.record, state="failed", snapshot=None, ended_at=run.services.now(), error=error_facts(doubt))
 
 
 def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:

@@ -14,25 +14,25 @@ from lakebed.tables import former_schema, persistently, settle_divided
 _DIED = {"what": "the process that ran it died.", "safe": "The table is as it was.", "next": "The next run takes its place."}
 
 
-def heal(table: TableName, tools: RunServices, *, lease: Lease) -> tuple[RunRecord, ...]:
+def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunRecord, ...]:
     """Remove what dead runs of a table left, set its schema back, and close their records; returns those."""
-    catalog, records = tools.ground.catalog, tools.records
+    catalog, records = services.placement.catalog, services.records
     settle_divided(catalog)
     dead = records.runs(table=table, state="running", limit=1000)
-    _restore(table, dead, tools, leases=[lease], branches=True)
+    _restore(table, dead, services, leases=[lease], branches=True)
     for record in dead:
-        drop_leftovers(record, tools)
-        records.write(replace(record, state="failed", ended_at=tools.now(), error=_DIED))
+        drop_leftovers(record, services)
+        records.write(replace(record, state="failed", ended_at=services.now(), error=_DIED))
     if dead:
         records.unpin([record.run_id for record in dead])
     return dead
 
 
 def _restore(
-    table: TableName, ended: Sequence[RunRecord], tools: RunServices, *, leases: Sequence[Lease], branches: bool = False
+    table: TableName, ended: Sequence[RunRecord], services: RunServices, *, leases: Sequence[Lease], branches: bool = False
 ) -> None:
     """Take back what runs that were not published did to a table, newest first; what others have changed since stays."""
-    catalog = tools.ground.catalog
+    catalog = services.placement.catalog
     schema = next((record.schema for record in reversed(ended) if record.schema is not None), None)
     touched = [name for record in ended for name in record.touched]
 
@@ -49,22 +49,22 @@ def _restore(
     persistently(attempt, (PointerMoved, Unavailable))
 
 
-def drop_leftovers(record: RunRecord, tools: RunServices) -> None:
+def drop_leftovers(record: RunRecord, services: RunServices) -> None:
     """The hidden tables of a run that will not be published."""
     for hidden in (staged_table, replay_table, hidden_table):
-        tools.ground.catalog.purge(hidden(record.table, record.run_id))
+        services.placement.catalog.purge(hidden(record.table, record.run_id))
 
 
-def set_back(record: RunRecord, tools: RunServices, *, lease: Lease | None) -> None:
+def undo_failed_run(record: RunRecord, services: RunServices, *, lease: Lease | None) -> None:
     """What a failed run leaves: its branch, for whoever wants to look; the former schema; no hidden table."""
-    drop_leftovers(record, tools)
+    drop_leftovers(record, services)
     if record.schema is not None:
-        _restore(record.table, [record], tools, leases=[lease] if lease else [])
+        _restore(record.table, [record], services, leases=[lease] if lease else [])
 
 
-def read_log(run_id: str, tools: RunServices) -> str:
+def read_log(run_id: str, services: RunServices) -> str:
     """What a run logged: on this machine, or kept in the bucket by another."""
-    log = tools.log(run_id)
+    log = services.log(run_id)
     if log.exists():
         return log.read_text()
-    return tools.ground.files.read(f"{DATA}/logs/runs/{log.name}").decode()
+    return services.placement.files.read(f"{DATA}/logs/runs/{log.name}").decode()

@@ -15,14 +15,14 @@ from lakebed.tables import publish
 FOLDER = f"{DATA}/ledger"
 
 
-def keep_copy(files: Files, run_id: str, taken: Sequence[ConsumedFile]) -> None:
+def write_copy(files: Files, run_id: str, taken: Sequence[ConsumedFile]) -> None:
     """Before a run is published. If it is not, its rows are in no table, and nobody asks for the copy."""
     if taken:
         rows = [asdict(file) | {"table": str(file.table), "zone": str(file.zone)} for file in taken]
         files.write(f"{FOLDER}/{run_id}.json", json.dumps(rows, ensure_ascii=False).encode())
 
 
-def forget_copies(files: Files, *, before: datetime, dry_run: bool) -> int:
+def remove_old_copies(files: Files, *, before: datetime, dry_run: bool) -> int:
     """Backups so old are restored no more. Says how many there were."""
     old = [file.path for file in files.list(FOLDER) if file.modified < before]
     for path in () if dry_run else old:
@@ -30,7 +30,7 @@ def forget_copies(files: Files, *, before: datetime, dry_run: bool) -> int:
     return len(old)
 
 
-def take_up(files: Files, catalog: Catalog, records: Records) -> int:
+def restore_ledger(files: Files, catalog: Catalog, records: Records) -> int:
     """Write into the ledger what runs took whose rows are in tables, and of which it knows nothing. Says how many files."""
     copied = {file.path.removeprefix(f"{FOLDER}/").removesuffix(".json") for file in files.list(FOLDER)}
     tables = dict(_readable(catalog)) if copied else {}

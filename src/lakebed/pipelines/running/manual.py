@@ -10,8 +10,8 @@ from lakebed.errors import LakebedError, UnknownName, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.definition.config import PipelineConfig, strategy_of
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.running.begin import told
-from lakebed.pipelines.running.build import Build, attempt_until, held_table
+from lakebed.pipelines.running.begin import error_facts
+from lakebed.pipelines.running.build import Build, attempt_until, hold_table
 from lakebed.pipelines.running.heal import heal
 from lakebed.ports import Event, Events, RunRecord
 from lakebed.settings import reason
@@ -32,7 +32,7 @@ class WriteOptions:
     on_schema_change: str = "fail"
 
 
-def spec_by_hand(table: TableName, manner: WriteOptions, *, pipeline: PipelineSpec | None, release: str) -> PipelineSpec:
+def manual_spec(table: TableName, manner: WriteOptions, *, pipeline: PipelineSpec | None, release: str) -> PipelineSpec:
     """What stands in for a pipeline. Where the table has one, its gates and its contract hold for hands too."""
     if manner.mode.casefold() not in MODES:
         raise UnknownName("mode", manner.mode, MODES)
@@ -76,7 +76,7 @@ def _configured(given: dict[str, Any]) -> tuple[PipelineConfig, Strategy]:
         raise UsageError(f"{given['merge_strategy']} by hand: {option}: {reason(first)}") from None
 
 
-def change_by_hand(build: Build, spec: PipelineSpec) -> RunRecord:
+def apply_manual_change(build: Build, spec: PipelineSpec) -> RunRecord:
     """Carry a change out and publish it; whatever stood in its way is raised, and the table is as it was."""
     outcome = attempt_until(build, spec)
     if outcome.error:
@@ -105,26 +105,26 @@ def _in_own_words(error: LakebedError) -> LakebedError:
     return error
 
 
-def alter_by_hand(build: Build, table: TableName, statement: ChangeStatement, events: Events) -> RunRecord:
+def alter_manually(build: Build, table: TableName, statement: ChangeStatement, events: Events) -> RunRecord:
     """An ALTER TABLE is one commit of its own, made under the lease; it moves no row, so no gate is asked."""
-    run_id, tools = new_run_id(), build.tools
+    run_id, services = new_run_id(), build.services
     text = statement.on(table.spark, alias="")
-    with held_table(build, table, run_id) as held:
-        heal(table, tools, lease=held.require())
-        record = RunRecord(run_id, build.order.invocation, table, "running", tools.now(), strategy=BY_HAND, message=text)
-        tools.records.write(record)
-        compute = tools.compute(run_id)
+    with hold_table(build, table, run_id) as held:
+        heal(table, services, lease=held.require())
+        record = RunRecord(run_id, build.options.invocation, table, "running", services.now(), strategy=BY_HAND, message=text)
+        services.records.write(record)
+        compute = services.compute(run_id)
         try:
             compute.execute(text)
         except LakebedError as error:
             error.what = statement.with_own_positions(error.what, table.spark, alias="")
-            tools.records.write(replace(record, state="failed", ended_at=tools.now(), error=told(error)))
+            services.records.write(replace(record, state="failed", ended_at=services.now(), error=error_facts(error)))
             raise
         finally:
             compute.close()
         events.note(Event("altered", table, detail={"statement": text, "run": run_id}))
-        done = replace(record, state="success", ended_at=tools.now())
-        tools.records.write(done)
+        done = replace(record, state="success", ended_at=services.now())
+        services.records.write(done)
     return done
 
 

@@ -8,58 +8,58 @@ from lakebed.landing import digests, is_archived, recheck
 from lakebed.pipelines.planning.compile import compile_view
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.archiving import taken
-from lakebed.pipelines.running.steps.gates import refuse_blocked
+from lakebed.pipelines.running.steps.gates import require_gates_passed
 from lakebed.pipelines.running.steps.zone_types import learned
 from lakebed.ports import Along
 from lakebed.tables import PublishRequest, text
 
 
-def ask(work: ActiveRun) -> tuple[PublishRequest, ...]:
+def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
     """What is to be published; refused where a gate says no, or a file is not what was read."""
-    refuse_blocked(work)
-    for (zone, _), landed in work.landed.items():
+    require_gates_passed(run)
+    for (zone, _), landed in run.landed.items():
         here = tuple(file for file in landed.files if not is_archived(file))
         with suppress(FileMissing):  # as is told below
-            work.digests |= digests(work.tools.ground.files, here, work.tools.records.consumed(zone, table=work.table))
-        recheck(work.tools.ground.files, landed.files)  # last: what was hashed is what was read
-    if work.spec.is_view or work.skip_write:
+            run.digests |= digests(run.services.placement.files, here, run.services.records.consumed(zone, table=run.table))
+        recheck(run.services.placement.files, landed.files)  # last: what was hashed is what was read
+    if run.spec.is_view or run.skip_write:
         return ()
-    if work.first:
-        return (PublishRequest(work.written, work.branch, ref=work.order.ref, becomes=work.table),)
-    change, base = work.change, work.setting.target.base(work.order.ref)
-    asked = PublishRequest(work.table, work.branch, ref=work.order.ref, columns=change.final, renames=change.renames, base=base)
-    return (replace(asked, unchanged=work.unchanged),)
+    if run.is_first_run:
+        return (PublishRequest(run.physical_table, run.branch, ref=run.options.ref, becomes=run.table),)
+    change, base = run.schema_change, run.context.target.base(run.options.ref)
+    asked = PublishRequest(run.table, run.branch, ref=run.options.ref, columns=change.final, renames=change.renames, base=base)
+    return (replace(asked, unchanged=run.unchanged),)
 
 
-def along(work: ActiveRun) -> Along:
+def publication_records(run: ActiveRun) -> Along:
     """What goes into the books together with the publication."""
-    head = None if work.unchanged or work.spec.is_view else work.head()
-    work.record = replace(
-        work.record,
+    head = None if run.unchanged or run.spec.is_view else run.head()
+    run.record = replace(
+        run.record,
         state="success",
         snapshot=head.id if head else None,
-        files={str(zone): len(landed.files) for (zone, _), landed in work.landed.items()},
-        verdicts=tuple(work.verdicts),
-        ended_at=work.tools.now(),
-        message="nothing changed" if work.unchanged else work.record.message,
+        files={str(zone): len(landed.files) for (zone, _), landed in run.landed.items()},
+        verdicts=tuple(run.verdicts),
+        ended_at=run.services.now(),
+        message="nothing changed" if run.unchanged else run.record.message,
     )
-    return Along((work.record,), taken(work), types=learned(work))
+    return Along((run.record,), taken(run), types=learned(run))
 
 
-def create_view(work: ActiveRun) -> None:
+def create_view(run: ActiveRun) -> None:
     """Make the query a view of the catalog; refused with the reason where it has none."""
-    view = compile_view(work.setting)
-    if work.tools.ground.catalog.pointers([work.table]):
+    view = compile_view(run.context)
+    if run.services.placement.catalog.pointers([run.table]):
         raise BadPipeline(
-            f"{work.table} is a table, with rows and a history, and would have to become a view.",
-            where=work.spec.file,
-            next=f"Drop the table first (it can be restored): lakebed table drop {work.table}",
+            f"{run.table} is a table, with rows and a history, and would have to become a view.",
+            where=run.spec.file,
+            next=f"Drop the table first (it can be restored): lakebed table drop {run.table}",
         )
-    comment = f" COMMENT {text(work.spec.config.description)}" if work.spec.config.description else ""
+    comment = f" COMMENT {text(run.spec.config.description)}" if run.spec.config.description else ""
     try:
-        work.compute.execute(f"CREATE OR REPLACE VIEW {work.table.spark}{comment} AS\n{view.text}")
+        run.compute.execute(f"CREATE OR REPLACE VIEW {run.table.spark}{comment} AS\n{view.text}")
     except RunFailed as error:
         if "not support" not in error.what:
             raise
-        what = f"the catalog {work.tools.ground.catalog.where} has no views: {error.what}"
-        raise BadPipeline(what, where=work.spec.file, next="Set materialized: table.") from error
+        what = f"the catalog {run.services.placement.catalog.where} has no views: {error.what}"
+        raise BadPipeline(what, where=run.spec.file, next="Set materialized: table.") from error

@@ -8,20 +8,20 @@ from itertools import groupby
 
 from lakebed.errors import LakebedError, RunFailed
 from lakebed.pipelines.planning.plan import (
-    Archive,
+    ArchiveFiles,
     Calculate,
     CheckKeys,
     CreateHidden,
     CreateView,
     DropStage,
-    EvolveLayout,
+    EvolveArrangement,
     Execute,
-    Judge,
     OpenBranch,
     OpenZone,
     PrepareSchema,
     Publish,
     Replay,
+    RunGate,
     Stage,
     Step,
     Write,
@@ -35,90 +35,90 @@ from lakebed.pipelines.running.steps.gates import judge_all
 from lakebed.ports import Phase
 
 
-def prepare(work: ActiveRun) -> None:
+def prepare(run: ActiveRun) -> None:
     """The steps before publishing."""
-    for judging, steps in groupby(work.plan.steps, key=lambda step: isinstance(step, Judge)):
+    for judging, steps in groupby(run.plan.steps, key=lambda step: isinstance(step, RunGate)):
         if judging:
-            judge_all(work, [step for step in steps if isinstance(step, Judge)])
+            judge_all(run, [step for step in steps if isinstance(step, RunGate)])
             continue
         for step in steps:
             if isinstance(step, Publish | CreateView):
                 return
-            _do(work, step)
+            _do(run, step)
 
 
-def publish_view(work: ActiveRun) -> None:
+def publish_view(run: ActiveRun) -> None:
     """A view is published by being made; a table is published elsewhere."""
-    for step in work.plan.steps:
+    for step in run.plan.steps:
         if isinstance(step, CreateView):
-            _do(work, step)
+            _do(run, step)
 
 
 @contextmanager
-def publishing(works: Sequence[ActiveRun]) -> Iterator[None]:
+def publishing(runs: Sequence[ActiveRun]) -> Iterator[None]:
     """Around the publication of these runs: it is a phase of each."""
     with ExitStack() as stack:
-        for work in works:
-            for step in work.plan.steps:
+        for run in runs:
+            for step in run.plan.steps:
                 if isinstance(step, Publish):
-                    work.order.watch(work.run_id, step, "before")
-                    stack.enter_context(_phase(work, step))
+                    run.options.watch(run.run_id, step, "before")
+                    stack.enter_context(_phase(run, step))
         yield
-    for work in works:
-        for step in work.plan.steps:
+    for run in runs:
+        for step in run.plan.steps:
             if isinstance(step, Publish):
-                work.order.watch(work.run_id, step, "after")
+                run.options.watch(run.run_id, step, "after")
 
 
-def finish(work: ActiveRun) -> None:
+def finish(run: ActiveRun) -> None:
     """The steps after publishing; each can be repeated, and the next run does what a crash or a failure left undone."""
-    message = work.record.message if work.plan.steps else work.plan.reason
+    message = run.record.message if run.plan.steps else run.plan.reason
     try:
-        _archive(work)
+        _archive(run)
     except LakebedError as error:  # the rows are published: the run has not failed, and must not be tried again
-        work.log.warning("not archived: %s", error)
+        run.log.warning("not archived: %s", error)
         message = f"not archived: {error.what}"
-    work.record = replace(work.record, state="success", ended_at=work.tools.now(), message=message, left_schema=_schema(work))
-    work.tools.records.write(work.record)
-    work.tools.records.unpin([work.run_id])
+    run.record = replace(run.record, state="success", ended_at=run.services.now(), message=message, left_schema=_schema(run))
+    run.services.records.write(run.record)
+    run.services.records.unpin([run.run_id])
 
 
-def _schema(work: ActiveRun) -> int | None:
+def _schema(run: ActiveRun) -> int | None:
     """The table's schema, where the next run asks whether anybody changed it."""
-    if not work.spec.zones or work.spec.is_view:
+    if not run.spec.zones or run.spec.is_view:
         return None
-    catalog = work.tools.ground.catalog
-    found = catalog.metadata(catalog.pointers([work.table]).values()).get(work.table)
+    catalog = run.services.placement.catalog
+    found = catalog.metadata(catalog.pointers([run.table]).values()).get(run.table)
     return found.schema if found else None
 
 
-def _archive(work: ActiveRun) -> None:
-    for step in work.plan.steps:
-        if isinstance(step, Archive):
-            _do(work, step)
-    if not work.plan.steps and work.spec.config.archive_landing_zones:
-        archive_zones(work.spec.zone_names, work.setting.specs, work.tools)  # what a crash left in its zone
+def _archive(run: ActiveRun) -> None:
+    for step in run.plan.steps:
+        if isinstance(step, ArchiveFiles):
+            _do(run, step)
+    if not run.plan.steps and run.spec.config.archive_landing_zones:
+        archive_zones(run.spec.zone_names, run.context.specs, run.services)  # what a crash left in its zone
 
 
-def _do(work: ActiveRun, step: Step) -> None:
-    if work.order.stop.is_set():
+def _do(run: ActiveRun, step: Step) -> None:
+    if run.options.stop.is_set():
         raise RunFailed("it was interrupted.")
-    work.held.require()
-    work.order.watch(work.run_id, step, "before")
-    with _phase(work, step):
-        _execute(work, step)
-    work.order.watch(work.run_id, step, "after")
+    run.held.require()
+    run.options.watch(run.run_id, step, "before")
+    with _phase(run, step):
+        _execute(run, step)
+    run.options.watch(run.run_id, step, "after")
 
 
 @contextmanager
-def _phase(work: ActiveRun, step: Step) -> Iterator[None]:
+def _phase(run: ActiveRun, step: Step) -> Iterator[None]:
     began = time.monotonic()
     try:
         yield
     finally:
         seconds = round(time.monotonic() - began, 3)
-        work.record = replace(work.record, phases=_with(work.record.phases, Phase(phase_name(step), seconds)))
-        work.log.info("%s: %.3f s", phase_name(step), seconds)
+        run.record = replace(run.record, phases=_with(run.record.phases, Phase(phase_name(step), seconds)))
+        run.log.info("%s: %.3f s", phase_name(step), seconds)
 
 
 def _with(phases: tuple[Phase, ...], phase: Phase) -> tuple[Phase, ...]:
@@ -128,34 +128,34 @@ def _with(phases: tuple[Phase, ...], phase: Phase) -> tuple[Phase, ...]:
     return (*phases, phase)
 
 
-def _execute(work: ActiveRun, step: Step) -> None:  # noqa: C901 - one arm a step, each a line
+def _execute(run: ActiveRun, step: Step) -> None:  # noqa: C901 - one arm a step, each a line
     match step:
         case OpenZone():
-            calculate.take_files(work, step)
+            calculate.take_files(run, step)
         case Calculate():
-            calculate.calculate(work)
-            evolve.refuse_unfit_result(work)
+            calculate.calculate(run)
+            evolve.require_fitting_result(run)
         case Replay():
-            replay.replay(work, step)
+            replay.replay(run, step)
         case Stage():
-            write.stage(work)
+            write.stage(run)
         case CheckKeys():
-            write.check_keys(work)
+            write.check_keys(run)
         case PrepareSchema(policy):
-            evolve.prepare_schema(work, policy)
-        case EvolveLayout(_, change):
-            evolve.evolve_layout(work, change)
+            evolve.prepare_schema(run, policy)
+        case EvolveArrangement(_, change):
+            evolve.evolve_arrangement(run, change)
         case CreateHidden(hidden):
-            write.create_hidden(work, hidden)
+            write.create_hidden(run, hidden)
         case OpenBranch(_, _, at):
-            write.open_branch(work, at)
+            write.open_branch(run, at)
         case Write():
-            write.write(work)
+            write.write(run)
         case Execute(_, statement):
-            write.execute(work, statement)
+            write.execute(run, statement)
         case DropStage(stage):
-            work.tools.ground.catalog.purge(stage)
+            run.services.placement.catalog.purge(stage)
         case CreateView():
-            create_view(work)
-        case Archive(zone):
-            archive_zones([zone], work.setting.specs, work.tools)
+            create_view(run)
+        case ArchiveFiles(zone):
+            archive_zones([zone], run.context.specs, run.services)

@@ -15,36 +15,36 @@ from lakebed.pipelines.services import RunServices
 from lakebed.ports import ConsumedFile, FileInfo
 
 
-def taken(work: ActiveRun) -> tuple[ConsumedFile, ...]:
+def taken(run: ActiveRun) -> tuple[ConsumedFile, ...]:
     """The files whose rows the run brings into its table; of a file read under two patterns, one."""
-    known = {path: file for pin in work.setting.pins.landing.values() for path, file in pin.known.items()}
-    whole = work.spec.strategy.strategy == "full_refresh"  # what the last run read is asked for; else, who read it first
+    known = {path: file for pin in run.context.pins.landing.values() for path, file in pin.known.items()}
+    whole = run.spec.strategy.strategy == "full_refresh"  # what the last run read is asked for; else, who read it first
     files = [
         known.get(file.path) or file_taken
-        for (zone, _), landed in work.landed.items()
-        for file, file_taken in _first_taken(landed.files, zone, work)
+        for (zone, _), landed in run.landed.items()
+        for file, file_taken in _first_taken(landed.files, zone, run)
         if whole or file.path not in known
     ]
-    return tuple({(file.path, file.etag): replace(file, run_id=work.run_id) for file in files}.values())
+    return tuple({(file.path, file.etag): replace(file, run_id=run.run_id) for file in files}.values())
 
 
-def _first_taken(files: Sequence[FileInfo], zone: ZoneName, work: ActiveRun) -> Iterator[tuple[FileInfo, ConsumedFile]]:
+def _first_taken(files: Sequence[FileInfo], zone: ZoneName, run: ActiveRun) -> Iterator[tuple[FileInfo, ConsumedFile]]:
     """An archived file is known by where it landed: another table's rollback may bring it back there."""
-    told = {row.archived: row for row in work.tools.records.consumed(zone)} if any(map(is_archived, files)) else {}
+    told = {row.archived: row for row in run.services.records.consumed(zone)} if any(map(is_archived, files)) else {}
     for file in files:
-        digest = work.digests.get(file.path, "")
-        own = ConsumedFile(work.table, zone, file.path, file.etag, file.size, work.run_id, digest=digest)
+        digest = run.digests.get(file.path, "")
+        own = ConsumedFile(run.table, zone, file.path, file.etag, file.size, run.run_id, digest=digest)
         if is_archived(file) and file.path in told:
-            own = replace(told[file.path], table=work.table, state="taken")
+            own = replace(told[file.path], table=run.table, state="taken")
         elif is_archived(file):
             own = replace(own, path=f"{zone.folder}/{below_run(file.path)}", archived=file.path, archived_etag=file.etag)
         yield file, own
 
 
-def readers(specs: Specs, tools: RunServices) -> tuple[PipelineSpec, ...]:
+def readers(specs: Specs, services: RunServices) -> tuple[PipelineSpec, ...]:
     """All who may read a zone: these pipelines, drafts or releases, and the others of the two."""
     try:
-        return (*specs.values(), *other_readers(specs, tools.ground.files, tools.releases))
+        return (*specs.values(), *other_readers(specs, services.placement.files, services.releases))
     except LakebedError as error:
         raise UsageError(f"who else reads the zones is not known while {error.where} is wrong: {error.what}") from None
 
@@ -54,11 +54,11 @@ def consumers(zone: ZoneName, specs: Iterable[PipelineSpec]) -> tuple[tuple[Tabl
     return tuple(dict.fromkeys((spec.table, ref.pattern) for spec in specs for ref in spec.zones if ref.zone == zone))
 
 
-def archive_zones(zones: Iterable[ZoneName], specs: Specs, tools: RunServices) -> int:
+def archive_zones(zones: Iterable[ZoneName], specs: Specs, services: RunServices) -> int:
     """Move files that every declared reader has to `_processed/`; returns how many. Can be repeated at any time."""
-    moved, everyone = 0, readers(specs, tools)
+    moved, everyone = 0, readers(specs, services)
     for zone in zones:
-        present = tuple(tools.ground.files.list(zone.folder))
-        moves = archivable(present, known_files(zone, present, tools), consumers(zone, everyone))
-        moved += written_down(archive(tools.ground.files, moves), tools.records)
+        present = tuple(services.placement.files.list(zone.folder))
+        moves = archivable(present, known_files(zone, present, services), consumers(zone, everyone))
+        moved += written_down(archive(services.placement.files, moves), services.records)
     return moved

@@ -20,49 +20,49 @@ from lakebed.pipelines.services import Workbench
 from lakebed.ports import FileInfo, Frame
 
 
-def take_files(work: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
+def take_files(run: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
     """Read a zone's frozen files under their name; files that cannot be read are set aside, or refused where all are kept."""
     key = (step.zone, step.pattern)
-    landed = _opened(work, key, step.files, _remembered(work, key, step.files), keep=keep)
-    work.record = replace(work.record, set_aside=(*work.record.set_aside, *landed.set_aside))  # however the run ends
-    frame = landed.frame if landed.frame is not None else _without_rows(work, step)
-    work.landed[step.zone, step.pattern] = replace(landed, frame=frame)
-    work.compute.name(frame, zone_view(step.zone, step.pattern))
+    landed = _opened(run, key, step.files, _remembered(run, key, step.files), keep=keep)
+    run.record = replace(run.record, set_aside=(*run.record.set_aside, *landed.set_aside))  # however the run ends
+    frame = landed.frame if landed.frame is not None else _without_rows(run, step)
+    run.landed[step.zone, step.pattern] = replace(landed, frame=frame)
+    run.compute.name(frame, zone_view(step.zone, step.pattern))
 
 
-def _remembered(work: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> RememberedTypes:
+def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> RememberedTypes:
     """What is known of the zone's columns; while nothing is, what all waiting files show, this run's and those of later ones."""
-    remembered, pin, ground = recall(work, key), work.setting.pins.landing.get(key), work.tools.ground
+    remembered, pin, placement = recall(run, key), run.context.pins.landing.get(key), run.services.placement
     if remembered.types or not pin or not pin.others:
         return remembered
-    spec, waiting = read_zone(key[0], work.tools), (*files, *pin.others)
-    shown = first_look(work.compute, ground.files, key[0], waiting, spec, address=ground.root.at)
+    spec, waiting = read_zone(key[0], run.services), (*files, *pin.others)
+    shown = first_look(run.compute, placement.files, key[0], waiting, spec, address=placement.root.at)
     return replace(remembered, types=shown)
 
 
-def _opened(work: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered: RememberedTypes, *, keep: bool) -> Landed:
-    ground, zone = work.tools.ground, key[0]
-    spec = read_zone(zone, work.tools)
+def _opened(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered: RememberedTypes, *, keep: bool) -> Landed:
+    placement, zone = run.services.placement, key[0]
+    spec = read_zone(zone, run.services)
     return open_zone(
-        work.compute,
-        ground.files,
+        run.compute,
+        placement.files,
         zone,
         files,
         spec,
-        address=ground.root.at,
-        run_id=work.run_id,
+        address=placement.root.at,
+        run_id=run.run_id,
         keep=keep,
         remembered=remembered,
     )
 
 
-def _without_rows(work: ActiveRun, step: OpenZone) -> Frame:
+def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
     """A zone from which no file tells of columns has those that it is known to have, or its newest file, and no row."""
     key = (step.zone, step.pattern)
-    if remembered := without_rows(work, key):
+    if remembered := without_rows(run, key):
         columns = ", ".join(f"CAST(NULL AS {type_}) AS {spark_identifier(name)}" for name, type_ in remembered.items())
-        return work.compute.query(f"SELECT {columns} WHERE 1 = 0")
-    files, spec = work.tools.ground.files, read_zone(step.zone, work.tools)
+        return run.compute.query(f"SELECT {columns} WHERE 1 = 0")
+    files, spec = run.services.placement.files, read_zone(step.zone, run.services)
     present = freeze(files, step.zone, spec, pattern=step.pattern).files
     known = [file for file in (*processed(files, step.zone, spec, pattern=step.pattern), *present) if file.size]
     if not known:
@@ -73,23 +73,23 @@ def _without_rows(work: ActiveRun, step: OpenZone) -> Frame:
             next="Put a file there, or set expected_schema in its zone.yaml.",
         )
     newest = max(known, key=lambda file: file.modified)
-    work.compute.name(_opened(work, key, [newest], recall(work, key), keep=True).frame, "zone_columns")
-    return work.compute.query("SELECT * FROM zone_columns LIMIT 0")
+    run.compute.name(_opened(run, key, [newest], recall(run, key), keep=True).frame, "zone_columns")
+    return run.compute.query("SELECT * FROM zone_columns LIMIT 0")
 
 
-def calculate(work: ActiveRun) -> None:
+def calculate(run: ActiveRun) -> None:
     """The result, as a frame not yet computed."""
-    if work.order.hand:
-        work.frame = _as_frame(work, work.order.hand.frame)
+    if run.options.manual_change:
+        run.frame = _as_frame(run, run.options.manual_change.frame)
     else:
-        work.frame = _from_code(work) if work.spec.kind == "python" else _from_query(work)
-    work.fields = work.compute.fields(work.frame)
+        run.frame = _from_code(run) if run.spec.kind == "python" else _from_query(run)
+    run.fields = run.compute.fields(run.frame)
 
 
-def _from_query(work: ActiveRun) -> Frame:
-    work.compiled = compile_query(work.setting)
-    work.log.info("query:\n%s", work.compiled.text)
-    return at_source(work.compiled, lambda: work.compute.query(work.compiled.text if work.compiled else ""))
+def _from_query(run: ActiveRun) -> Frame:
+    run.compiled = compile_query(run.context)
+    run.log.info("query:\n%s", run.compiled.text)
+    return at_source(run.compiled, lambda: run.compute.query(run.compiled.text if run.compiled else ""))
 
 
 def at_source(compiled: Compiled | None, ask: Callable[[], Any]) -> Any:
@@ -103,87 +103,87 @@ def at_source(compiled: Compiled | None, ask: Callable[[], Any]) -> Any:
         raise RunFailed(error.what, where=f"{compiled.where}:{line}", line=line, next=error.next) from error
 
 
-def _from_code(work: ActiveRun) -> Frame:
-    spec = work.spec
-    bench = work.tools.workbench() if works_with_duckdb(spec.style, spec.source) else None
+def _from_code(run: ActiveRun) -> Frame:
+    spec = run.spec
+    bench = run.services.workbench() if works_with_duckdb(spec.style, spec.source) else None
     if bench:
-        work.resources.callback(bench.close)
-    context = _context(work, bench)
-    result = run_code(spec, context, spark=work.compute.session, conn=bench.connection if bench else None)
-    return _as_frame(work, result)
+        run.resources.callback(bench.close)
+    context = _context(run, bench)
+    result = run_code(spec, context, spark=run.compute.session, conn=bench.connection if bench else None)
+    return _as_frame(run, result)
 
 
-def _as_frame(work: ActiveRun, result: Any) -> Frame:
+def _as_frame(run: ActiveRun, result: Any) -> Frame:
     """A column without any value takes its type in the table."""
-    known = tuple if work.first else lambda: present_fields(work)
+    known = tuple if run.is_first_run else lambda: present_fields(run)
     try:
-        return work.compute.frame(result, known=known)
+        return run.compute.frame(result, known=known)
     except (RunFailed, BadBatch) as error:
-        error.where = work.spec.file if work.spec.kind == "python" else str(work.table)
+        error.where = run.spec.file if run.spec.kind == "python" else str(run.table)
         raise
 
 
-def _context(work: ActiveRun, bench: Workbench | None) -> Context:
-    setting = work.setting
-    mark = setting.watermark if setting.is_incremental else None
+def _context(run: ActiveRun, bench: Workbench | None) -> Context:
+    context = run.context
+    mark = context.watermark if context.is_incremental else None
     return Context(
-        run_id=work.run_id,
-        ref=_refs(work, bench),
-        landing_zone=_zones(work, bench),
-        landing_files=lambda name, pattern=None: _files(work, name, pattern),
-        this=_this(work, bench),
-        is_incremental=Answer(setting.is_incremental),
+        run_id=run.run_id,
+        ref=_refs(run, bench),
+        landing_zone=_zones(run, bench),
+        landing_files=lambda name, pattern=None: _files(run, name, pattern),
+        this=_this(run, bench),
+        is_incremental=Answer(context.is_incremental),
         watermark=mark.value if mark else None,
         watermark_value=mark.text if mark else None,
-        run_started_at=setting.started_at,
-        vars=work.vars,
-        config=work.spec.config.model_dump(mode="json"),
-        logger=work.log,
+        run_started_at=context.started_at,
+        vars=run.vars,
+        config=run.spec.config.model_dump(mode="json"),
+        logger=run.log,
     )
 
 
-def _refs(work: ActiveRun, bench: Workbench | None) -> Callable[[str], Any]:
-    known = {spelt: ref.table for ref in work.spec.refs for spelt in (ref.text, str(ref.table))}
+def _refs(run: ActiveRun, bench: Workbench | None) -> Callable[[str], Any]:
+    known = {spelt: ref.table for ref in run.spec.refs for spelt in (ref.text, str(ref.table))}
 
     def ref(name: str) -> Any:
         if name not in known:
-            raise UnknownName("ref in this pipeline", name, (ref.text for ref in work.spec.refs))
-        return _read(work, known[name], bench)
+            raise UnknownName("ref in this pipeline", name, (ref.text for ref in run.spec.refs))
+        return _read(run, known[name], bench)
 
     return ref
 
 
-def _read(work: ActiveRun, table: TableName, bench: Workbench | None) -> Any:
+def _read(run: ActiveRun, table: TableName, bench: Workbench | None) -> Any:
     if bench is None:
-        return work.compute.query(f"SELECT * FROM {relation(table, work.setting)}")
-    built, pins = work.setting.built.get(table), work.setting.pins
-    snapshot = work.setting.target.base(pins.ref) if table == work.table else pins.inputs[table].snapshot
+        return run.compute.query(f"SELECT * FROM {relation(table, run.context)}")
+    built, pins = run.context.built.get(table), run.context.pins
+    snapshot = run.context.target.base(pins.ref) if table == run.table else pins.inputs[table].snapshot
     return bench.table(built.source if built else table, snapshot=snapshot, shown=pins.shown.get(table, ()))
 
 
-def _this(work: ActiveRun, bench: Workbench | None) -> Any:
-    return None if work.setting.target.absent else _read(work, work.table, bench)
+def _this(run: ActiveRun, bench: Workbench | None) -> Any:
+    return None if run.context.target.absent else _read(run, run.table, bench)
 
 
-def _zones(work: ActiveRun, bench: Workbench | None) -> Callable[..., Any]:
+def _zones(run: ActiveRun, bench: Workbench | None) -> Callable[..., Any]:
     def landing_zone(name: str, pattern: str | None = None) -> Any:
-        zone = _asked(work, name, pattern)
-        landed = work.read[zone.zone, zone.pattern]
+        zone = _asked(run, name, pattern)
+        landed = run.read[zone.zone, zone.pattern]
         if bench is None:
             return landed.frame
-        folder = work.tools.scratch(work.run_id) / work.setting.view(zone.zone, zone.pattern)
-        return links(work.tools.ground.files, landed.files, folder)
+        folder = run.services.scratch(run.run_id) / run.context.view(zone.zone, zone.pattern)
+        return links(run.services.placement.files, landed.files, folder)
 
     return landing_zone
 
 
-def _files(work: ActiveRun, name: str, pattern: str | None) -> list[str]:
-    zone = _asked(work, name, pattern)
-    return [work.tools.ground.root.at(file.path) for file in work.read[zone.zone, zone.pattern].files]
+def _files(run: ActiveRun, name: str, pattern: str | None) -> list[str]:
+    zone = _asked(run, name, pattern)
+    return [run.services.placement.root.at(file.path) for file in run.read[zone.zone, zone.pattern].files]
 
 
-def _asked(work: ActiveRun, name: str, pattern: str | None) -> Any:
-    for zone in work.spec.zones:
+def _asked(run: ActiveRun, name: str, pattern: str | None) -> Any:
+    for zone in run.spec.zones:
         if zone.text == name and zone.pattern == pattern:
             return zone
-    raise UnknownName("landing zone in this pipeline", name, (zone.text for zone in work.spec.zones))
+    raise UnknownName("landing zone in this pipeline", name, (zone.text for zone in run.spec.zones))

@@ -27,22 +27,22 @@ from lakebed.tables import (
 )
 
 
-def refuse_unfit_result(work: ActiveRun) -> None:
+def require_fitting_result(run: ActiveRun) -> None:
     """Whatever can be known of the result without computing it: columns that are missing, or not as they were declared."""
-    refuse_columns(work.spec.strategy, work.fields, table=str(work.table))
-    refuse_unfit_columns(work.table, work.fields)
-    refuse_unfit_strategy(work)
-    if work.spec.config.contract:
-        _refuse_breach(work)
-    _refuse_undeclared(work)
-    _refuse_layout(work)
+    refuse_columns(run.spec.strategy, run.fields, table=str(run.table))
+    refuse_unfit_columns(run.table, run.fields)
+    refuse_unfit_strategy(run)
+    if run.spec.config.contract:
+        _refuse_breach(run)
+    _refuse_undeclared(run)
+    _refuse_layout(run)
 
 
-def _refuse_breach(work: ActiveRun) -> None:
+def _refuse_breach(run: ActiveRun) -> None:
     """Every difference between the result and the contract, in one message."""
-    own = {name.casefold() for name, _ in work.spec.strategy.own_columns}
-    agreed = {name.casefold(): Field(name, column.type or "") for name, column in work.spec.config.columns.items()}
-    given = {field.name.casefold(): field for field in work.fields}
+    own = {name.casefold() for name, _ in run.spec.strategy.own_columns}
+    agreed = {name.casefold(): Field(name, column.type or "") for name, column in run.spec.config.columns.items()}
+    given = {field.name.casefold(): field for field in run.fields}
     missing = [f"{field.name} {field.type}" for name, field in agreed.items() if name not in given and name not in own]
     extra = [f"{field.name} {_plain(field.type)}" for name, field in given.items() if name not in agreed]
     others = [
@@ -53,7 +53,7 @@ def _refuse_breach(work: ActiveRun) -> None:
     said = (("missing", missing), ("not agreed", extra), ("of another type", others))
     if any(differences for _, differences in said):
         told = "; ".join(f"{label}: {', '.join(differences)}" for label, differences in said if differences)
-        raise _unfit(work, f"the result breaks the contract ({told}).", "Change the query, or columns in config.yaml.")
+        raise _unfit(run, f"the result breaks the contract ({told}).", "Change the query, or columns in config.yaml.")
 
 
 def _plain(type_: str) -> str:
@@ -61,71 +61,73 @@ def _plain(type_: str) -> str:
     return re.sub(r"`(\w+)`", r"\1", read_type(type_).spark)
 
 
-def _refuse_undeclared(work: ActiveRun) -> None:
-    names = {field.name.casefold(): field for field in work.fields}
-    for column, declared in work.spec.config.columns.items():
+def _refuse_undeclared(run: ActiveRun) -> None:
+    names = {field.name.casefold(): field for field in run.fields}
+    for column, declared in run.spec.config.columns.items():
         found = names.get(column.casefold())
-        if found is None and column not in dict(work.spec.strategy.own_columns):
-            close = suggestion(near(column, [field.name for field in work.fields]))
-            raise _unfit(work, f"columns names {column!r}, and the result has none of that name.", close)
+        if found is None and column not in dict(run.spec.strategy.own_columns):
+            close = suggestion(near(column, [field.name for field in run.fields]))
+            raise _unfit(run, f"columns names {column!r}, and the result has none of that name.", close)
         if found and declared.type and kept(found).type != kept(Field(column, declared.type)).type:
             what = f"the column {column!r} is {_plain(found.type)} in the result and {declared.type} in columns."
-            raise _unfit(work, what, f"Cast it: CAST({column} AS {declared.type}).")
+            raise _unfit(run, what, f"Cast it: CAST({column} AS {declared.type}).")
 
 
-def _refuse_layout(work: ActiveRun) -> None:
-    metadata = work.setting.target.metadata
-    there = renamed([column.name for column in metadata.columns], work.setting.target.renames) if metadata else ()
-    known = [*(field.name for field in work.fields), *(name for name, _ in work.spec.strategy.own_columns), *there]
+def _refuse_layout(run: ActiveRun) -> None:
+    metadata = run.context.target.metadata
+    there = renamed([column.name for column in metadata.columns], run.context.target.renames) if metadata else ()
+    known = [*(field.name for field in run.fields), *(name for name, _ in run.spec.strategy.own_columns), *there]
     folded = {name.casefold() for name in known}
-    for column in work.spec.config.layout.columns:
+    for column in run.spec.config.layout.columns:
         if column.casefold() not in folded:
             what = f"partition_by or sort_by names {column!r}, and there is no such column."
-            raise _unfit(work, what, suggestion(near(column, known)))
+            raise _unfit(run, what, suggestion(near(column, known)))
 
 
-def _unfit(work: ActiveRun, what: str, next: str) -> BadBatch:
-    return BadBatch(what, where=work.spec.file, safe="Nothing was written.", next=next)
+def _unfit(run: ActiveRun, what: str, next: str) -> BadBatch:
+    return BadBatch(what, where=run.spec.file, safe="Nothing was written.", next=next)
 
 
-def prepare_schema(work: ActiveRun, policy: Policy) -> None:
+def prepare_schema(run: ActiveRun, policy: Policy) -> None:
     """Decide how the table's columns follow, and add those that are new; the former schema is written down first."""
-    target, strategy = work.setting.target, work.spec.strategy
+    target, strategy = run.context.target, run.spec.strategy
     if target.metadata is None:
         return
-    present = present_fields(work)
-    with _naming_files(work, target.metadata):
+    present = present_fields(run)
+    with _naming_files(run, target.metadata):
         change = plan_schema(
-            work.table,
+            run.table,
             present,
-            work.fields,
+            run.fields,
             policy=policy,
             own=[name for name, _ in strategy.own_columns],
-            fixed=set(_fixed(work, target.metadata)),
+            fixed=set(_fixed(run, target.metadata)),
             renames=target.renames,
-            replaces=work.setting.pins.full_refresh or strategy.strategy == "full_refresh",
+            replaces=run.context.pins.full_refresh or strategy.strategy == "full_refresh",
         )
     there = {name.casefold() for name in renamed([field.name for field in present], change.renames)}
     lacking = tuple(Field(name, type_) for name, type_ in strategy.own_columns if name.casefold() not in there)
     final = None if change.final is None else (*change.final, *(field.name for field in lacking))
-    work.change = replace(change, add=(*change.add, *lacking), final=final)
-    work.shown = work.change.seen([field.name for field in (*present, *work.change.add)])
-    divided = work.change.at_publishing and not work.tools.ground.catalog.atomic  # such a publication may be taken back
-    if work.change.before_gates or divided:
-        work.record = replace(work.record, schema=target.metadata.schema, touched=work.change.touched)
-        work.tools.records.write(work.record)
-    for statement in alterations(work.table, work.change):
-        work.compute.execute(statement)
+    run.schema_change = replace(change, add=(*change.add, *lacking), final=final)
+    run.aliases = run.schema_change.seen([field.name for field in (*present, *run.schema_change.add)])
+    divided = (
+        run.schema_change.at_publishing and not run.services.placement.catalog.atomic
+    )  # such a publication may be taken back
+    if run.schema_change.before_gates or divided:
+        run.record = replace(run.record, schema=target.metadata.schema, touched=run.schema_change.touched)
+        run.services.records.write(run.record)
+    for statement in alterations(run.table, run.schema_change):
+        run.compute.execute(statement)
 
 
 @contextmanager
-def _naming_files(work: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
+def _naming_files(run: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
     """A refusal says which landing files bring columns that the table does not have."""
     try:
         yield
     except BadBatch as error:
         there = {column.name.casefold() for column in metadata.columns}
-        checked = [landed.checked for landed in work.landed.values() if landed.checked]
+        checked = [landed.checked for landed in run.landed.values() if landed.checked]
         members = [member for one in checked for member in one.groups]
         new = {name: member.files[0].path for member in members for name in member.types if name.casefold() not in there}
         told = ", ".join(f"{name} in {path}" for name, path in new.items())
@@ -133,33 +135,33 @@ def _naming_files(work: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
         raise
 
 
-def present_fields(work: ActiveRun) -> tuple[Field, ...]:
+def present_fields(run: ActiveRun) -> tuple[Field, ...]:
     """The columns of the table that is written, as the engine has them now."""
-    return work.compute.fields(work.compute.query(f"SELECT * FROM {work.written.spark}"))
+    return run.compute.fields(run.compute.query(f"SELECT * FROM {run.physical_table.spark}"))
 
 
-def _fixed(work: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
+def _fixed(run: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
     """The columns that the layout will need: the table's, or what is said of it anew."""
     present = layout_of(metadata.partition_by, metadata.sort_by)
-    wanted = work.spec.config.layout.under(backwards(work.setting.target.renames))
+    wanted = run.spec.config.layout.under(backwards(run.context.target.renames))
     partition = present.partition_by if wanted.partition_by is None else wanted.partition_by
     order = present.sort_by if wanted.sort_by is None else wanted.sort_by
     yield from (column.casefold() for column in Arrangement(partition, order).columns)
 
 
-def evolve_layout(work: ActiveRun, change: ArrangementChange) -> None:
+def evolve_arrangement(run: ActiveRun, change: ArrangementChange) -> None:
     """Only metadata changes, and nothing that readers see: a run that fails afterwards need not set it back."""
-    if work.skip_write:
+    if run.skip_write:
         return
-    properties = work.tools.ground.properties(work.table, is_sorted=bool(change.sort))
-    for statement in layout_statements(work.table, change, properties=properties):
-        work.log.info("layout: %s", statement)
-        work.compute.execute(statement)
+    properties = run.services.placement.properties(run.table, is_sorted=bool(change.sort))
+    for statement in layout_statements(run.table, change, properties=properties):
+        run.log.info("layout: %s", statement)
+        run.compute.execute(statement)
 
 
-def layout_of_new(work: ActiveRun) -> Arrangement:
+def arrangement_of_new(run: ActiveRun) -> Arrangement:
     """The layout of a first run's table; a snapshot's is divided by what it replaces, unless something else is said."""
-    said, strategy = work.spec.config.layout, work.spec.strategy
+    said, strategy = run.spec.config.layout, run.spec.strategy
     if said.partition_by is None and strategy.strategy == "snapshot":
         return Arrangement((PartitionField(column=strategy.partition_column),), said.sort_by)
     return said

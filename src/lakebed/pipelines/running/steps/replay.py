@@ -12,137 +12,139 @@ from lakebed.pipelines.planning.pins import ZoneKey
 from lakebed.pipelines.planning.plan import Replay
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.calculate import calculate
-from lakebed.pipelines.running.steps.evolve import refuse_unfit_result
-from lakebed.pipelines.running.steps.write import check_keys, compute_stage, merge, refuse_empty
+from lakebed.pipelines.running.steps.evolve import require_fitting_result
+from lakebed.pipelines.running.steps.write import check_keys, compute_stage, merge, require_rows
 from lakebed.ports import Field, FileInfo, Frame
 from lakebed.tables import alterations, create_table, fresh_rows, kept, plan_schema, removals, selection
 
 AT_ONCE = 50  # batches of append_only that are added in one commit
 
 
-def replay(work: ActiveRun, step: Replay) -> None:
+def replay(run: ActiveRun, step: Replay) -> None:
     """Bring in the rows of one batch, as of the moment when its run began; after the last one all rows are the result."""
-    setting, resources, moment, asked_at = work.setting, work.resources, work.moment, step.batch.asked_at
-    work.moment = (step.batch.at or moment) + step.batch.later
-    work.setting = replace(setting, part=step.number, started_at=work.tools.local(asked_at) if asked_at else setting.started_at)
+    context, resources, moment, asked_at = run.context, run.resources, run.timestamp, step.batch.asked_at
+    run.timestamp = (step.batch.at or moment) + step.batch.later
+    run.context = replace(context, part=step.number, started_at=run.services.local(asked_at) if asked_at else context.started_at)
     try:
-        with ExitStack() as work.resources:  # what one batch needs is given back before the next
-            _replay(work, step)
+        with ExitStack() as run.resources:  # what one batch needs is given back before the next
+            _replay(run, step)
     finally:
-        work.setting, work.resources, work.moment = setting, resources, moment
-        work.part.clear()
+        run.context, run.resources, run.timestamp = context, resources, moment
+        run.batch.clear()
 
 
-def _replay(work: ActiveRun, step: Replay) -> None:
-    has_files = any(_good(work, key, files) for key, files in step.batch.files.items())
-    if has_files or (step.is_last and not work.replay_fields):  # at least its columns are known in the end
-        _calculate(work, step)
-        _follow_columns(work, step)
-        (_collect if step.strategy.strategy == "append_only" else _merge)(work, step)
+def _replay(run: ActiveRun, step: Replay) -> None:
+    has_files = any(_good(run, key, files) for key, files in step.batch.files.items())
+    if has_files or (step.is_last and not run.replay_fields):  # at least its columns are known in the end
+        _calculate(run, step)
+        _follow_columns(run, step)
+        (_collect if step.strategy.strategy == "append_only" else _merge)(run, step)
     if step.is_last:
-        _conclude(work, step)
+        _conclude(run, step)
 
 
-def _good(work: ActiveRun, key: ZoneKey, files: tuple[FileInfo, ...]) -> list[FileInfo]:
+def _good(run: ActiveRun, key: ZoneKey, files: tuple[FileInfo, ...]) -> list[FileInfo]:
     """Those that were not set aside."""
-    good = set(work.landed[key].files)
+    good = set(run.landed[key].files)
     return [file for file in files if file in good]
 
 
-def _calculate(work: ActiveRun, step: Replay) -> None:
+def _calculate(run: ActiveRun, step: Replay) -> None:
     """The batch's files have the columns that they had for their run; a query that names others sees NULL there."""
-    _name_part(work, step, all_columns=False)
+    _name_part(run, step, all_columns=False)
     try:
-        calculate(work)
+        calculate(run)
     except RunFailed:
-        _name_part(work, step, all_columns=True)
-        calculate(work)
-    refuse_unfit_result(work)
+        _name_part(run, step, all_columns=True)
+        calculate(run)
+    require_fitting_result(run)
 
 
-def _name_part(work: ActiveRun, step: Replay, *, all_columns: bool) -> None:
-    for key, landed in work.landed.items():
-        files = _good(work, key, step.batch.files.get(key, ()))
-        frame = _part(work, key, files, all_columns=all_columns)
+def _name_part(run: ActiveRun, step: Replay, *, all_columns: bool) -> None:
+    for key, landed in run.landed.items():
+        files = _good(run, key, step.batch.files.get(key, ()))
+        frame = _part(run, key, files, all_columns=all_columns)
         if frame is None:  # the batch has no file of this zone
-            frame = work.compute.query(f"SELECT * FROM {spark_identifier(zone_view(*key))} LIMIT 0")
-        work.part[key] = replace(landed, frame=frame, files=tuple(files))
-        work.compute.name(frame, work.setting.view(*key))
+            frame = run.compute.query(f"SELECT * FROM {spark_identifier(zone_view(*key))} LIMIT 0")
+        run.batch[key] = replace(landed, frame=frame, files=tuple(files))
+        run.compute.name(frame, run.context.view(*key))
 
 
-def _part(work: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: bool) -> Frame | None:
-    checked, address = work.landed[key].checked, work.tools.ground.root.at
+def _part(run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: bool) -> Frame | None:
+    checked, address = run.landed[key].checked, run.services.placement.root.at
     if checked is None:
         return None
-    return frame_of_some(work.compute, checked, files, read_zone(key[0], work.tools), address, all_columns=all_columns)
+    return frame_of_some(run.compute, checked, files, read_zone(key[0], run.services), address, all_columns=all_columns)
 
 
-def _follow_columns(work: ActiveRun, step: Replay) -> None:
+def _follow_columns(run: ActiveRun, step: Replay) -> None:
     """The hidden table's columns follow the batch's as a table's follow a run's; nobody reads it, so nothing waits."""
     own = [Field(name, type_) for name, type_ in step.strategy.own_columns]
-    if not work.replay_fields:
-        work.compute.execute(_creation(work, step, own))
+    if not run.replay_fields:
+        run.compute.execute(_creation(run, step, own))
     else:
-        names, policy = [field.name for field in own], work.spec.config.schema_policy
-        change = plan_schema(work.table, work.replay_fields, work.fields, policy=policy, own=names)
-        for statement in (*alterations(step.table, change), *removals(step.table, work.replay_fields, change)):
-            work.compute.execute(statement)
+        names, policy = [field.name for field in own], run.spec.config.schema_policy
+        change = plan_schema(run.table, run.replay_fields, run.fields, policy=policy, own=names)
+        for statement in (*alterations(step.table, change), *removals(step.table, run.replay_fields, change)):
+            run.compute.execute(statement)
         if not change.before_gates and change.final is None:
             return
-    work.replay_fields = work.compute.fields(work.compute.query(f"SELECT * FROM {step.table.spark}"))
+    run.replay_fields = run.compute.fields(run.compute.query(f"SELECT * FROM {step.table.spark}"))
 
 
-def _creation(work: ActiveRun, step: Replay, own: list[Field]) -> str:
-    ground = work.tools.ground
-    ground.catalog.create_namespace(step.table.namespace, step.table.layer)
-    columns = ", ".join(f"{spark_identifier(field.name)} {field.type}" for field in (*map(kept, work.fields), *own))
-    return create_table(step.table, columns, location=ground.passing_place(step.table), properties=ground.passing_properties())
-
-
-def _collect(work: ActiveRun, step: Replay) -> None:
-    """Rows that are only added wait for each other: many batches are one commit."""
-    work.collected.append((work.frame, work.fields))
-    if len(work.collected) >= AT_ONCE and not step.is_last:
-        work.compute.append(_union(work), step.table.spark)
-        work.collected.clear()
-        work.replayed = True
-
-
-def _union(work: ActiveRun) -> Frame:
-    """All that was collected, under the columns of now."""
-    return work.compute.union(
-        [work.compute.select(frame, selection(fields, work.replay_fields, sources={})) for frame, fields in work.collected]
+def _creation(run: ActiveRun, step: Replay, own: list[Field]) -> str:
+    placement = run.services.placement
+    placement.catalog.create_namespace(step.table.namespace, step.table.layer)
+    columns = ", ".join(f"{spark_identifier(field.name)} {field.type}" for field in (*map(kept, run.fields), *own))
+    return create_table(
+        step.table, columns, location=placement.passing_place(step.table), properties=placement.passing_properties()
     )
 
 
-def _merge(work: ActiveRun, step: Replay) -> None:
+def _collect(run: ActiveRun, step: Replay) -> None:
+    """Rows that are only added wait for each other: many batches are one commit."""
+    run.collected.append((run.frame, run.fields))
+    if len(run.collected) >= AT_ONCE and not step.is_last:
+        run.compute.append(_union(run), step.table.spark)
+        run.collected.clear()
+        run.replayed = True
+
+
+def _union(run: ActiveRun) -> Frame:
+    """All that was collected, under the columns of now."""
+    return run.compute.union(
+        [run.compute.select(frame, selection(fields, run.replay_fields, sources={})) for frame, fields in run.collected]
+    )
+
+
+def _merge(run: ActiveRun, step: Replay) -> None:
     """Stage, check and merge the batch, as its run did."""
-    compute_stage(work)
-    refuse_empty(work)
-    check_keys(work)
-    repeats = work.keys != work.result_rows
-    if not work.replayed:
-        rows = work.compute.query(
-            fresh_rows(step.strategy, staged=work.stage.spark, columns=work.fields, now=work.now, repeats=repeats)
+    compute_stage(run)
+    require_rows(run)
+    check_keys(run)
+    repeats = run.keys != run.result_rows
+    if not run.replayed:
+        rows = run.compute.query(
+            fresh_rows(step.strategy, staged=run.stage.spark, columns=run.fields, now=run.timestamp_literal, repeats=repeats)
         )
-        shaped = work.compute.select(rows, selection(work.compute.fields(rows), work.replay_fields, sources={}))
-        work.compute.append(shaped, step.table.spark)
-    elif work.result_rows or (step.strategy.counts_absence and work.spec.config.empty_policy != "skip"):
-        merge(work, step.table.spark, repeats=repeats, present=work.replay_fields)
-    work.replayed = True
-    work.tools.ground.catalog.purge(work.stage)
+        shaped = run.compute.select(rows, selection(run.compute.fields(rows), run.replay_fields, sources={}))
+        run.compute.append(shaped, step.table.spark)
+    elif run.result_rows or (step.strategy.counts_absence and run.spec.config.empty_policy != "skip"):
+        merge(run, step.table.spark, repeats=repeats, present=run.replay_fields)
+    run.replayed = True
+    run.services.placement.catalog.purge(run.stage)
 
 
-def _conclude(work: ActiveRun, step: Replay) -> None:
+def _conclude(run: ActiveRun, step: Replay) -> None:
     """What all batches came to is the result of the run; how many rows it has is counted as it is written."""
-    hidden = work.compute.query(f"SELECT * FROM {step.table.spark}")
-    if work.collected and work.replayed:
-        work.compute.append(_union(work), step.table.spark)
-    work.frame = _union(work) if work.collected and not work.replayed else hidden
+    hidden = run.compute.query(f"SELECT * FROM {step.table.spark}")
+    if run.collected and run.replayed:
+        run.compute.append(_union(run), step.table.spark)
+    run.frame = _union(run) if run.collected and not run.replayed else hidden
     own = {name for name, _ in step.strategy.own_columns}
-    last = [field.name.casefold() for field in work.fields]
-    kept_fields = [field for field in work.replay_fields if field.name not in own]
-    if work.spec.config.schema_policy == "sync":  # the columns are those of the last result, in its order
+    last = [field.name.casefold() for field in run.fields]
+    kept_fields = [field for field in run.replay_fields if field.name not in own]
+    if run.spec.config.schema_policy == "sync":  # the columns are those of the last result, in its order
         kept_fields.sort(key=lambda field: last.index(field.name.casefold()))
-    work.fields, work.result_rows, work.keys = tuple(kept_fields), None, None
-    work.replayed = True
+    run.fields, run.result_rows, run.keys = tuple(kept_fields), None, None
+    run.replayed = True

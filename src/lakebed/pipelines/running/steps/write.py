@@ -6,9 +6,9 @@ from lakebed.errors import BadBatch, Diverged, RunFailed
 from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.planning.plan import is_staged
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.heal import set_back
+from lakebed.pipelines.running.heal import undo_failed_run
 from lakebed.pipelines.running.steps.calculate import at_source
-from lakebed.pipelines.running.steps.evolve import layout_of_new, present_fields
+from lakebed.pipelines.running.steps.evolve import arrangement_of_new, present_fields
 from lakebed.pipelines.running.steps.strategy_checks import check_matches, counted, since, stamp_columns
 from lakebed.ports import Field, Snapshot
 from lakebed.sql import ChangeStatement
@@ -38,190 +38,196 @@ from lakebed.tables import text as quoted
 LONGEST_MESSAGE = 500
 
 
-def stage(work: ActiveRun) -> None:
+def stage(run: ActiveRun) -> None:
     """Compute the result once, into a hidden table; should it be empty, what that means is decided."""
-    compute_stage(work)
-    apply_empty_policy(work)
+    compute_stage(run)
+    apply_empty_policy(run)
 
 
-def compute_stage(work: ActiveRun) -> None:
+def compute_stage(run: ActiveRun) -> None:
     """Compute the result once, into a hidden table."""
-    ground = work.tools.ground
-    ground.catalog.create_namespace(work.table.namespace, work.table.layer)
-    place = ground.passing_place(work.stage)
+    placement = run.services.placement
+    placement.catalog.create_namespace(run.table.namespace, run.table.layer)
+    place = placement.passing_place(run.stage)
     at_source(
-        work.compiled,
-        lambda: work.compute.create(work.frame, work.stage.spark, location=place, properties=ground.passing_properties()),
+        run.compiled,
+        lambda: run.compute.create(run.frame, run.stage.spark, location=place, properties=placement.passing_properties()),
     )
-    if work.order.hand:  # its frame may be another session's, whose snapshots would not carry the run's id
-        work.frame = work.compute.query(f"SELECT * FROM {work.stage.spark}")
-    head = work.metadata(work.stage).head()
-    work.result_rows = (head.count("total-records") or 0) if head else 0
+    if run.options.manual_change:  # its frame may be another session's, whose snapshots would not carry the run's id
+        run.frame = run.compute.query(f"SELECT * FROM {run.stage.spark}")
+    head = run.metadata(run.stage).head()
+    run.result_rows = (head.count("total-records") or 0) if head else 0
 
 
-def apply_empty_policy(work: ActiveRun) -> None:
+def apply_empty_policy(run: ActiveRun) -> None:
     """What an empty result means, as soon as it is known to be empty."""
-    if work.result_rows == 0:
-        refuse_empty(work)
-        policy = work.spec.config.empty_policy
-        work.skip_write = not work.first and (policy == "skip" or _means_nothing(work))
+    if run.result_rows == 0:
+        require_rows(run)
+        policy = run.spec.config.empty_policy
+        run.skip_write = not run.is_first_run and (policy == "skip" or _means_nothing(run))
 
 
-def refuse_empty(work: ActiveRun) -> None:
+def require_rows(run: ActiveRun) -> None:
     """An empty result may have been said to be wrong."""
-    if work.result_rows == 0 and work.spec.config.empty_policy == "fail":
-        remedy = "say so by an UPDATE" if work.order.hand else "set on_empty to write or skip"
+    if run.result_rows == 0 and run.spec.config.empty_policy == "fail":
+        remedy = "say so by an UPDATE" if run.options.manual_change else "set on_empty to write or skip"
         raise BadBatch(
             "the result has no row.",
-            where=work.spec.file,
+            where=run.spec.file,
             safe="The table is as it was.",
             next=f"If that is right, {remedy}.",
         )
 
 
-def _means_nothing(work: ActiveRun) -> bool:
+def _means_nothing(run: ActiveRun) -> bool:
     """Whether an empty batch leaves a table as it is; absent keys mean something to some strategies."""
-    strategy = work.spec.strategy
-    return bool(is_staged(strategy)) and not work.setting.pins.full_refresh and not strategy.counts_absence
+    strategy = run.spec.strategy
+    return bool(is_staged(strategy)) and not run.context.pins.full_refresh and not strategy.counts_absence
 
 
-def check_keys(work: ActiveRun) -> None:
+def check_keys(run: ActiveRun) -> None:
     """Refuse NULL keys, and repeated ones that have no order; names some of them."""
-    strategy, staged = work.spec.strategy, work.stage.spark
+    strategy, staged = run.spec.strategy, run.stage.spark
     asked = key_check(strategy, staged=staged)
-    if asked is None or not work.result_rows:
+    if asked is None or not run.result_rows:
         return
-    counts = counted(work, asked)
-    if ties := tie_check(strategy, counts, staged=staged, columns=work.fields):
-        counts |= counted(work, ties)
-    work.keys = counts.get("keys")
+    counts = counted(run, asked)
+    if ties := tie_check(strategy, counts, staged=staged, columns=run.fields):
+        counts |= counted(run, ties)
+    run.keys = counts.get("keys")
     if offences(strategy, counts):
-        examples = work.compute.rows(offending_keys(strategy, counts, staged=staged, columns=work.fields), limit=20)
-        refuse_batch(strategy, counts, examples, table=str(work.table))
+        examples = run.compute.rows(offending_keys(strategy, counts, staged=staged, columns=run.fields), limit=20)
+        refuse_batch(strategy, counts, examples, table=str(run.table))
 
 
-def create_hidden(work: ActiveRun, hidden: TableName) -> None:
+def create_hidden(run: ActiveRun, hidden: TableName) -> None:
     """The table of a first run, at its final place and under a name that nobody knows."""
-    own = (Field(name, type_) for name, type_ in work.spec.strategy.own_columns)
-    columns = ", ".join(_column(kept(field), work) for field in (*work.fields, *own))
-    layout, ground = layout_of_new(work), work.tools.ground
+    own = (Field(name, type_) for name, type_ in run.spec.strategy.own_columns)
+    columns = ", ".join(_column(kept(field), run) for field in (*run.fields, *own))
+    layout, placement = arrangement_of_new(run), run.services.placement
     partition_by = [field.spark for field in layout.partition_by or ()]
-    work.compute.execute(
-        ground.creation_of(work.table, columns, hidden=hidden, partition_by=partition_by, is_sorted=bool(layout.sort_by))
+    run.compute.execute(
+        placement.creation_of(run.table, columns, hidden=hidden, partition_by=partition_by, is_sorted=bool(layout.sort_by))
     )
     if layout.sort_by:
-        work.compute.execute(ordering(hidden, layout.sort_by))
+        run.compute.execute(ordering(hidden, layout.sort_by))
 
 
-def _column(field: Field, work: ActiveRun) -> str:
-    declared = work.spec.config.columns.get(field.name)
+def _column(field: Field, run: ActiveRun) -> str:
+    declared = run.spec.config.columns.get(field.name)
     comment = f" COMMENT {quoted(declared.description)}" if declared and declared.description else ""
     return f"{spark_identifier(field.name)} {field.type}{comment}"
 
 
-def open_branch(work: ActiveRun, at: int | None) -> None:
+def open_branch(run: ActiveRun, at: int | None) -> None:
     """The run's own branch, from the state that it has read; one that would stay empty is not made."""
-    if work.skip_write:
+    if run.skip_write:
         return
     try:
-        work.compute.execute(create_branch(work.table, work.branch, at=at))
+        run.compute.execute(create_branch(run.table, run.branch, at=at))
     except RunFailed:
-        head = work.metadata(work.table).head(work.order.ref)
+        head = run.metadata(run.table).head(run.options.ref)
         if (head.id if head else None) != at:  # others went on, and the state that was read is gone already
-            raise Diverged(str(work.table), work.order.ref, work.branch) from None
+            raise Diverged(str(run.table), run.options.ref, run.branch) from None
         raise
 
 
-def write(work: ActiveRun) -> None:
+def write(run: ActiveRun) -> None:
     """Bring the result in by the strategy: one commit, on the branch. What came of it is counted."""
-    if work.skip_write:
-        work.unchanged = True
-        work.record = replace(work.record, rows={"result": work.result_rows or 0})
+    if run.skip_write:
+        run.unchanged = True
+        run.record = replace(run.record, rows={"result": run.result_rows or 0})
         return
-    at_source(work.compiled, lambda: _write(work))
-    made = _made(work)
+    at_source(run.compiled, lambda: _write(run))
+    made = _made(run)
     summary = dict(made.summary) if made else {}
-    if work.result_rows is None:
-        work.result_rows = int(summary.get("added-records", 0))
-        apply_empty_policy(work)
-        _take_back(work)
+    if run.result_rows is None:
+        run.result_rows = int(summary.get("added-records", 0))
+        apply_empty_policy(run)
+        _take_back(run)
     touched = made is not None and made.changes_rows
-    work.unchanged = not work.first and (work.skip_write or not (touched or work.change.at_publishing))
-    counts = {"inserted": int(summary.get("added-records", 0))} if work.first else {}
-    counts |= row_counts(work.spec.strategy, summary, staged_rows=work.result_rows, distinct_keys=work.keys, met=work.met)
+    run.unchanged = not run.is_first_run and (run.skip_write or not (touched or run.schema_change.at_publishing))
+    counts = {"inserted": int(summary.get("added-records", 0))} if run.is_first_run else {}
+    counts |= row_counts(run.spec.strategy, summary, staged_rows=run.result_rows, distinct_keys=run.keys, met=run.key_matches)
     total = {"total": made.rows} if made and made.rows is not None else {}
-    work.record = replace(work.record, rows={"result": work.result_rows, **counts, **total})
+    run.record = replace(run.record, rows={"result": run.result_rows, **counts, **total})
 
 
-def _made(work: ActiveRun) -> Snapshot | None:
+def _made(run: ActiveRun) -> Snapshot | None:
     """The snapshot that the run has written; None while it has written none."""
-    head = work.head()
-    return head if head and head.id != work.setting.target.base(work.order.ref) else None
+    head = run.head()
+    return head if head and head.id != run.context.target.base(run.options.ref) else None
 
 
-def _take_back(work: ActiveRun) -> None:
+def _take_back(run: ActiveRun) -> None:
     """A result that turned out to be empty, and is not written, leaves no column behind that was to take its values."""
-    if work.skip_write and work.change.renames:
-        set_back(work.record, work.tools, lease=work.held.lease)
-        work.change, work.shown = SchemaChange(), ()
+    if run.skip_write and run.schema_change.renames:
+        undo_failed_run(run.record, run.services, lease=run.held.lease)
+        run.schema_change, run.aliases = SchemaChange(), ()
 
 
-def _write(work: ActiveRun) -> None:
-    strategy, compute = work.spec.strategy, work.compute
-    anew = work.first or work.setting.pins.full_refresh
-    stamp_columns(work)
-    staged, repeats = work.stage.spark, work.keys != work.result_rows
+def _write(run: ActiveRun) -> None:
+    strategy, compute = run.spec.strategy, run.compute
+    anew = run.is_first_run or run.context.pins.full_refresh
+    stamp_columns(run)
+    staged, repeats = run.stage.spark, run.keys != run.result_rows
     if is_staged(strategy) and not anew:
-        merge(work, work.place, repeats=repeats)
+        merge(run, run.write_target, repeats=repeats)
         return
-    rows, given = work.frame, work.fields
-    if work.replayed:
+    rows, given = run.frame, run.fields
+    if run.replayed:
         given = compute.fields(rows)
     elif is_staged(strategy):
-        rows = compute.query(fresh_rows(strategy, staged=staged, columns=work.fields, now=work.now, repeats=repeats))
+        rows = compute.query(fresh_rows(strategy, staged=staged, columns=run.fields, now=run.timestamp_literal, repeats=repeats))
         given = compute.fields(rows)
-    shaped = compute.select(rows, selection(given, present_fields(work), sources=dict(work.change.renames)))
-    replaces = not work.first and (anew or strategy.strategy == "full_refresh")
-    (compute.overwrite if replaces else compute.append)(shaped, work.place)
+    shaped = compute.select(rows, selection(given, present_fields(run), sources=dict(run.schema_change.renames)))
+    replaces = not run.is_first_run and (anew or strategy.strategy == "full_refresh")
+    (compute.overwrite if replaces else compute.append)(shaped, run.write_target)
 
 
-def merge(work: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ...] = ()) -> None:
+def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ...] = ()) -> None:
     """One MERGE, in the words of the place: the staged batch is brought under the names and types that are `present` there.
 
     Nothing said, these are the table's.
     """
-    back, staged, columns = backwards(work.change.renames), work.stage.spark, work.fields
-    there = {field.name.casefold(): field for field in present or present_fields(work)}
+    back, staged, columns = backwards(run.schema_change.renames), run.stage.spark, run.fields
+    there = {field.name.casefold(): field for field in present or present_fields(run)}
     if back or any("<" in field.type or _may_lose(field, there.get(field.name.casefold())) for field in columns):
         columns = tuple(there[name.casefold()] for name in renamed([field.name for field in columns], back))
-        chosen = selection(work.fields, columns, sources=dict(work.change.renames))
+        chosen = selection(run.fields, columns, sources=dict(run.schema_change.renames))
         staged = f"(SELECT {', '.join(chosen)} FROM {staged})"
-    strategy = strategy_under(work.spec.strategy, back)
-    check_matches(work, strategy, target=place, staged=staged, repeats=repeats)
+    strategy = strategy_under(run.spec.strategy, back)
+    check_matches(run, strategy, target=place, staged=staged, repeats=repeats)
     statement = write_statement(
-        strategy, target=place, staged=staged, columns=columns, now=work.now, repeats=repeats, since=since(work, strategy)
+        strategy,
+        target=place,
+        staged=staged,
+        columns=columns,
+        now=run.timestamp_literal,
+        repeats=repeats,
+        since=since(run, strategy),
     )
     if statement:
-        work.log.info("write:\n%s", statement)
-        work.compute.execute(statement)
+        run.log.info("write:\n%s", statement)
+        run.compute.execute(statement)
 
 
 def _may_lose(field: Field, target: Field | None) -> bool:
     return target is not None and may_lose(read_type(field.type), read_type(target.type))
 
 
-def execute(work: ActiveRun, statement: ChangeStatement) -> None:
+def execute(run: ActiveRun, statement: ChangeStatement) -> None:
     """Run the statement on the branch, and count what it did."""
-    place, alias = work.place, spark_identifier(work.table.name)
+    place, alias = run.write_target, spark_identifier(run.table.name)
     text = statement.on(place, alias=alias)
-    work.log.info("statement:\n%s", text)
+    run.log.info("statement:\n%s", text)
     try:
-        work.compute.execute(text)
+        run.compute.execute(text)
     except RunFailed as error:
         what = statement.with_own_positions(error.what, place, alias=alias)
         raise RunFailed(what, where=error.where, next=error.next) from error
-    made = _made(work)
-    work.unchanged = made is None or not made.changes_rows
-    rows = statement_counts(statement.kind, made, before=work.setting.target.rows(work.order.ref)) if made else {}
-    told = " ".join(statement.on(str(work.table), alias="").split())
-    work.record = replace(work.record, rows=rows, message=told[:LONGEST_MESSAGE])
+    made = _made(run)
+    run.unchanged = made is None or not made.changes_rows
+    rows = statement_counts(statement.kind, made, before=run.context.target.rows(run.options.ref)) if made else {}
+    told = " ".join(statement.on(str(run.table), alias="").split())
+    run.record = replace(run.record, rows=rows, message=told[:LONGEST_MESSAGE])

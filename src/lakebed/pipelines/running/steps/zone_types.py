@@ -21,7 +21,7 @@ _PLAIN = {
 }  # fmt: skip
 
 
-def recall(work: ActiveRun, key: ZoneKey) -> RememberedTypes:
+def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     """What is known of the columns of a zone's files, for this run.
 
     The zone's columns are what published runs took them for. Those that the query hands on as they are, are what they are in
@@ -29,59 +29,59 @@ def recall(work: ActiveRun, key: ZoneKey) -> RememberedTypes:
     refresh that may replace all columns (on_schema_change: sync) begins anew. Code that works with DuckDB reads the files itself:
     nothing is taken for anything.
     """
-    stored = work.tools.records.zone_types(key[0]).get(key[1] or "", {})
-    work.recalled[key] = stored
-    if work.spec.kind == "python" and works_with_duckdb(work.spec.style, work.spec.source):
+    stored = run.services.records.zone_types(key[0]).get(key[1] or "", {})
+    run.zone_types[key] = stored
+    if run.spec.kind == "python" and works_with_duckdb(run.spec.style, run.spec.source):
         return NOTHING_REMEMBERED
-    if _anew(work):
-        return RememberedTypes(follows=_follows(work.spec, first=work.first, whole=True))
-    passed, own = _passed(work, key), _own_columns(work)
+    if _anew(run):
+        return RememberedTypes(follows=_follows(run.spec, first=run.is_first_run, whole=True))
+    passed, own = _passed(run, key), _own_columns(run)
     known = {name: parse_type(text) for name, text in stored.items()}
     types = known | {_spelt(name, known): type_ for name, type_ in own.items() if passed.has(name)}
-    follows = _follows(work.spec, first=work.first, whole=work.order.full_refresh)
-    wanted = None if work.first else lambda name, before, after: _wanted(work, key[0], name, before, after)
-    return RememberedTypes(types, follows, wanted, _also(work, passed, known))
+    follows = _follows(run.spec, first=run.is_first_run, whole=run.options.full_refresh)
+    wanted = None if run.is_first_run else lambda name, before, after: _wanted(run, key[0], name, before, after)
+    return RememberedTypes(types, follows, wanted, _also(run, passed, known))
 
 
-def without_rows(work: ActiveRun, key: ZoneKey) -> Mapping[str, Type]:
+def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, Type]:
     """The columns of a zone from which no file tells of any: those that are remembered, and of these, the table's own."""
-    remembered, table = recall(work, key), _names(work)
-    wanted = {name.casefold() for name in work.recalled[key]}
-    if table and _passed(work, key).all:
+    remembered, table = recall(run, key), _names(run)
+    wanted = {name.casefold() for name in run.zone_types[key]}
+    if table and _passed(run, key).all:
         wanted &= table
     return {name: type_ for name, type_ in remembered.types.items() if name.casefold() in wanted}
 
 
-def learned(work: ActiveRun) -> tuple[ZoneTypes, ...]:
+def learned(run: ActiveRun) -> tuple[ZoneTypes, ...]:
     """What the files of a run have shown that is not written down yet."""
-    found = ((key, landed.checked) for key, landed in work.landed.items() if landed.checked)
-    said = (ZoneTypes(key[0], key[1] or "", tuple(_learned(work, key, checked))) for key, checked in found)
+    found = ((key, landed.checked) for key, landed in run.landed.items() if landed.checked)
+    said = (ZoneTypes(key[0], key[1] or "", tuple(_learned(run, key, checked))) for key, checked in found)
     return tuple(types for types in said if types.columns)
 
 
-def _learned(work: ActiveRun, key: ZoneKey, checked: CheckedFiles) -> Iterator[ColumnTaken]:
-    stored = {name.casefold(): (name, text) for name, text in work.recalled.get(key, {}).items()}
+def _learned(run: ActiveRun, key: ZoneKey, checked: CheckedFiles) -> Iterator[ColumnTaken]:
+    stored = {name.casefold(): (name, text) for name, text in run.zone_types.get(key, {}).items()}
     for name, type_ in checked.learned.items():
         spelt, before = stored.get(name.casefold(), (name, ""))
-        if before and not _anew(work):
+        if before and not _anew(run):
             type_ = join_types(parse_type(before), type_) if name.casefold() in checked.widened else parse_type(before)
         if str(type_) != before and len(name) <= _LONGEST_NAME:
             yield ColumnTaken(spelt, before, str(type_))
 
 
-def _anew(work: ActiveRun) -> bool:
-    return work.order.full_refresh and work.spec.config.schema_policy == "sync"
+def _anew(run: ActiveRun) -> bool:
+    return run.options.full_refresh and run.spec.config.schema_policy == "sync"
 
 
-def _passed(work: ActiveRun, key: ZoneKey) -> Passed:
-    if work.spec.kind != "sql":
+def _passed(run: ActiveRun, key: ZoneKey) -> Passed:
+    if run.spec.kind != "sql":
         return NOTHING_PASSED
-    return passed_columns(compile_query(work.setting).text, work.setting.view(*key))
+    return passed_columns(compile_query(run.context).text, run.context.view(*key))
 
 
-def _own_columns(work: ActiveRun) -> dict[str, Type]:
+def _own_columns(run: ActiveRun) -> dict[str, Type]:
     """The columns of the run's table, save those that its strategy adds."""
-    metadata, added = work.setting.target.metadata, {name for name, _ in work.spec.strategy.own_columns}
+    metadata, added = run.context.target.metadata, {name for name, _ in run.spec.strategy.own_columns}
     return {column.name: type_ for column, type_ in _columns(metadata) if column.name not in added}
 
 
@@ -97,18 +97,18 @@ def _spelt(name: str, known: Mapping[str, Type]) -> str:
     return next((spelt for spelt in known if spelt.casefold() == name.casefold()), name)
 
 
-def _names(work: ActiveRun) -> frozenset[str]:
+def _names(run: ActiveRun) -> frozenset[str]:
     """The names of the table's columns, casefolded; none while there is no table."""
-    metadata = work.setting.target.metadata
+    metadata = run.context.target.metadata
     return frozenset(column.name.casefold() for column in metadata.columns) if metadata else frozenset()
 
 
-def _also(work: ActiveRun, passed: Passed, known: Mapping[str, Type]) -> frozenset[str]:
+def _also(run: ActiveRun, passed: Passed, known: Mapping[str, Type]) -> frozenset[str]:
     """The columns that JSON records are given, if only as NULL: those that a query names, or without which a run is refused."""
     names = frozenset(name.casefold() for name in known)
-    if work.spec.kind == "sql" and not passed.all:
+    if run.spec.kind == "sql" and not passed.all:
         return names
-    return names & _names(work) if work.spec.config.schema_policy == "fail" else frozenset()
+    return names & _names(run) if run.spec.config.schema_policy == "fail" else frozenset()
 
 
 def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> Follows | None:
@@ -120,10 +120,10 @@ def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> Follows | None:
     return lambda before, after: replaces or can_follow(str(before), str(after))
 
 
-def _wanted(work: ActiveRun, zone: ZoneName, name: str, before: Type, after: Type) -> str:
+def _wanted(run: ActiveRun, zone: ZoneName, name: str, before: Type, after: Type) -> str:
     """Another table that may take a file whose column needs a wider type: it can follow, or has another type already."""
-    others = [spec for spec in work.setting.specs.values() if zone in spec.zone_names and spec.table != work.table]
-    catalog = work.tools.ground.catalog
+    others = [spec for spec in run.context.specs.values() if zone in spec.zone_names and spec.table != run.table]
+    catalog = run.services.placement.catalog
     tables = catalog.metadata(catalog.pointers([spec.table for spec in others]).values()) if others else {}
     for spec in (spec for spec in others if spec.table in tables):
         follows = _follows(spec, first=False, whole=False)
