@@ -11,7 +11,7 @@ from rich.console import Console
 from lakebed.app.pipelines import BuildListener, BuildRequest, BuildResult, Pipelines
 from lakebed.cli.output.building import Showing, summary
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.selection import variables
+from lakebed.cli.parsing.options import variables
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.ports import RunRecord, RunState

@@ -22,8 +22,8 @@ import lakebed
 from lakebed.app import Lake, create_lake
 from lakebed.cli.main import app
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.shell.prompt import Words, typed
-from lakebed.cli.shell.shell import Shell, talk
+from lakebed.cli.sql.prompt import Words, typed
+from lakebed.cli.sql.shell import Shell, talk
 from lakebed.settings import Root
 from tests.contracts.benches import sqlite_bench
 

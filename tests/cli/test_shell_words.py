@@ -2,8 +2,8 @@
 
 import pytest
 
-from lakebed.cli.shell.shell import statements
-from lakebed.cli.shell.words import cut, offers
+from lakebed.cli.sql.shell import statements
+from lakebed.cli.sql.statements import cut, offers
 
 TABLES = ["shop.silver.orders", "shop.gold.daily-revenue", "web.silver.visits"]
 COLUMNS = {"orders": ("id", "amount"), "shop.silver.orders": ("id", "amount"), "visits": ("page",)}

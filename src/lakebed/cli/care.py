@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.command import command
-from lakebed.cli.completing import known_tables
 from lakebed.cli.output.marks import Marked, bold, description, plain
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized, timed
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.completion import known_tables
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.command import command
 from lakebed.cli.output.marks import Marked
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized
+from lakebed.cli.parsing.command import command
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.command import command
 from lakebed.cli.output.marks import bold
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.selection import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, requested
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, requested
 from lakebed.errors import UnknownName, UsageError
 from lakebed.ports import id_text
 

@@ -4,24 +4,13 @@ from typing import Annotated
 
 import typer
 
-from lakebed.cli import (
-    care,
-    fsck,
-    keeping,
-    lakes,
-    lineage,
-    looking,
-    pipelines,
-    queries,
-    query_log,
-    releases,
-    runs,
-    sql,
-    tables,
-    zones,
-)
-from lakebed.cli.command import DebugOption, JsonOption, LakeOption, QuietOption
+from lakebed.cli import backup, care, doctor, fsck, init, lineage, ls, preview, query, query_log, run, runs, zone
+from lakebed.cli.demo import command as demo
 from lakebed.cli.output.screen import Screen
+from lakebed.cli.parsing.command import DebugOption, JsonOption, LakeOption, QuietOption
+from lakebed.cli.pipeline import noun as pipeline
+from lakebed.cli.sql import command as sql
+from lakebed.cli.table import noun as table
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -55,7 +44,12 @@ def root(
     context.obj = Screen(lake, json, quiet, debug)
 
 
-for commands in (lakes, pipelines, looking, runs, lineage, releases, queries, sql, query_log, tables, zones, care, fsck, keeping):
+for commands in (
+    *(init, doctor, ls, demo),
+    *(run, preview, runs, lineage, pipeline),
+    *(query, sql, query_log),
+    *(table, zone, care, fsck, backup),
+):
     commands.add_to(app)
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from lakebed.cli.command import command
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import shortened
+from lakebed.cli.parsing.command import command
 
 _LONGEST = 80  # characters of a query, on a terminal
 

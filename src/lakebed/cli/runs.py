@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from lakebed.cli.command import command
-from lakebed.cli.completing import known_runs, known_tables
 from lakebed.cli.output.building import bad_rows, details, facts, label, ran, seconds
 from lakebed.cli.output.marks import bold
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, timed
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.completion import known_runs, known_tables
 from lakebed.errors import UnknownName
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import Any
 
 from lakebed.app import Lake
 from lakebed.app.pipelines import BuildRequest, BuildResult
-from lakebed.cli import lakes, tables
+from lakebed.cli import ls
 from lakebed.cli.output.building import Showing
 from lakebed.cli.output.marks import Marked
 from lakebed.cli.output.screen import Screen
+from lakebed.cli.table import history
 from lakebed.errors import BadQuery, GateFailed
 from lakebed.names import TableName
 
@@ -168,9 +169,9 @@ def _look(showing: Demo) -> None:
         return
     there = Screen(lake_path=str(showing.lake.root))
     showing.say("   $ lakebed ls")
-    lakes.ls(there)
+    ls.ls(there)
     showing.say("   $ lakebed table history orders")
-    tables.history(there, "bronze.orders")
+    history.history(there, "bronze.orders")
 
 
 CHAPTERS: tuple[tuple[str, Callable[[Demo], None]], ...] = (

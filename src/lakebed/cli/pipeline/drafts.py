@@ -5,28 +5,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.command import command
-from lakebed.cli.completing import kept_pipelines
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import timed
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import PipelineArgument
 
 if TYPE_CHECKING:
     from lakebed.app.releases import PipelineState
     from lakebed.ports import Draft
 
 
-PipelineArgument = Annotated[
-    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the end of it.", autocompletion=kept_pipelines)
-]
-
-
-def add_to(nouns: typer.Typer) -> None:
+def add_to(noun: typer.Typer) -> None:
     """Give the noun `pipeline` these commands."""
-    command(nouns, "ls", examples=_LS)(ls)
-    command(nouns, "save", examples=_SAVE)(save)
-    command(nouns, "drafts", examples=_DRAFTS)(drafts)
-    command(nouns, "restore", examples=_RESTORE)(restore)
-    command(nouns, "delete", examples=_DELETE)(delete)
+    command(noun, "ls", examples=_LS)(ls)
+    command(noun, "save", examples=_SAVE)(save)
+    command(noun, "drafts", examples=_DRAFTS)(drafts)
+    command(noun, "restore", examples=_RESTORE)(restore)
+    command(noun, "delete", examples=_DELETE)(delete)
 
 
 _LS = """

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from lakebed.cli.command import command
 from lakebed.cli.output.marks import Marked
 from lakebed.cli.output.screen import Screen
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import AtOption, NamespaceOption
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,12 +26,12 @@ echo "SELECT count(*) FROM silver.orders;" | lakebed sql --mode csv
 
 def sql(
     screen: Screen,
-    at: Annotated[str | None, typer.Option("--at", metavar="POINT", help="Read tables as of a snapshot, tag or time.")] = None,
+    at: AtOption = None,
     mode: Annotated[Literal["table", "csv", "json"], typer.Option("--mode", help="How answers are shown.")] = "table",
-    namespace: Annotated[str | None, typer.Option("--namespace", help="Where short names are looked for first.")] = None,
+    namespace: NamespaceOption = None,
 ) -> None:
     """A shell for DuckDB's SQL over the lake's tables. Statements that are piped in are answered one by one."""
-    from lakebed.cli.shell.shell import Shell, recite, talk
+    from lakebed.cli.sql.shell import Shell, recite, talk
 
     with screen.lake() as lake:
         shell = Shell(screen, lake, mode="json" if screen.as_json else mode, at=at, namespace=namespace)
@@ -38,7 +39,7 @@ def sql(
             shell.timer = False
             recite(shell, sys.stdin)
             return
-        from lakebed.cli.shell.prompt import typed
+        from lakebed.cli.sql.prompt import typed
         from lakebed.settings import cache_folder
 
         screen.say(Marked("DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.", "dim"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.completing import known_pipelines
+from lakebed.cli.parsing.completion import kept_pipelines, known_pipelines, known_tables
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,6 +36,17 @@ FullRefreshOption = Annotated[
 ReleasedOption = Annotated[bool, typer.Option("--released", help="The newest releases instead of the drafts.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, max=256, help="How many pipelines may run side by side.")]
 WaitOption = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a table that another run has.")]
+TableArgument = Annotated[
+    str, typer.Argument(metavar="TABLE", help="namespace.layer.name, or the end of it.", autocompletion=known_tables)
+]
+PipelineArgument = Annotated[
+    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the end of it.", autocompletion=kept_pipelines)
+]
+AtOption = Annotated[
+    str | None,
+    typer.Option("--at", metavar="POINT", help="As of a snapshot, tag, branch, run or time; as it is now unless given."),
+]
+NamespaceOption = Annotated[str | None, typer.Option("-n", "--namespace", help="Where short names are looked for first.")]
 
 
 def requested(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.command import command
 from lakebed.cli.output.building import Showing, facts, label, pin_facts, summary
 from lakebed.cli.output.marks import bold
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.selection import (
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import (
     ExcludeOption,
     FullRefreshOption,
     ReleasedOption,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.command import command
-from lakebed.cli.completing import known_pipelines
 from lakebed.cli.output.answers import cell
 from lakebed.cli.output.building import Showing, amount, bad_rows, summary
 from lakebed.cli.output.marks import Marked
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.selection import (
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.completion import known_pipelines
+from lakebed.cli.parsing.options import (
     ExcludeOption,
     FullRefreshOption,
     ReleasedOption,

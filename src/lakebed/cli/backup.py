@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from lakebed.cli.command import command
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized
+from lakebed.cli.parsing.command import command
 
 
 def add_to(app: typer.Typer) -> None:

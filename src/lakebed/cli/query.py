@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from lakebed.cli.command import command
 from lakebed.cli.output.answers import as_table
 from lakebed.cli.output.building import amount
 from lakebed.cli.output.marks import bold
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import AtOption, NamespaceOption
 from lakebed.errors import UsageError
 from lakebed.ports import id_text
 
@@ -23,10 +24,6 @@ _SHOWN = 1000  # rows on a screen
 _WIDEST = 10_000  # characters of a value, on a terminal
 
 SqlArgument = Annotated[str, typer.Argument(metavar="SQL", help="One SELECT in DuckDB's SQL; - reads it from standard input.")]
-AtOption = Annotated[
-    str | None, typer.Option("--at", metavar="MOMENT", help="All tables as of a snapshot, tag, branch, run or time.")
-]
-NamespaceOption = Annotated[str | None, typer.Option("--namespace", "-n", help="Where short names are looked for first.")]
 
 
 def add_to(app: typer.Typer) -> None:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.command import command
-from lakebed.cli.completing import known_tables
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.completion import known_tables
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 GatesOption = Annotated[bool, typer.Option("--no-gates", help="Do not ask the gates of the table's pipeline.")]
 
 
-def add_to(nouns: typer.Typer) -> None:
+def add_to(noun: typer.Typer) -> None:
     """Give the noun `table` these commands."""
-    command(nouns, "execute", examples=_EXECUTE)(execute)
-    command(nouns, "write", examples=_WRITE)(write)
+    command(noun, "execute", examples=_EXECUTE)(execute)
+    command(noun, "write", examples=_WRITE)(write)
 
 
 _EXECUTE = """

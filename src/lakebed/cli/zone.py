@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.command import command
-from lakebed.cli.completing import known_zones
 from lakebed.cli.output.marks import bold
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized, timed
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.completion import known_zones
 
 if TYPE_CHECKING:
     from lakebed.app.zones import Zone, ZoneFile, Zones

@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli import drafts
-from lakebed.cli.command import command
-from lakebed.cli.drafts import PipelineArgument
 from lakebed.cli.output.marks import Marked, bold
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import timed
-from lakebed.cli.selection import VarsOption, variables
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import PipelineArgument, VarsOption, variables
 
 if TYPE_CHECKING:
     from lakebed.pipelines.releases import Changes, Made
@@ -20,16 +18,12 @@ if TYPE_CHECKING:
 MessageOption = Annotated[str, typer.Option("-m", "--message", metavar="TEXT", help="Why.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    """Give the app the noun `pipeline`."""
-    said = "About one pipeline: ls, release, releases, diff, rollback, save, drafts, restore, delete."
-    nouns = typer.Typer(no_args_is_help=True, help=said)
-    command(nouns, "release", examples=_RELEASE)(release)
-    command(nouns, "releases", examples=_RELEASES)(releases)
-    command(nouns, "diff", examples=_DIFF)(diff)
-    command(nouns, "rollback", examples=_ROLLBACK)(rollback)
-    drafts.add_to(nouns)
-    app.add_typer(nouns, name="pipeline")
+def add_to(noun: typer.Typer) -> None:
+    """Give the noun `pipeline` these commands."""
+    command(noun, "release", examples=_RELEASE)(release)
+    command(noun, "releases", examples=_RELEASES)(releases)
+    command(noun, "diff", examples=_DIFF)(diff)
+    command(noun, "rollback", examples=_ROLLBACK)(rollback)
 
 
 _RELEASE = """

@@ -11,8 +11,8 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from lakebed.cli.shell.shell import Shell
-from lakebed.cli.shell.words import cut, offers
+from lakebed.cli.sql.shell import Shell
+from lakebed.cli.sql.statements import cut, offers
 from lakebed.query.parsing.functions import ALLOWED
 
 if TYPE_CHECKING:

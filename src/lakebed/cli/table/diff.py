@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.command import command
 from lakebed.cli.output.answers import cell
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, timed
-from lakebed.cli.tables import NameArgument
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import TableArgument
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
     from lakebed.tables import ColumnFigures, Example
 
 
-def add_to(nouns: typer.Typer) -> None:
+def add_to(noun: typer.Typer) -> None:
     """Give the noun `table` this command."""
-    command(nouns, "diff", examples=_DIFF)(diff)
+    command(noun, "diff", examples=_DIFF)(diff)
 
 
 _DIFF = """
@@ -29,7 +29,7 @@ lakebed table diff orders before_migration main --key order_id
 
 def diff(
     screen: Screen,
-    name: NameArgument,
+    name: TableArgument,
     before: Annotated[str, typer.Argument(metavar="POINT", help="A snapshot, tag, branch, run or time.")],
     after: Annotated[str | None, typer.Argument(metavar="[POINT]", help="Another; the present state unless given.")] = None,
     key: Annotated[

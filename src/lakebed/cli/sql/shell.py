@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lakebed.cli.output.answers import show
 from lakebed.cli.output.marks import Marked
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.shell.words import DOTS, MODES, cut
+from lakebed.cli.sql.statements import DOTS, MODES, cut
 from lakebed.errors import LakebedError, UnknownName, UsageError
 
 if TYPE_CHECKING:

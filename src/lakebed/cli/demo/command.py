@@ -1,0 +1,29 @@
+"""The command `demo`."""
+
+from typing import Annotated
+
+import typer
+
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.parsing.command import command
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app this command."""
+    command(app, "demo", examples=_DEMO)(demo)
+
+
+_DEMO = """
+lakebed demo
+lakebed demo my-first-lake
+"""
+
+
+def demo(
+    screen: Screen,
+    path: Annotated[str | None, typer.Argument(help="Where to make the lake; a temporary folder unless given.")] = None,
+) -> None:
+    """Make a small shop lake and show what Lakebed can do with it."""
+    from lakebed.cli.demo.demo import show
+
+    show(screen, path)

@@ -1,0 +1,47 @@
+"""The command `doctor`."""
+
+import os
+
+import typer
+
+from lakebed.cli.output.marks import Marked
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.parsing.command import command
+
+_COLOURS = {"ok": "green", "warning": "yellow", "problem": "bold red"}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app this command."""
+    command(app, "doctor", examples=_DOCTOR)(doctor)
+
+
+_DOCTOR = """
+lakebed doctor
+lakebed doctor --lake shop-lake --json
+"""
+
+
+def doctor(screen: Screen) -> None:
+    """Look the machine and the lake over, and say how to mend what is wrong."""
+    from lakebed.app import examine
+    from lakebed.errors import NoLake
+
+    try:
+        lake = screen.lake()
+    except NoLake:
+        if screen.lake_path:
+            raise
+        lake = None
+    findings = examine(lake, os.environ)
+
+    def text() -> None:
+        rows = [(Marked(found.state, _COLOURS[found.state]), found.component, found.version, found.detail) for found in findings]
+        screen.table(("", "component", "version", "found"), rows)
+        for found in findings:
+            if found.fix:
+                screen.say(f"{found.component}: {found.fix}")
+
+    screen.show(findings, text)
+    if any(found.state == "problem" for found in findings):
+        raise typer.Exit(1)

@@ -1,0 +1,53 @@
+"""The command `init`."""
+
+import os
+import shlex
+from typing import Annotated
+
+import typer
+
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.parsing.command import command
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app this command."""
+    command(app, "init", examples=_INIT)(init)
+
+
+_INIT = """
+lakebed init shop-lake --template shop
+lakebed init --set timezone=Europe/Amsterdam
+lakebed init s3://bucket/lake --set catalog.kind=postgres --set catalog.url=postgresql://host:5432/lake
+"""
+
+
+def init(
+    screen: Screen,
+    path: Annotated[str | None, typer.Argument(help="Folder or s3:// address; the present folder unless given.")] = None,
+    template: Annotated[str | None, typer.Option("--template", metavar="NAME", help="Start with these files: shop.")] = None,
+    set: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting for lakebed.yaml; repeatable.")
+    ] = None,
+) -> None:
+    """Make a lake."""
+    from lakebed.app.create import create_lake, variables_to_set
+    from lakebed.settings import Root, settings_tree
+
+    root = Root.parse(path or screen.lake_path or ".")
+    values = settings_tree(set or [])
+    with screen.waiting("making the lake"):
+        settings, files = create_lake(root, values=values, template=template, environment=os.environ)
+    unset = variables_to_set(root, values, os.environ)
+
+    def text() -> None:
+        screen.say(f"made a lake at {root} (catalog: {settings.catalog.kind}, timezone: {settings.timezone})")
+        for file in files:
+            screen.say(f"  {file}")
+        if unset:
+            screen.say("lakebed.yaml lies in the bucket: how to reach it must be said by variables, too")
+        for name, value in unset.items():
+            screen.say(f"  export {name}={shlex.quote(value)}")
+        screen.say(f"next: lakebed doctor --lake {root}")
+
+    screen.show({"root": str(root), "catalog": settings.catalog.kind, "files": files, "variables": unset}, text)

@@ -1,0 +1,1 @@
+"""How commands are declared: shared options, completion, errors as exit codes."""

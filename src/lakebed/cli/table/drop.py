@@ -1,0 +1,90 @@
+"""Commands that rename, remove and bring back tables: table rename, drop, dropped, restore."""
+
+from typing import Annotated
+
+import typer
+
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import timed
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.completion import dropped_tables
+from lakebed.cli.parsing.options import TableArgument
+from lakebed.names import ForeignName
+
+
+def add_to(noun: typer.Typer) -> None:
+    """Give the noun `table` these commands."""
+    command(noun, "rename", examples=_RENAME)(rename)
+    command(noun, "drop", examples=_DROP)(drop)
+    command(noun, "dropped", examples=_DROPPED)(dropped)
+    command(noun, "restore", examples=_RESTORE)(restore)
+
+
+_RENAME = """
+lakebed table rename orders shop.silver.orders_old
+"""
+
+
+def rename(screen: Screen, name: TableArgument, to: Annotated[str, typer.Argument(help="namespace.layer.name")]) -> None:
+    """Give a table another name. Its files and history stay; its pipeline, if it has one, would make a new table."""
+    table = screen.lake().rename(name, to)
+    screen.show({"table": str(table)}, lambda: screen.say(f"it is {table} now"))
+
+
+_DROP = """
+lakebed table drop orders_old
+"""
+
+
+def drop(screen: Screen, name: TableArgument) -> None:
+    """Take a table or a view out of sight. A table's files stay for a while: `lakebed table restore` brings it back."""
+    lake = screen.lake()
+    found, view = lake.find_anything(name)
+    if view and not isinstance(found, ForeignName):
+        lake.table_work.drop_view(found)
+        screen.show({"view": str(found)}, lambda: screen.say(f"dropped the view {found}; its pipeline makes it again"))
+        return
+    gone = lake.drop(name)
+
+    def text() -> None:
+        screen.say(f"dropped {gone.table}")
+        screen.say(f"bring it back with: lakebed table restore {gone.table}")
+
+    screen.show({"table": str(gone.table), "uuid": gone.uuid}, text)
+
+
+_DROPPED = """
+lakebed table dropped
+"""
+
+
+def dropped(screen: Screen) -> None:
+    """Tables that were dropped and can be restored."""
+    known = screen.lake().table_work.dropped()
+    rows = [{"table": str(one.table), "uuid": one.uuid, "at": one.at} for one in known]
+
+    def text() -> None:
+        if not rows:
+            screen.say("no table is waiting to be restored")
+            return
+        screen.table(("table", "dropped (UTC)", "uuid"), [(str(one.table), timed(one.at), one.uuid) for one in known])
+
+    screen.show(rows, text)
+
+
+_RESTORE = """
+lakebed table restore orders
+lakebed table restore orders --to shop.silver.orders_again
+"""
+
+
+def restore(
+    screen: Screen,
+    name: Annotated[
+        str, typer.Argument(help="The dropped table's name, the end of it, or its uuid.", autocompletion=dropped_tables)
+    ],
+    to: Annotated[str | None, typer.Option("--to", metavar="TABLE", help="Another name: namespace.layer.name.")] = None,
+) -> None:
+    """Bring a dropped table back with all its rows and history."""
+    table = screen.lake().restore(name, to=to)
+    screen.show({"table": str(table)}, lambda: screen.say(f"{table} is back"))

@@ -1,0 +1,13 @@
+"""The noun `table`, with its commands."""
+
+import typer
+
+from lakebed.cli.table import describe, diff, drop, history, refs, rollback, write
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app the noun `table`."""
+    noun = typer.Typer(no_args_is_help=True, help="About one table: describe, history, diff, rollback, tag, clone, drop …")
+    for commands in (describe, history, diff, rollback, refs, drop, write):
+        commands.add_to(noun)
+    app.add_typer(noun, name="table")

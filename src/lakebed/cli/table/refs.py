@@ -1,0 +1,72 @@
+"""Commands that name a snapshot of a table: table tag, untag, clone."""
+
+from typing import Annotated
+
+import typer
+
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import AtOption, TableArgument
+from lakebed.errors import UsageError
+from lakebed.ports import id_text
+
+
+def add_to(noun: typer.Typer) -> None:
+    """Give the noun `table` these commands."""
+    command(noun, "tag", examples=_TAG)(tag)
+    command(noun, "untag", examples=_UNTAG)(untag)
+    command(noun, "clone", examples=_CLONE)(clone)
+
+
+_TAG = """
+lakebed table tag orders before_migration
+lakebed table tag orders q3 --at 2026-09-30T23:59
+"""
+
+
+def tag(
+    screen: Screen,
+    name: TableArgument,
+    tag: Annotated[str, typer.Argument(help="The tag's name.")],
+    at: AtOption = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Move a tag that is there.")] = False,
+) -> None:
+    """Give a state of a table a name; what has a name does not expire."""
+    snapshot = screen.lake().tag(name, tag, at=at, replace=replace)
+    screen.show({"tag": tag, "snapshot": id_text(snapshot.id)}, lambda: screen.say(f"{tag} is snapshot {snapshot.id}"))
+
+
+_UNTAG = """
+lakebed table untag orders before_migration
+"""
+
+
+def untag(screen: Screen, name: TableArgument, ref: Annotated[str, typer.Argument(help="A tag or branch.")]) -> None:
+    """Remove a tag, or a branch made by hand; what only it kept may expire."""
+    screen.lake().table_work.remove_ref(name, ref)
+    screen.show({"removed": ref}, lambda: screen.say(f"{ref} is gone"))
+
+
+_CLONE = """
+lakebed table clone orders shop.silver.orders_dev
+lakebed table clone orders shop.silver.orders_then --at 2026-11-01
+lakebed table clone orders --branch experiment
+"""
+
+
+def clone(
+    screen: Screen,
+    name: TableArgument,
+    to: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="The new table: namespace.layer.name.")] = None,
+    at: AtOption = None,
+    branch: Annotated[str | None, typer.Option("--branch", metavar="NAME", help="A branch of the table instead.")] = None,
+) -> None:
+    """Begin a table, or a branch, with a state of another, for development: no file is copied, neither can hurt the other."""
+    if (to is None) == (branch is None):
+        raise UsageError("a clone is a new table or a branch.", next="Give a table's name, or --branch NAME.")
+    lake = screen.lake()
+    if branch:
+        made = f"{lake.find(name)} branch {branch} at snapshot {lake.table_work.branch(name, branch, at=at).id}"
+    else:
+        made = str(lake.clone(name, to or "", at=at))
+    screen.show({"made": made}, lambda: screen.say(f"made {made}"))

@@ -1,0 +1,72 @@
+"""The command `table rollback`."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.wording import timed
+from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import TableArgument
+from lakebed.ports import id_text
+
+if TYPE_CHECKING:
+    from lakebed.tables import Rollback
+
+
+def add_to(noun: typer.Typer) -> None:
+    """Give the noun `table` this command."""
+    command(noun, "rollback", examples=_ROLLBACK)(rollback)
+
+
+_ROLLBACK = """
+lakebed table rollback orders --to 2026-11-01T08:00
+lakebed table rollback orders --to before_migration --hold
+lakebed table rollback orders --to 01a1dfe2 --requeue --dry-run
+"""
+
+
+def rollback(
+    screen: Screen,
+    name: TableArgument,
+    to: Annotated[str, typer.Option("--to", metavar="POINT", help="A snapshot, tag, run (its state) or time.")],
+    requeue: Annotated[bool, typer.Option("--requeue", help="Files of undone runs wait again: the next run reads them.")] = False,
+    hold: Annotated[bool, typer.Option("--hold", help="Files of undone runs are set aside: no run reads them.")] = False,
+    wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a run that has the table.")] = 0.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+) -> None:
+    """Make readers see an earlier state of a table again, with the columns it had. Nothing is lost: roll forward the same way."""
+    lake = screen.lake()
+    if dry_run:
+        plan = lake.table_work.plan_rollback(name, to, requeue_files=requeue, hold_files=hold)
+    else:
+        plan = lake.rollback(name, to, requeue=requeue, hold=hold, wait=wait)
+    screen.show(_facts(plan, done=not dry_run), lambda: _told(screen, plan, dry_run))
+
+
+def _facts(plan: "Rollback", *, done: bool) -> dict[str, Any]:
+    return {
+        "table": str(plan.table),
+        "from": id_text(plan.base),
+        "to": id_text(plan.to.id),
+        "of": plan.to.at,
+        "undone": plan.undone,
+        "redone": plan.redone,
+        "requeued": [file.path for file in plan.files],
+        "done": done and not plan.changes_nothing,
+    }
+
+
+def _told(screen: Screen, plan: "Rollback", dry_run: bool) -> None:
+    if plan.changes_nothing:
+        screen.say(f"{plan.table} stands at snapshot {plan.to.id} already")
+        return
+    verb = "would stand" if dry_run else "stands"
+    screen.say(f"{plan.table} {verb} at snapshot {plan.to.id}, of {timed(plan.to.at)} UTC")
+    for label, runs in (("undone", plan.undone), ("back again", plan.redone)):
+        if runs:
+            screen.say(f"  {label}: {', '.join(run[:16] for run in runs)}")
+    if plan.files:
+        screen.say(f"  files that wait again: {len({file.path for file in plan.files})}")
+    if not dry_run:
+        screen.say(f"  the way back: lakebed table rollback {plan.table} --to {plan.base}")
