@@ -28,7 +28,7 @@ from pyiceberg.types import LongType
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.engines.duckdb.extensions import load
 from lakebed.names import TableName
-from lakebed.settings import Root, one_spelling
+from lakebed.settings import Root, normalized_location
 
 # Commits of large tables, each a file, and the order of their rows.
 FILES = {"lineitem": 12, "orders": 6, "partsupp": 4, "store_sales": 8, "catalog_sales": 6, "web_sales": 4, "inventory": 4}
@@ -105,7 +105,7 @@ def bare(lake: Lake, table: TableName) -> str:
 
 
 def through_iceberg(lake: Lake, table: TableName) -> str:
-    return f"iceberg_scan('{one_spelling(lake.stores.catalog.pointers([table])[table].location)}')"
+    return f"iceberg_scan('{normalized_location(lake.stores.catalog.pointers([table])[table].location)}')"
 
 
 def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:

@@ -13,7 +13,7 @@ from lakebed.cli.main import app
 from lakebed.errors import LakebedError
 from lakebed.landing import ZoneSpec
 from lakebed.pipelines import PipelineConfig
-from lakebed.settings import OTHER_VARIABLES, fields, secrets, variables
+from lakebed.settings import OTHER_VARIABLES, environment_variables, secret_settings, setting_fields
 
 PIPELINES = "In a pipeline's `config.yaml`, or as an annotation of its source, which wins."
 ZONES = "In a zone's `zone.yaml`."
@@ -36,9 +36,9 @@ def settings() -> Iterator[str]:
     yield "## Settings\n"
     yield "In `lakebed.yaml`, or by the variable, which wins. A secret is taken from its variable only.\n"
     yield "| Setting | Variable | Default | Meaning |\n|---|---|---|---|"
-    names = {path: variable for variable, path in variables().items()}
-    hidden = set(secrets())
-    for path, field in fields():
+    names = {path: variable for variable, path in environment_variables().items()}
+    hidden = set(secret_settings())
+    for path, field in setting_fields():
         default = "variable only" if path in hidden else _default(field)
         yield f"| `{'.'.join(path)}` | `{names[path]}` | {default} | {_cell(field.description or '')} |"
     yield ""

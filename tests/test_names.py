@@ -14,8 +14,8 @@ from lakebed.names import (
     ZoneName,
     duckdb_identifier,
     folder_name,
-    plain,
-    refuse_collision,
+    plain_name,
+    require_no_collision,
     split_identifier,
     tables_of_assets,
 )
@@ -25,7 +25,7 @@ dagster_names = st.from_regex(r"[A-Za-z0-9_.-]{1,30}", fullmatch=True)
 
 @pytest.mark.parametrize("name", ["orders", "clean-orders", "a", "a1_b-2", "x" * 128])
 def test_a_plain_name_is_accepted(name: str) -> None:
-    assert plain("zone", name) == name
+    assert plain_name("zone", name) == name
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_plain_name_is_accepted(name: str) -> None:
 )
 def test_another_name_is_refused_with_the_reason(name: str) -> None:
     with pytest.raises(BadName, match="cannot be the name of a zone") as refused:
-        plain("zone", name)
+        plain_name("zone", name)
     assert refused.value.exit_code == 2
 
 
@@ -153,5 +153,5 @@ def test_an_asset_never_takes_the_name_of_a_hidden_table() -> None:
 
 def test_a_new_table_that_differs_only_in_case_is_refused() -> None:
     with pytest.raises(NameCollision, match="Person"):
-        refuse_collision(TableName("h", "omop", "person"), [TableName("h", "omop", "Person")])
-    refuse_collision(TableName("h", "omop", "person"), [TableName("h", "omop", "person")])
+        require_no_collision(TableName("h", "omop", "person"), [TableName("h", "omop", "Person")])
+    require_no_collision(TableName("h", "omop", "person"), [TableName("h", "omop", "person")])

@@ -31,7 +31,7 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # needs no quotes
 _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
 
 
-def plain(kind: str, name: str) -> str:
+def plain_name(kind: str, name: str) -> str:
     """The name itself if it may name a `kind`; refused otherwise."""
     if _RESERVED.fullmatch(name):
         raise BadName(kind, name, "names beginning with '_', 'branch_' or 'tag_', and 'system', are reserved")
@@ -60,8 +60,8 @@ class ZoneName:
     name: str
 
     def __post_init__(self) -> None:
-        plain("namespace", self.namespace)
-        plain("zone", self.name)
+        plain_name("namespace", self.namespace)
+        plain_name("zone", self.name)
 
     def __str__(self) -> str:
         return f"{self.namespace}.{self.name}"
@@ -81,7 +81,7 @@ class TableName:
     name: str
 
     def __post_init__(self) -> None:
-        plain("namespace", self.namespace)
+        plain_name("namespace", self.namespace)
         _asset_part("layer", self.layer)
         _asset_part("table", self.name)
 
@@ -96,7 +96,7 @@ class TableName:
     @classmethod
     def of_pipeline(cls, namespace: str, layer: str, name: str) -> "TableName":
         """The one table a pipeline yields: plain parts. Which layers a lake has, its settings say."""
-        return cls(namespace, plain("layer", layer), plain("pipeline", name))
+        return cls(namespace, plain_name("layer", layer), plain_name("pipeline", name))
 
     def __str__(self) -> str:
         return ".".join(part if "." not in part else f'"{part}"' for part in self.parts)
@@ -237,7 +237,7 @@ def tables_of_assets(
     return tables
 
 
-def named_so(tables: Iterable[TableName], names: Collection[str] | None) -> list[TableName]:
+def tables_named(tables: Iterable[TableName], names: Collection[str] | None) -> list[TableName]:
     """The tables whose last name is one of these, whatever its case; all of them if there are no names to choose by."""
     folded = None if names is None else {name.casefold() for name in names}
     return [table for table in tables if folded is None or table.name.casefold() in folded]
@@ -275,7 +275,7 @@ def short_id(run_id: str) -> str:
     return run_id[:16]
 
 
-def refuse_ref_name(ref: str) -> None:
+def require_ref_name(ref: str) -> None:
     """Refuse a tag or branch that an engine, or Lakebed, would take for something else."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", ref) or len(ref) > LONGEST:
         raise BadName("tag or branch", ref, "it begins with a letter and holds letters, digits, '_', '-' and '.'")
@@ -283,7 +283,7 @@ def refuse_ref_name(ref: str) -> None:
         raise BadName("tag or branch", ref, "the name is Lakebed's own")
 
 
-def refuse_collision(new: TableName, existing: Iterable[TableName]) -> None:
+def require_no_collision(new: TableName, existing: Iterable[TableName]) -> None:
     """Refuse a table whose name differs from an existing one's only in case."""
     for other in existing:
         if other != new and other.folded == new.folded:

@@ -8,7 +8,7 @@ import pytest
 
 from lakebed.app.backup import backup, restore
 from lakebed.app.fsck import rebuild_catalog
-from lakebed.tables import stood_at
+from lakebed.tables import published_snapshots
 from tests.app.fed import Fed
 from tests.care.fsck.kept import Kept
 from tests.conftest import SCALE
@@ -116,7 +116,7 @@ class Walk:
 
     def roll(self) -> None:
         lake, table = self.fed.kept.lake, self.fed.table
-        to = self.chance.choice(sorted(stood_at(lake.describe(table)) & self.at.keys()))
+        to = self.chance.choice(sorted(published_snapshots(lake.describe(table)) & self.at.keys()))
         requeue = self.chance.random() < 0.5
         lake.rollback(table, to, requeue=requeue, hold=not requeue)
         gone = self.visible - self.at[to]

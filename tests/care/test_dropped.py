@@ -7,7 +7,7 @@ import pytest
 from lakebed.care.removal import dropped, expiry
 from lakebed.care.removal.removal import FOLDER
 from lakebed.errors import LakebedError
-from lakebed.tables import USED
+from lakebed.tables import USED_MARKER
 from tests.care.lakes import CareLake, entry
 
 PURGE = {"only": ["purge_dropped", "finish_removal"]}
@@ -22,7 +22,7 @@ def test_a_dropped_table_is_kept_for_its_days_and_then_purged(cared: CareLake) -
     assert done.state == "done"
     assert done.counts["tables"] == 1
     assert done.counts["files"] > 3
-    assert {path for path in cared.files() if "silver/orders/" in path} == {f"shop/warehouse/silver/orders/{USED}"}
+    assert {path for path in cared.files() if "silver/orders/" in path} == {f"shop/warehouse/silver/orders/{USED_MARKER}"}
     assert cared.lake.stores.catalog.dropped() == ()
     assert [noted.event.kind for noted in cared.lake.stores.events.since(kinds=["purged"])] == ["purged"]
     assert cared.rows("silver.other") == [3]
@@ -52,7 +52,7 @@ def test_a_purged_table_leaves_its_clones_whole_and_a_purged_clone_its_source(ca
     assert cared.rows("silver.second") == [1]
     cared.lake.drop("silver.second")
     cared.care(days=31, **PURGE)
-    assert {path for path in cared.files() if not path.endswith(USED)} == set()
+    assert {path for path in cared.files() if not path.endswith(USED_MARKER)} == set()
 
 
 def test_a_setting_of_the_table_keeps_it_longer(cared: CareLake) -> None:
@@ -92,7 +92,7 @@ def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: py
         assert cared.rows("silver.orders") == [1, 2]
         cared.lake.drop("silver.orders")
     cared.care(days=31, **PURGE)
-    assert cared.files() == {f"shop/warehouse/silver/orders/{USED}"}
+    assert cared.files() == {f"shop/warehouse/silver/orders/{USED_MARKER}"}
     assert cared.files(FOLDER) == set()
 
 

@@ -16,7 +16,7 @@ import pytest
 import lakebed
 from lakebed.names import TableName, new_run_id
 from lakebed.settings import Root
-from lakebed.tables import stood_at
+from lakebed.tables import published_snapshots
 from tests.conftest import SCALE
 from tests.contracts.benches import RealBench, ids, sqlite_bench
 
@@ -70,7 +70,7 @@ class Walk:
 
     def point(self, table: TableName) -> int:
         """A state that readers saw. PyIceberg's overwrite passes through another, which is empty."""
-        stood = stood_at(self.lake.describe(table))
+        stood = published_snapshots(self.lake.describe(table))
         return self.chance.choice([snapshot for snapshot in self.tables[table].rows if snapshot in stood])
 
     # -- what may happen

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lakebed.care.removal.removal import FOLDER
 from lakebed.settings import Root
-from lakebed.tables import USED
+from lakebed.tables import USED_MARKER
 from tests.care.lakes import CareLake
 from tests.conftest import SCALE
 
@@ -39,7 +39,7 @@ def test_killed_at_any_moment_no_row_is_lost_and_no_file_is_left(tmp_path: Path)
     assert died > ROUNDS // 2
     assert begun > ROUNDS // 8
     assert cared.files(FOLDER) == set()
-    assert {path for path in cared.files() if not path.endswith(USED)} == cared.reached()
+    assert {path for path in cared.files() if not path.endswith(USED_MARKER)} == cared.reached()
     cared.lake.close()
 
 

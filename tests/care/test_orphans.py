@@ -12,7 +12,7 @@ from lakebed.care.removal.removal import folder_of
 from lakebed.names import TableName
 from lakebed.ports import FileInfo, RunRecord
 from lakebed.settings import Root
-from lakebed.tables import USED
+from lakebed.tables import USED_MARKER
 from tests.care.lakes import CareLake, entry, states
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
@@ -73,7 +73,7 @@ def test_only_files_in_table_folders_count_and_the_mark_of_a_used_one_does_not(c
     for path in (STRAY, "shop/landing/z/data/x", "shop/warehouse/loose", "shop/warehouse/silver/loose", ".data/warehouse/a/b/c"):
         plant(cared, path)
     assert [file.path for file in list_warehouses(cared.lake.stores.files)] == [STRAY]
-    listed = [old(f"shop/warehouse/silver/t/{USED}"), old("shop/warehouse/silver/v/metadata/x.json")]
+    listed = [old(f"shop/warehouse/silver/t/{USED_MARKER}"), old("shop/warehouse/silver/v/metadata/x.json")]
     assert find_orphans(listed, set(), {"shop/warehouse/silver/v"}, days=3, now=NOW) == {}
 
 
@@ -214,7 +214,7 @@ def test_files_that_a_run_stages_are_safe_while_it_has_its_table(cared: CareLake
 def test_an_emptied_folder_is_never_used_again(cared: CareLake) -> None:
     plant(cared, STRAY)
     cared.care(days=9, **ORPHANS)
-    assert cared.files() == {f"shop/warehouse/silver/orders/{USED}"}
+    assert cared.files() == {f"shop/warehouse/silver/orders/{USED_MARKER}"}
     place = cared.lake.place_for("shop.silver.orders")
     assert place is not None
     assert re.search(r"/silver/orders-[0-9a-f]{8}$", place)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lakebed.tables import stood_at
+from lakebed.tables import published_snapshots
 from tests.conftest import SCALE
 from tests.pipelines.lakes import TestLake
 
@@ -44,7 +44,7 @@ class Walk:
         self.main, self.waiting = self.main | self.waiting, frozenset()
 
     def roll_back(self) -> None:
-        to = self.chance.choice(sorted(stood_at(self.shop.lake.describe("orders"))))
+        to = self.chance.choice(sorted(published_snapshots(self.shop.lake.describe("orders"))))
         requeue = self.chance.random() < 0.5
         self.shop.lake.rollback("orders", to, requeue=requeue, hold=not requeue)
         undone = self.main - self.states[to]
@@ -52,13 +52,13 @@ class Walk:
         self.waiting = (self.waiting | (undone if requeue else frozenset())) - self.main
 
     def tag(self) -> None:
-        at = self.chance.choice(sorted(stood_at(self.shop.lake.describe("orders"))))
+        at = self.chance.choice(sorted(published_snapshots(self.shop.lake.describe("orders"))))
         self.tags[f"v{len(self.tags)}"] = at
         self.shop.lake.tag("orders", f"v{len(self.tags) - 1}", at=at)
 
     def read(self) -> None:
         stack = ExitStack()
-        at = self.chance.choice(sorted(stood_at(self.shop.lake.describe("orders"))))
+        at = self.chance.choice(sorted(published_snapshots(self.shop.lake.describe("orders"))))
         stack.enter_context(self.shop.lake.reading("orders", at=at, seconds=10**8))
         self.reading.append((at, stack))
 

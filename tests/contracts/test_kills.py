@@ -4,7 +4,7 @@ from random import Random
 from time import monotonic, sleep
 
 from lakebed.names import TableName
-from lakebed.tables import PublishRequest, publish, settle_divided
+from lakebed.tables import PublishRequest, publish, settle_publications
 from tests.conftest import SCALE
 from tests.contracts.benches import RealBench
 from tests.contracts.workers import answer, dying_rest_publisher, killed, one_publication, started, until
@@ -84,7 +84,7 @@ def test_on_a_rest_catalog_the_next_run_completes_what_a_kill_divided(rest_only_
 def test_on_a_rest_catalog_what_cannot_be_completed_is_undone(rest_only_bench: RealBench) -> None:
     tables = _divided(rest_only_bench)
     rest_only_bench.write(tables[1], [9])
-    settled = settle_divided(rest_only_bench.catalog)
+    settled = settle_publications(rest_only_bench.catalog)
     assert [move.table.name for move in settled["r1"].undo] == ["a"]
     assert [rest_only_bench.rows(table) for table in tables] == [[0], [0, 9]]
     assert rest_only_bench.catalog.published("r1") is None
@@ -94,7 +94,7 @@ def test_on_a_rest_catalog_what_cannot_be_completed_is_undone(rest_only_bench: R
 def test_on_a_rest_catalog_what_never_began_and_cannot_begin_is_forgotten(rest_only_bench: RealBench) -> None:
     tables = _divided(rest_only_bench, after=0)
     rest_only_bench.write(tables[1], [9])
-    assert not settle_divided(rest_only_bench.catalog)["r1"].whole
+    assert not settle_publications(rest_only_bench.catalog)["r1"].whole
     assert [rest_only_bench.rows(table) for table in tables] == [[0], [0, 9]]
     assert rest_only_bench.catalog.published("r1") is None
     assert rest_only_bench.catalog.unsettled() == ()
@@ -113,5 +113,5 @@ def test_on_a_rest_catalog_nobody_settles_for_a_run_that_is_alive(rest_only_benc
     assert bench.catalog.unsettled() == ()
     assert [publication.run_id for publication in bench.catalog.unsettled(own="r1")] == ["r1"]
     until(lambda: bench.catalog.unsettled(), seconds=4)
-    settle_divided(bench.catalog)
+    settle_publications(bench.catalog)
     assert [bench.rows(table) for table in tables] == [[0, 1], [0, 1]]

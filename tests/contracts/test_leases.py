@@ -5,7 +5,7 @@ import time
 import pytest
 
 from lakebed.errors import LeaseHeld, LeaseLost
-from lakebed.tables import hold
+from lakebed.tables import hold_lease
 from tests.contracts.benches import Bench, RealBench
 
 
@@ -46,7 +46,7 @@ def test_a_silent_holder_loses_it_and_is_told(bench: Bench) -> None:
 
 
 def test_a_heartbeat_keeps_it(bench: Bench) -> None:
-    with hold(bench.leases, "orders", holder="me", limit=2.0) as held:  # a busy machine may lose a second
+    with hold_lease(bench.leases, "orders", holder="me", limit=2.0) as held:  # a busy machine may lose a second
         time.sleep(3.0)
         with pytest.raises(LeaseHeld):
             bench.leases.acquire("orders", holder="you", limit=60)
@@ -55,7 +55,7 @@ def test_a_heartbeat_keeps_it(bench: Bench) -> None:
 
 
 def test_a_holder_that_fell_silent_learns_of_it(bench: Bench) -> None:
-    with hold(bench.leases, "orders", holder="me", limit=0.8) as held:
+    with hold_lease(bench.leases, "orders", holder="me", limit=0.8) as held:
         bench.leases.release(held.lease)
         bench.leases.acquire("orders", holder="you", limit=60)
         time.sleep(0.8)

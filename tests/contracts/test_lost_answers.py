@@ -6,7 +6,7 @@ import pytest
 
 from lakebed.errors import CatalogUnreachable, LeaseHeld, LeaseLost
 from lakebed.settings import PostgresCatalog, Root, Settings
-from lakebed.tables import PublishRequest, hold, publish
+from lakebed.tables import PublishRequest, hold_lease, publish
 from tests.contracts.benches import RealBench
 from tests.contracts.workers import until
 from tests.servers.lossy import Fate, faulty_way, lossy_way
@@ -77,7 +77,7 @@ def test_what_was_done_under_a_lease_has_not_failed_because_giving_it_back_gets_
 
     with lossy_way(database.port, loses=loses_giving_back) as port:
         far = bench_at(port, database, tmp_path)
-        with hold(far.leases, "orders", holder="me", limit=60):
+        with hold_lease(far.leases, "orders", holder="me", limit=60):
             pass
         far.close()
     assert losses == (1 if times == 1 else 3)
@@ -93,12 +93,12 @@ def test_a_retry_does_not_meet_the_lease_that_its_own_process_could_not_give_bac
 
     with lossy_way(database.port, loses=lambda _: cut) as port:
         far = bench_at(port, database, tmp_path)
-        with hold(far.leases, "orders", holder="run 1 of me", limit=60) as first:
+        with hold_lease(far.leases, "orders", holder="run 1 of me", limit=60) as first:
             cut = True
         cut = False
         with pytest.raises(LeaseHeld, match="run 1 of me"):  # other processes cannot know
             direct.leases.acquire("orders", holder="you", limit=60)
-        with hold(far.leases, "orders", holder="run 2 of me", limit=60) as second:
+        with hold_lease(far.leases, "orders", holder="run 2 of me", limit=60) as second:
             with pytest.raises(LeaseLost):
                 far.leases.renew(first.lease)
             with pytest.raises(LeaseHeld, match="run 2 of me"):  # another thread, while this one is at work
@@ -115,7 +115,7 @@ def test_a_lease_that_passed_on_meanwhile_is_not_taken_from_its_new_holder(datab
     cut = False
     with lossy_way(database.port, loses=lambda _: cut) as port:
         far = bench_at(port, database, tmp_path)
-        with hold(far.leases, "orders", holder="me", limit=0.4):
+        with hold_lease(far.leases, "orders", holder="me", limit=0.4):
             cut = True
         cut = False
         until(lambda: direct.leases.holder("orders") is None, seconds=10)
@@ -153,7 +153,7 @@ def test_a_retry_does_not_meet_the_lease_that_its_own_process_took_without_learn
             assert asked == ["taken", "lost"]
             with pytest.raises(LeaseHeld, match="run 1 of me"):  # other processes cannot know
                 direct.leases.acquire(name, holder="you", limit=60)
-            with hold(far.leases, name, holder="run 2 of me", limit=60) as held:
+            with hold_lease(far.leases, name, holder="run 2 of me", limit=60) as held:
                 assert direct.leases.holder(name) == held.lease
             far.close()
     direct.close()

@@ -16,7 +16,7 @@ from pyiceberg.exceptions import CommitFailedException, RESTError
 from lakebed.errors import Diverged, LakebedError
 from lakebed.names import TableName
 from lakebed.ports import RUN_ID, Lease
-from lakebed.tables import PublishRequest, hold, publish
+from lakebed.tables import PublishRequest, hold_lease, publish
 from tests.contracts.benches import RealBench, ids
 
 
@@ -112,7 +112,7 @@ def appender(pipe: Connection, bench: RealBench, table: TableName, rows: list[in
 
 def holder(pipe: Connection, bench: RealBench, table: TableName, limit: float) -> None:
     """Holds the lease on a table; when told, tries to publish with it."""
-    with hold(bench.leases, str(table), holder=f"process {os.getpid()}", limit=limit) as held:
+    with hold_lease(bench.leases, str(table), holder=f"process {os.getpid()}", limit=limit) as held:
         pipe.send("ready")
         run_id, branch = pipe.recv()
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lakebed.names import ZoneName
-from lakebed.tables import settle_divided
+from lakebed.tables import settle_publications
 from tests.contracts.benches import RealBench
 from tests.servers.postgres import Database
 
@@ -33,7 +33,7 @@ def test_the_second_table_moves_and_the_runs_and_files_are_known(rest_only_bench
     moved.refresh().manage_snapshots().remove_branch(f"run_{FIRST}").commit()
     put(database, values)
     assert [bench.rows(table) for table in tables] == [[0, 1], [0]]
-    assert list(settle_divided(bench.catalog)) == [FIRST]
+    assert list(settle_publications(bench.catalog)) == [FIRST]
     assert [bench.rows(table) for table in tables] == [[0, 1], [0, 1]]
     assert bench.catalog.published(FIRST) is not None
     assert [record.state for record in bench.stores.records.runs()] == ["success", "success"]

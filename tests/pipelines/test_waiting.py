@@ -9,7 +9,7 @@ from lakebed.errors import LeaseHeld
 from lakebed.names import TableName
 from lakebed.pipelines import Build, RunOptions, run_each, run_together
 from lakebed.ports import Lease
-from lakebed.tables import LeaseWait, hold
+from lakebed.tables import LeaseWait, hold_lease
 from tests.pipelines.lakes import TestLake
 
 ORDERS = "shop.silver.orders"
@@ -32,7 +32,7 @@ def test_a_lease_that_comes_free_while_it_is_waited_for_is_taken(taken: tuple[Te
         told.append(held.holder)
         leases.release(theirs)
 
-    with hold(leases, ORDERS, holder="me", limit=60, waiting=LeaseWait(600, on_wait=give_it_back)) as held:
+    with hold_lease(leases, ORDERS, holder="me", limit=60, wait=LeaseWait(600, on_wait=give_it_back)) as held:
         assert leases.holder(ORDERS) == held.lease
     assert told == ["you"]
 

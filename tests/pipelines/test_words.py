@@ -14,7 +14,7 @@ from lakebed.pipelines.planning.plan_text import in_words, inputs_of, strategy_o
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
 from lakebed.sql import read_change
-from lakebed.tables import STRATEGIES, ArrangementChange, layout_of, plan_layout
+from lakebed.tables import STRATEGIES, ArrangementChange, arrangement_of, plan_arrangement
 
 TABLE, ZONE = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
 MERGE = STRATEGIES["incremental"].model_validate({"unique_key": ["id", "at"]})
@@ -49,7 +49,7 @@ SAID: list[tuple[Step, str]] = [
         "compare columns: refuse the result if its columns are not the table's (fail); publishing renames a to b, c to d",
     ),
     (
-        steps.EvolveArrangement(TABLE, plan_layout(layout_of(["c"], []), layout_of(["day(at)"], ["id desc"]))),
+        steps.EvolveArrangement(TABLE, plan_arrangement(arrangement_of(["c"], []), arrangement_of(["day(at)"], ["id desc"]))),
         "no longer partition by c, partition by day(at), sort by id desc: new files only",
     ),
     (steps.EvolveArrangement(TABLE, ArrangementChange(sort=())), "sort no longer: new files only"),

@@ -15,7 +15,7 @@ from lakebed.engines.duckdb.sql.views import select
 from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Scan
 from lakebed.query.planning.plan import Target, View
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 from tests.conftest import SCALE
 from tests.contracts.benches import RealBench
 from tests.query.lakes import add_table, bench_of, make_lake
@@ -156,7 +156,7 @@ def test_a_file_that_calls_its_columns_otherwise_is_read_by_what_it_says(bench: 
     lake, made = bench
     table = add_table(made, "foreign", [pa.table({"id": [1], "a": ["x"]})], schema=_ID_AND_TEXT)
     (file,) = scan_of(lake, table).files
-    place = Path(one_spelling(file.location))
+    place = Path(normalized_location(file.location))
     columns = [pa.field(name, type_, metadata={"PARQUET:field_id": str(id_)}) for name, type_, id_ in _FOREIGN]
     pq.write_table(pa.table([["x"], [1]], schema=pa.schema(columns)), place)
     with made.iceberg.load_table(table.parts).update_schema() as update:

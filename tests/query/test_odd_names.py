@@ -11,7 +11,7 @@ from pyiceberg.types import LongType
 
 from lakebed.app import Lake
 from lakebed.names import TableName, duckdb_identifier
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 from tests.query.lakes import add_table, bench_of, make_lake
 from tests.query.odd_names import FLAT, NAMES, SCHEMA, paths, row, rows
 
@@ -102,7 +102,7 @@ def test_files_whose_writer_stored_the_names_as_they_are_read_alike(lake: Lake) 
     """Others than Iceberg's own libraries do: here by `add_files`."""
     bench = bench_of(lake)
     table = add_table(bench, "added-files", [], schema=SCHEMA)
-    file = Path(one_spelling(lake.root.at(table.folder))) / "data" / "foreign.parquet"
+    file = Path(normalized_location(lake.root.at(table.folder))) / "data" / "foreign.parquet"
     file.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(rows(7), file)
     iceberg = bench.iceberg.load_table(table.parts)

@@ -10,13 +10,13 @@ from lakebed.settings import (
     RestCatalog,
     Root,
     Settings,
+    environment_variables,
     files_settings,
     load_settings,
     logs_folder,
-    secrets,
+    secret_settings,
     settings_tree,
     staging_place,
-    variables,
 )
 
 HERE = Root.parse("/lakes/shop")
@@ -92,7 +92,7 @@ def test_variables_of_others_and_of_tests_are_left_alone() -> None:
     assert load("", LAKEBED_LAKE="x", LAKEBED_TEST_SCALE="10", PATH="y") == Settings()
 
 
-@pytest.mark.parametrize("path", [".".join(path) for path in secrets()])
+@pytest.mark.parametrize("path", [".".join(path) for path in secret_settings()])
 def test_a_secret_in_the_file_is_refused_and_not_repeated(path: str) -> None:
     group, name = path.split(".")
     error = refused(f"{group}:\n  {name}: hunter2")
@@ -192,7 +192,7 @@ def test_pairs_become_a_tree() -> None:
 
 
 def test_every_variable_leads_to_one_setting() -> None:
-    paths = list(variables().values())
+    paths = list(environment_variables().values())
     assert len(paths) == len(set(paths))
     assert ("catalog", "state_url") in paths
 

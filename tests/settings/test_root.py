@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lakebed.errors import BadRoot
-from lakebed.settings import SETTINGS_FILE, Root, find_root, one_spelling
+from lakebed.settings import SETTINGS_FILE, Root, find_root, normalized_location
 
 
 @pytest.mark.parametrize("sign", ["#", "%", "?"])
@@ -51,7 +51,7 @@ def test_every_spelling_of_a_bucket_is_below_the_same_root(location: str) -> Non
 def test_a_neighbour_with_a_longer_name_is_elsewhere() -> None:
     assert Root.parse("/l/s").relative("file:///l/s2/x") is None
     assert Root.parse("s3://bucket/p").relative("s3://bucket/pp/x") is None
-    assert one_spelling("hdfs://h/x") == "hdfs://h/x"
+    assert normalized_location("hdfs://h/x") == "hdfs://h/x"
 
 
 def test_a_lake_is_found_from_any_folder_within(tmp_path: Path) -> None:

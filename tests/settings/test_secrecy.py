@@ -10,7 +10,7 @@ from lakebed.engines.database import Database
 from lakebed.engines.spark.conf import redacted
 from lakebed.engines.spark.start.fetch import refusal
 from lakebed.errors import BadSettings, CatalogUnreachable
-from lakebed.settings import Root, files_settings, load_settings, masked, secrets, settings_tree, without_secrets
+from lakebed.settings import Root, files_settings, load_settings, masked, secret_settings, settings_tree, without_secrets
 
 ROOT = Root("file:///lake")
 POSTGRES = [
@@ -112,7 +112,7 @@ def test_an_address_without_a_secret_stays_as_it_is(address: str) -> None:
 
 def test_processes_that_are_started_get_no_secret_by_their_surroundings() -> None:
     fine = {"PATH": "/bin", "LAKEBED_SPARK_MASTER": "local[2]", "AWS_PROFILE": "mine"}
-    secret = {f"LAKEBED_{'_'.join(path).upper()}": "hunter2" for path in secrets()}
+    secret = {f"LAKEBED_{'_'.join(path).upper()}": "hunter2" for path in secret_settings()}
     address = {"LAKEBED_SPARK_REPOSITORIES": "['https://me:hunter2@maven/repo']"}
     assert len(secret) >= 4
     assert without_secrets(fine | secret | address) == fine

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Field
-from lakebed.tables.merging.keys import key_check, tie_check
-from lakebed.tables.merging.matches import match_check
+from lakebed.tables.merging.keys import key_check_query, tie_check_query
+from lakebed.tables.merging.matches import match_check_query
 from lakebed.tables.merging.merge import write_statement
 from lakebed.tables.merging.strategies import AppendOnly, Strategy
 from tests.tables.oracle import Row, Rows
@@ -61,14 +61,14 @@ class Lab:
 
     def check(self) -> dict[str, int]:
         """What a run asks of a staged batch."""
-        asked = key_check(self.strategy, staged=STAGED)
+        asked = key_check_query(self.strategy, staged=STAGED)
         counts: dict[str, int] = self.rows(asked)[0] if asked else {}
-        ties = tie_check(self.strategy, counts, staged=STAGED, columns=self.fields)
+        ties = tie_check_query(self.strategy, counts, staged=STAGED, columns=self.fields)
         return counts | (self.rows(ties)[0] if ties else {})
 
     def matches(self) -> dict[str, int]:
         """What a run asks of the table before it merges the batch."""
-        asked = match_check(self.strategy, target=self.target, staged=STAGED)
+        asked = match_check_query(self.strategy, target=self.target, staged=STAGED)
         return dict(self.rows(asked)[0]) if asked else {}
 
     def statement(self, *, now: str, repeats: bool = True) -> str | None:

@@ -131,7 +131,7 @@ def refusals(strategy: Strategy, batch: Rows) -> set[str]:
     """Why a batch may not enter; empty: it may."""
     if not strategy.keys:
         return set()
-    allowed = {"rows", "keys"} if strategy.one_row_a_key and not strategy.order else {"rows", "keys", "repeated"}
+    allowed = {"rows", "keys"} if strategy.one_row_per_key and not strategy.order else {"rows", "keys", "repeated"}
     return {kind for kind, count in judged(strategy, batch).items() if count and kind not in allowed}
 
 
@@ -145,7 +145,7 @@ def fit_part(strategy: Strategy, batch: Rows) -> Rows:
     """The batch without the rows for which it would be refused: one row of a key that may not have several."""
     if not strategy.keys:
         return batch
-    alone = tied_keys(strategy, batch) if strategy.order or not strategy.one_row_a_key else set(_by_key(strategy, batch))
+    alone = tied_keys(strategy, batch) if strategy.order or not strategy.one_row_per_key else set(_by_key(strategy, batch))
     seen, kept = set(), []
     for row in batch:
         key = key_of(strategy, row)

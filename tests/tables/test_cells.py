@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lakebed.ports import Field
-from lakebed.tables.merging.keys import offences, row_counts
+from lakebed.tables.merging.keys import row_counts, violations
 from lakebed.tables.merging.strategies import (
     AppendOnly,
     DeleteInsert,
@@ -115,7 +115,7 @@ def test_every_strategy_does_with_unusual_rows_what_its_docs_say(spark: "SparkSe
     batch = [row for situation, (_, arriving, _) in SITUATIONS.items() for row in rows_of(situation, arriving)]
     lab.stage(batch)
     counts, met = lab.check(), lab.matches()
-    assert offences(strategy, counts) == {}
+    assert violations(strategy, counts) == {}
     lab.write(now="2026-02-01 00:00:00")
     found = lab.held()
     for number, situation in enumerate(SITUATIONS):
@@ -129,7 +129,7 @@ def test_every_strategy_does_with_unusual_rows_what_its_docs_say(spark: "SparkSe
         [*rows_of("a newer row", [(9, "one"), (9, "other")]), *rows_of("a late row", [(9, "x")]), {**batch[0], "code": None}]
     )
     refused = {"null_keys": 1, "tied": 1} if strategy.order else {"null_keys": 1} if strategy.keys else {}
-    assert offences(strategy, lab.check()) == refused
+    assert violations(strategy, lab.check()) == refused
 
 
 def _gone(strategy: Strategy, situation: str) -> Row:

@@ -3,7 +3,7 @@
 import pytest
 
 from lakebed.ports import Field
-from lakebed.tables.merging.row_equality import comparable, find_column, free_name, other_columns, same
+from lakebed.tables.merging.row_equality import comparable, find_column, free_name, other_columns, rows_equal
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_a_value_is_compared_as_it_is_and_a_map_by_its_sorted_entries(type: str,
 
 def test_rows_are_the_same_if_all_columns_agree_null_with_null() -> None:
     columns = (Field("a", "int"), Field("b`c", "string"))
-    assert same(columns, "h", "b") == "least(TRUE, h.`a` <=> b.`a`, h.`b``c` <=> b.`b``c`)"
-    assert same((), "h", "b") == "TRUE"
+    assert rows_equal(columns, "h", "b") == "least(TRUE, h.`a` <=> b.`a`, h.`b``c` <=> b.`b``c`)"
+    assert rows_equal((), "h", "b") == "TRUE"
 
 
 def test_columns_are_found_and_left_out_without_regard_to_case() -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from lakebed.ports import ColumnAlias, Field
-from lakebed.tables import is_known, projected, read_type, selection
-from lakebed.tables.columns.fitting import Inside, UnfitType, fitted, follow
+from lakebed.tables import is_known, projection, read_type, selection
+from lakebed.tables.columns.fitting import IncompatibleType, NestedChange, cast_expression, plan_type_change
 
 
 @pytest.mark.parametrize(
@@ -29,18 +29,20 @@ def test_what_is_no_type_is_known_to_be_none(given: str) -> None:
     assert not is_known(read_type(given))
 
 
-def followed(present: str, wanted: str) -> tuple[Inside, ...]:
-    return follow(read_type(present), read_type(wanted), ("c",))
+def followed(present: str, wanted: str) -> tuple[NestedChange, ...]:
+    return plan_type_change(read_type(present), read_type(wanted), ("c",))
 
 
 def test_structs_gain_fields_and_wider_ones_at_any_depth() -> None:
     assert followed("struct<a:int>", "struct<B:string,A:bigint>") == (
-        Inside(("c", "B"), "string", new=True),
-        Inside(("c", "a"), "bigint", new=False),
+        NestedChange(("c", "B"), "string", is_new=True),
+        NestedChange(("c", "a"), "bigint", is_new=False),
     )
-    assert followed("array<struct<a:int>>", "array<struct<a:int,b:int>>") == (Inside(("c", "element", "b"), "int", new=True),)
+    assert followed("array<struct<a:int>>", "array<struct<a:int,b:int>>") == (
+        NestedChange(("c", "element", "b"), "int", is_new=True),
+    )
     assert followed("map<string,struct<a:int>>", "map<string,struct<a:bigint>>") == (
-        Inside(("c", "value", "a"), "bigint", new=False),
+        NestedChange(("c", "value", "a"), "bigint", is_new=False),
     )
     assert followed("struct<a:bigint,b:int>", "struct<b:int,a:int>") == ()
 
@@ -55,13 +57,13 @@ def test_structs_gain_fields_and_wider_ones_at_any_depth() -> None:
     ],
 )
 def test_what_iceberg_cannot_change_is_told(present: str, wanted: str, said: str) -> None:
-    with pytest.raises(UnfitType, match=said):
+    with pytest.raises(IncompatibleType, match=said):
         followed(present, wanted)
 
 
 def test_fields_of_structs_are_matched_by_name_never_by_place() -> None:
     given, target = read_type("array<struct<b:int,a:int>>"), read_type("array<struct<a:bigint,b:int,c:string>>")
-    assert fitted("x", given, target) == (
+    assert cast_expression("x", given, target) == (
         "transform(x, x0 -> IF(x0 IS NULL, NULL, named_struct("
         "'a', CAST(x0.`a` AS bigint), 'b', CAST(x0.`b` AS int), 'c', CAST(NULL AS string))))"
     )
@@ -80,9 +82,9 @@ def test_a_frame_gets_exactly_the_columns_of_its_target() -> None:
 
 
 def test_a_relation_shows_columns_under_other_names() -> None:
-    assert projected("t", ()) == "t"
+    assert projection("t", ()) == "t"
     shown = (ColumnAlias("id", "id"), ColumnAlias("new", "old"))
-    assert projected("t VERSION AS OF 5", shown) == "(SELECT `id`, `old` AS `new` FROM t VERSION AS OF 5)"
+    assert projection("t VERSION AS OF 5", shown) == "(SELECT `id`, `old` AS `new` FROM t VERSION AS OF 5)"
 
 
 @pytest.mark.parametrize(
@@ -96,10 +98,10 @@ def test_a_relation_shows_columns_under_other_names() -> None:
     ],
 )
 def test_no_number_loses_its_last_digits_on_the_way_into_a_column_of_floats(given: str, target: str, checked: str) -> None:
-    assert checked in fitted("x", read_type(given), read_type(target))
+    assert checked in cast_expression("x", read_type(given), read_type(target))
     assert followed(target, given) == ()
 
 
 def test_what_loses_nothing_is_cast_without_a_check() -> None:
     for given, target in (("int", "double"), ("float", "double"), ("int", "bigint"), ("bigint", "decimal(20,0)")):
-        assert fitted("x", read_type(given), read_type(target)) == f"CAST(x AS {target})"
+        assert cast_expression("x", read_type(given), read_type(target)) == f"CAST(x AS {target})"

@@ -6,7 +6,15 @@ import pytest
 
 from lakebed.errors import BadBatch
 from lakebed.ports import Field
-from lakebed.tables.merging.keys import key_check, offences, offending_keys, refuse_batch, refuse_columns, row_counts, tie_check
+from lakebed.tables.merging.keys import (
+    key_check_query,
+    offending_keys_query,
+    require_strategy_columns,
+    require_valid_keys,
+    row_counts,
+    tie_check_query,
+    violations,
+)
 from lakebed.tables.merging.strategies import (
     AppendOnly,
     DeleteInsert,
@@ -25,18 +33,18 @@ IN_ORDER = Incremental(unique_key=("id",), watermark_column="at")
 
 @pytest.mark.parametrize("strategy", [FullRefresh(), AppendOnly(), InsertOverwrite(partition_column="day")])
 def test_without_keys_there_is_nothing_to_check(strategy: Strategy) -> None:
-    assert key_check(strategy, staged="s") is None
-    assert tie_check(strategy, {}, staged="s", columns=FIELDS) is None
-    assert offences(strategy, {}) == {}
+    assert key_check_query(strategy, staged="s") is None
+    assert tie_check_query(strategy, {}, staged="s", columns=FIELDS) is None
+    assert violations(strategy, {}) == {}
 
 
 def test_where_several_rows_a_key_are_welcome_only_nulls_are_counted() -> None:
-    text = key_check(DeleteInsert(unique_key=("id", "a`b")), staged="s")
+    text = key_check_query(DeleteInsert(unique_key=("id", "a`b")), staged="s")
     assert text == "SELECT count(*) AS rows, count(*) - count(`id`, `a``b`) AS null_keys FROM s"
 
 
 def test_repeated_keys_are_found_by_sorting_them() -> None:
-    text = key_check(ALONE, staged="s") or ""
+    text = key_check_query(ALONE, staged="s") or ""
     assert "row_number() OVER (PARTITION BY `id`, `day` ORDER BY `id`, `day`)" in text
     assert "`id` IS NULL OR `day` IS NULL" in text
 
@@ -51,11 +59,11 @@ def test_repeated_keys_are_found_by_sorting_them() -> None:
     ],
 )
 def test_ties_are_looked_for_only_where_there_can_be_any(strategy: Strategy, counts: dict[str, int], asked: bool) -> None:
-    assert bool(tie_check(strategy, counts, staged="s", columns=FIELDS)) is asked
+    assert bool(tie_check_query(strategy, counts, staged="s", columns=FIELDS)) is asked
 
 
 def test_a_map_among_the_values_does_not_hinder_the_search_for_ties() -> None:
-    assert "map_entries(`tags`)" in (tie_check(IN_ORDER, {"repeated": 1}, staged="s", columns=FIELDS) or "")
+    assert "map_entries(`tags`)" in (tie_check_query(IN_ORDER, {"repeated": 1}, staged="s", columns=FIELDS) or "")
 
 
 @pytest.mark.parametrize(
@@ -67,13 +75,13 @@ def test_a_map_among_the_values_does_not_hinder_the_search_for_ties() -> None:
 )
 def test_an_order_turns_repeated_keys_from_an_offence_into_rows_to_choose_from(strategy: Strategy, found: dict[str, int]) -> None:
     counts = {"rows": 9, "keys": 5, "null_keys": 1, "repeated": 2, "tied": 3}
-    assert offences(strategy, counts) == found
-    text = offending_keys(strategy, counts, staged="s", columns=FIELDS)
+    assert violations(strategy, counts) == found
+    text = offending_keys_query(strategy, counts, staged="s", columns=FIELDS)
     assert [kind for kind in ("null_keys", "repeated", "tied") if f"'{kind}'" in text] == list(found)
 
 
 def test_a_fit_batch_is_not_refused() -> None:
-    refuse_batch(ALONE, {"rows": 3, "null_keys": 0, "keys": 3, "repeated": 0}, [], table="shop.silver.t")
+    require_valid_keys(ALONE, {"rows": 3, "null_keys": 0, "keys": 3, "repeated": 0}, [], table="shop.silver.t")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +115,7 @@ def test_a_refusal_names_columns_counts_and_some_keys(strategy: Strategy, counts
         {"offence": "another", "example": '{"id":2}', "rows": 1},
     ]
     with pytest.raises(BadBatch) as refused:
-        refuse_batch(strategy, counts, examples, table="shop.silver.t")
+        require_valid_keys(strategy, counts, examples, table="shop.silver.t")
     assert str(refused.value) == said
 
 
@@ -123,13 +131,13 @@ def test_a_refusal_names_columns_counts_and_some_keys(strategy: Strategy, counts
 )
 def test_columns_that_do_not_fit_the_strategy_are_refused(strategy: Strategy, what: str, next: str) -> None:
     with pytest.raises(BadBatch) as refused:
-        refuse_columns(strategy, FIELDS, table="shop.silver.t")
+        require_strategy_columns(strategy, FIELDS, table="shop.silver.t")
     assert what in refused.value.what
     assert next in refused.value.next
 
 
 def test_columns_that_fit_pass_in_any_case_of_letters() -> None:
-    refuse_columns(SoftDelete(unique_key=("ID",), watermark_column="At"), FIELDS, table="shop.silver.t")
+    require_strategy_columns(SoftDelete(unique_key=("ID",), watermark_column="At"), FIELDS, table="shop.silver.t")
 
 
 def merged(**counts: int) -> dict[str, str]:
@@ -157,5 +165,5 @@ def merged(**counts: int) -> dict[str, str]:
 def test_what_was_done_is_read_from_the_summary(
     strategy: Strategy, summary: dict[str, str], keys: int | None, counted: dict[str, int]
 ) -> None:
-    met = {"doubled": 0, "late": counted.get("late", 0), "gone": 0} if strategy.one_row_a_key else {}
+    met = {"doubled": 0, "late": counted.get("late", 0), "gone": 0} if strategy.one_row_per_key else {}
     assert row_counts(strategy, summary, staged_rows=6, distinct_keys=keys, met=met) == counted

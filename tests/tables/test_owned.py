@@ -8,8 +8,13 @@ import pytest
 from lakebed.errors import BadBatch
 from lakebed.names import TableName
 from lakebed.ports import MAIN, OWN_COLUMNS, Column, Field, Snapshot, SnapshotRef, TableMetadata
-from lakebed.tables.columns.schema import Policy
-from lakebed.tables.merging.owned_columns import likely_owned, owned_columns, refuse_strategy, stamp_of
+from lakebed.tables.columns.schema import SchemaPolicy
+from lakebed.tables.merging.owned_columns import (
+    guess_owned_columns,
+    own_columns_summary,
+    owned_columns,
+    require_compatible_strategy,
+)
 from lakebed.tables.merging.strategies import STRATEGIES, Scd2, Strategy
 
 TABLE, NOW = TableName("shop", "silver", "a"), datetime(2026, 11, 15, tzinfo=UTC)
@@ -26,10 +31,10 @@ def own(name: str) -> list[str]:
     return [column for column, _ in strategy(name).own_columns]
 
 
-def refusal(to: Strategy, owned: list[str], result: tuple[Field, ...] = RESULT, *, policy: Policy = "append") -> str:
+def refusal(to: Strategy, owned: list[str], result: tuple[Field, ...] = RESULT, *, policy: SchemaPolicy = "append") -> str:
     there = [*(field.name for field in RESULT), *owned]
     try:
-        refuse_strategy(to, owned, result, policy=policy, there=there, table=TABLE)
+        require_compatible_strategy(to, owned, result, policy=policy, there=there, table=TABLE)
     except BadBatch as error:
         return error.what
     return ""
@@ -74,7 +79,7 @@ def test_versions_may_be_appended_with_their_own_times() -> None:
 def table(*columns: str, stamps: tuple[list[str] | None, ...], at_first: tuple[str, ...] = ()) -> TableMetadata:
     """A table of these columns, whose snapshots say so of those that its strategy added; the first one had others."""
     now, then = (tuple(Column(name, "timestamptz", False, id=i) for i, name in enumerate(names)) for names in (columns, at_first))
-    summaries = [{} if stamp is None else {OWN_COLUMNS: stamp_of(stamp)} for stamp in stamps]
+    summaries = [{} if stamp is None else {OWN_COLUMNS: own_columns_summary(stamp)} for stamp in stamps]
     snapshots = {
         number: Snapshot(number, number - 1 or None, NOW, "append", summary, schema=0 if number == 1 else 1)
         for number, summary in enumerate(summaries, 1)
@@ -99,7 +104,7 @@ def test_a_renamed_column_is_known_by_its_new_name_and_a_dropped_one_ends_the_hi
 
 
 def test_of_an_older_table_the_usual_names_tell_unless_the_result_has_them() -> None:
-    assert likely_owned(table("id", "valid_from", "valid_to", stamps=(None,)), RESULT) == ("valid_from", "valid_to")
-    assert likely_owned(table("id", "_deleted_at", stamps=(None,)), RESULT) == ("_deleted_at",)
+    assert guess_owned_columns(table("id", "valid_from", "valid_to", stamps=(None,)), RESULT) == ("valid_from", "valid_to")
+    assert guess_owned_columns(table("id", "_deleted_at", stamps=(None,)), RESULT) == ("_deleted_at",)
     versions = (*RESULT, Field("valid_from", "timestamp"), Field("valid_to", "timestamp"))
-    assert likely_owned(table("id", "valid_from", "valid_to", stamps=(None,)), versions) == ()
+    assert guess_owned_columns(table("id", "valid_from", "valid_to", stamps=(None,)), versions) == ()

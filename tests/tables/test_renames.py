@@ -3,7 +3,7 @@
 import pytest
 
 from lakebed.errors import BadPipeline
-from lakebed.tables import STRATEGIES, Renames, renamed, renames_due, strategy_under, tangled
+from lakebed.tables import STRATEGIES, Renames, apply_renames, pending_renames, rename_conflict, rename_strategy_columns
 
 
 @pytest.mark.parametrize(
@@ -19,24 +19,24 @@ from lakebed.tables import STRATEGIES, Renames, renamed, renames_due, strategy_u
     ],
 )
 def test_chains_swaps_and_clashes_are_told(renames: Renames, said: str) -> None:
-    assert tangled(renames) == said
+    assert rename_conflict(renames) == said
 
 
 def test_a_rename_is_due_until_it_was_done() -> None:
     declared = (("CUST", "customer"),)
-    assert renames_due(["id", "Cust"], declared, where="x") == (("Cust", "customer"),)
-    assert renames_due(["id", "customer"], declared, where="x") == ()
+    assert pending_renames(["id", "Cust"], declared, where="x") == (("Cust", "customer"),)
+    assert pending_renames(["id", "customer"], declared, where="x") == ()
 
 
 @pytest.mark.parametrize(("present", "said"), [(["cust", "customer"], "both"), (["custs"], "neither")])
 def test_a_rename_that_the_table_contradicts_is_refused(present: list[str], said: str) -> None:
     with pytest.raises(BadPipeline, match=said) as refused:
-        renames_due(present, (("cust", "customer"),), where="x")
+        pending_renames(present, (("cust", "customer"),), where="x")
     assert said == "both" or "Did you mean custs" in refused.value.next
 
 
 def test_names_and_strategies_follow() -> None:
-    assert renamed(["A", "b"], (("a", "x"),)) == ("x", "b")
+    assert apply_renames(["A", "b"], (("a", "x"),)) == ("x", "b")
     merge = STRATEGIES["incremental"].model_validate({"unique_key": ("id", "k"), "watermark_column": "at"})
-    moved = strategy_under(merge, (("id", "key"), ("at", "seen")))
+    moved = rename_strategy_columns(merge, (("id", "key"), ("at", "seen")))
     assert (moved.keys, moved.order, moved.strategy) == (("key", "k"), "seen", "incremental")

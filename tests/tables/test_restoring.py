@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lakebed.ports import Column, TableMetadata
-from lakebed.tables import former_schema
+from lakebed.tables import schema_to_restore
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -31,7 +31,7 @@ def table(present: tuple[Column, ...]) -> TableMetadata:
     ],
 )
 def test_what_the_run_has_done_to_the_columns_is_set_back(present: tuple[Column, ...], touched: list[str]) -> None:
-    assert former_schema(table(present), 0, touched=touched) == 0
+    assert schema_to_restore(table(present), 0, touched=touched) == 0
 
 
 @pytest.mark.parametrize(
@@ -44,16 +44,16 @@ def test_what_the_run_has_done_to_the_columns_is_set_back(present: tuple[Column,
     ],
 )
 def test_columns_that_somebody_else_has_added_renamed_dropped_or_widened_since_stay(present: tuple[Column, ...]) -> None:
-    assert former_schema(table(present), 0, touched=["note"]) is None
+    assert schema_to_restore(table(present), 0, touched=["note"]) is None
 
 
 def test_a_run_that_was_half_published_and_taken_back_may_have_dropped_and_renamed() -> None:
     present = columns(id="1 int", value="2 int", note="3 string")
-    assert former_schema(table(present), 0, touched=["note"], reshaped=True) == 0
+    assert schema_to_restore(table(present), 0, touched=["note"], reshaped=True) == 0
     theirs = columns(id="1 int", value="2 int", note="3 string", theirs="4 string")
-    assert former_schema(table(theirs), 0, touched=["note"], reshaped=True) is None
+    assert schema_to_restore(table(theirs), 0, touched=["note"], reshaped=True) is None
 
 
 def test_nothing_is_set_back_where_nothing_was_changed() -> None:
-    assert former_schema(table(BEFORE), None, touched=[]) is None
-    assert former_schema(table(BEFORE), 7, touched=[]) is None
+    assert schema_to_restore(table(BEFORE), None, touched=[]) is None
+    assert schema_to_restore(table(BEFORE), 7, touched=[]) is None

@@ -5,19 +5,19 @@ import pytest
 from lakebed.errors import BadBatch
 from lakebed.names import TableName
 from lakebed.ports import ColumnAlias, Field
-from lakebed.tables import Policy, SchemaChange, alterations, plan_schema
-from lakebed.tables.columns.fitting import Inside
+from lakebed.tables import SchemaChange, SchemaPolicy, alter_statements, plan_schema
+from lakebed.tables.columns.fitting import NestedChange
 
 ORDERS = TableName("shop", "silver", "orders")
 ID, AMOUNT, NOTE = Field("id", "bigint"), Field("amount", "decimal(12,2)"), Field("note", "string")
 
 
-def change(present: list[Field], result: list[Field], policy: Policy, **options: object) -> SchemaChange:
+def change(present: list[Field], result: list[Field], policy: SchemaPolicy, **options: object) -> SchemaChange:
     return plan_schema(ORDERS, present, result, policy=policy, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("policy", ["fail", "append", "sync"])
-def test_the_same_columns_need_no_change(policy: Policy) -> None:
+def test_the_same_columns_need_no_change(policy: SchemaPolicy) -> None:
     assert change([ID, NOTE], [ID, NOTE], policy) == SchemaChange()
 
 
@@ -90,7 +90,7 @@ def test_a_narrower_type_fits_as_it_is(present: str, arriving: str) -> None:
     ],
 )
 @pytest.mark.parametrize("policy", ["fail", "append", "sync"])
-def test_a_type_that_does_not_fit_is_refused_with_a_cast(present: str, arriving: str, policy: Policy) -> None:
+def test_a_type_that_does_not_fit_is_refused_with_a_cast(present: str, arriving: str, policy: SchemaPolicy) -> None:
     with pytest.raises(BadBatch) as refused:
         change([Field("x", present)], [Field("x", arriving)], policy)
     assert f"CAST(x AS {present})" in refused.value.next
@@ -110,19 +110,19 @@ def test_a_column_without_a_type_a_table_can_keep_is_refused(type_: str) -> None
 
 def test_alterations_are_statements_that_only_add() -> None:
     wanted = SchemaChange(add=(NOTE, Field("a b", "int")), widen=(Field("id", "bigint"),), final=("id",))
-    assert alterations(ORDERS, wanted) == (
+    assert alter_statements(ORDERS, wanted) == (
         "ALTER TABLE lake.`shop`.`silver`.`orders` ADD COLUMNS (`note` string, `a b` int)",
         "ALTER TABLE lake.`shop`.`silver`.`orders` ALTER COLUMN `id` TYPE bigint",
     )
 
 
 @pytest.mark.parametrize("policy", ["fail", "append", "sync"])
-def test_a_declared_rename_is_meant_under_every_policy_and_waits_for_publishing(policy: Policy) -> None:
+def test_a_declared_rename_is_meant_under_every_policy_and_waits_for_publishing(policy: SchemaPolicy) -> None:
     renames = (("note", "remark"),)
     wanted = change([ID, NOTE], [ID, Field("REMARK", "string")], policy, renames=renames)
     assert wanted == SchemaChange(renames=renames)
     assert (wanted.before_gates, wanted.at_publishing) == (False, True)
-    assert wanted.seen(["id", "note"]) == (ColumnAlias("id", "id"), ColumnAlias("remark", "note"))
+    assert wanted.aliases(["id", "note"]) == (ColumnAlias("id", "id"), ColumnAlias("remark", "note"))
 
 
 def test_a_rename_goes_with_other_changes() -> None:
@@ -169,10 +169,10 @@ def test_a_column_may_be_renamed_and_replaced_at_once() -> None:
 
 def test_a_struct_gains_fields_as_a_table_gains_columns() -> None:
     present, result = [Field("s", "struct<`a`:int>")], [Field("s", "struct<`b`:string,`a`:bigint>")]
-    inside = (Inside(("s", "b"), "string", new=True), Inside(("s", "a"), "bigint", new=False))
+    inside = (NestedChange(("s", "b"), "string", is_new=True), NestedChange(("s", "a"), "bigint", is_new=False))
     wanted = change(present, result, "append")
-    assert wanted == SchemaChange(inside=inside)
-    assert alterations(ORDERS, wanted) == (
+    assert wanted == SchemaChange(nested=inside)
+    assert alter_statements(ORDERS, wanted) == (
         "ALTER TABLE lake.`shop`.`silver`.`orders` ADD COLUMNS (`s`.`b` string)",
         "ALTER TABLE lake.`shop`.`silver`.`orders` ALTER COLUMN `s`.`a` TYPE bigint",
     )

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from lakebed.errors import BadBatch
 from lakebed.ports import Field
-from lakebed.tables.merging.keys import offences, offending_keys, refuse_batch, row_counts
-from lakebed.tables.merging.matches import doubled_keys as doubled_keys_of
-from lakebed.tables.merging.matches import refuse_doubled
+from lakebed.tables.merging.keys import offending_keys_query, require_valid_keys, row_counts, violations
+from lakebed.tables.merging.matches import duplicate_keys_query as doubled_keys_of
+from lakebed.tables.merging.matches import refuse_duplicate_keys
 from lakebed.tables.merging.strategies import (
     ALIASES,
     STRATEGIES,
@@ -92,7 +92,7 @@ def random_batch(rng: Random, strategy: Strategy, fields: Sequence[Field], shape
     rng.shuffle(batch)
     if shape != "fit":
         return batch
-    doubled = doubled_keys(strategy, table) if strategy.one_row_a_key else set()
+    doubled = doubled_keys(strategy, table) if strategy.one_row_per_key else set()
     return [row for row in fit_part(strategy, batch) if key_of(strategy, row) not in doubled]
 
 
@@ -116,12 +116,12 @@ def test_every_strategy_agrees_with_its_oracle(spark: "SparkSession", name: str)
         lab.stage(batch)
         counts, meant, bad = lab.check(), judged(strategy, batch), refusals(strategy, batch)
         assert counts == {word: meant[word] for word in counts}
-        assert set(offences(strategy, counts)) == bad
+        assert set(violations(strategy, counts)) == bad
         if bad:
             refuse(lab, counts)
             continue
         found = lab.matches()
-        assert found == (met(strategy, rows, batch) if strategy.one_row_a_key else {})
+        assert found == (met(strategy, rows, batch) if strategy.one_row_per_key else {})
         if found.get("doubled"):
             refuse_there(lab, found["doubled"])
             continue
@@ -131,7 +131,7 @@ def test_every_strategy_agrees_with_its_oracle(spark: "SparkSession", name: str)
         assert in_order(lab.held()) == in_order(rows), (number, batch)
         told = row_counts(strategy, lab.summary(), staged_rows=len(batch), distinct_keys=counts.get("keys"), met=found)
         assert len(rows) - before == grown(told)
-        if strategy.one_row_a_key:
+        if strategy.one_row_per_key:
             reopened = found["gone"] if isinstance(strategy, Scd2) and strategy.scd_close_absent else 0
             same = told["unchanged"] - reopened if isinstance(strategy, Scd2) else told["updated"]
             assert told["inserted"] + same + told.get("late", 0) + told.get("superseded", 0) == len(batch)
@@ -143,17 +143,17 @@ def in_order(rows: Rows) -> list[str]:
 
 
 def refuse(lab: Lab, counts: Mapping[str, int]) -> None:
-    examples = lab.rows(offending_keys(lab.strategy, counts, staged=STAGED, columns=lab.fields))
-    assert {example["offence"] for example in examples} == set(offences(lab.strategy, counts))
+    examples = lab.rows(offending_keys_query(lab.strategy, counts, staged=STAGED, columns=lab.fields))
+    assert {example["offence"] for example in examples} == set(violations(lab.strategy, counts))
     with pytest.raises(BadBatch):
-        refuse_batch(lab.strategy, counts, examples, table="shop.silver.t")
+        require_valid_keys(lab.strategy, counts, examples, table="shop.silver.t")
 
 
 def refuse_there(lab: Lab, count: int) -> None:
     examples = lab.rows(doubled_keys_of(lab.strategy, target=lab.target, staged=STAGED))
     assert 0 < len(examples) <= count
     with pytest.raises(BadBatch, match="several"):
-        refuse_doubled(lab.strategy, count, examples, table="shop.silver.t")
+        refuse_duplicate_keys(lab.strategy, count, examples, table="shop.silver.t")
 
 
 def grown(counts: Mapping[str, int]) -> int:

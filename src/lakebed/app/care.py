@@ -20,7 +20,7 @@ from lakebed.pipelines.releases import fetch, reap_releases
 from lakebed.pipelines.running.heal import heal
 from lakebed.pipelines.running.ledger_copies import remove_old_copies
 from lakebed.ports import CareEntry, Files, Lease
-from lakebed.settings import DATA, IN_BUCKET, Root, Settings, TableCare, nearest_care
+from lakebed.settings import DATA, IN_BUCKET, Root, Settings, TableCare, effective_care
 
 CONFIG = "config.yaml"
 OnProgress = Callable[[int, int], None]
@@ -80,7 +80,7 @@ class Care:
             raise said
         lake, namespaces, tables = self._settings.care, self._settings.namespaces, self._settings.tables
         levels = {
-            "lake": nearest_care(lake),
+            "lake": effective_care(lake),
             f"namespace {table.namespace}": namespaces[table.namespace].care if table.namespace in namespaces else TableCare(),
             "table": tables[str(table)].care if str(table) in tables else TableCare(),
             "pipeline": said,

@@ -16,13 +16,13 @@ from lakebed.sql import read_change
 
 def write_rows(pipelines: Pipelines, table: TableName, frame: Any, manner: WriteOptions, *, gates: bool) -> RunRecord:
     """Bring rows into a table, which is made if there is none."""
-    pipelines.tools.placement.refuse_copied_lake()
+    pipelines.tools.placement.require_relocated()
     return _change(pipelines, table, manner, ManualChange(frame=frame), gates=gates)
 
 
 def execute(pipelines: Pipelines, text: str, *, find: Callable[[str], TableName], events: Events, gates: bool) -> RunRecord:
     """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."""
-    pipelines.tools.placement.refuse_copied_lake()
+    pipelines.tools.placement.require_relocated()
     statement = read_change(text)
     parts = statement.target[1:] if len(statement.target) == 4 else statement.target
     table = find(".".join(f"`{part}`" if "." in part else part for part in parts))

@@ -28,7 +28,7 @@ from lakebed.settings import (
     logs_folder,
     staging_place,
 )
-from lakebed.tables import HeldLease, LeaseWait, PublishRequest, TablePlacement, hold, publish
+from lakebed.tables import HeldLease, LeaseWait, PublishRequest, TablePlacement, hold_lease, publish
 
 if TYPE_CHECKING:
     from lakebed.app.care import Care
@@ -182,11 +182,11 @@ class Lake(Reads):
 
     def place_for(self, table: str | TableName) -> str | None:
         """The location a new table is made at; see `Ground.place_for`."""
-        return self._ground.place_for(_named(table))
+        return self._ground.new_location(_named(table))
 
     def creation_of(self, table: str | TableName, columns: str, *, partition_by: Sequence[str] = ()) -> str:
         """The CREATE TABLE for a new table: at its place, with this lake's write settings."""
-        return self._ground.creation_of(_named(table), columns, partition_by=partition_by)
+        return self._ground.create_statement(_named(table), columns, partition_by=partition_by)
 
     @cached_property
     def _ground(self) -> TablePlacement:
@@ -202,13 +202,13 @@ class Lake(Reads):
         One that somebody else has is waited for as long as is said.
         """
         name, limit = _named(table), self.settings.lease.limit_seconds  # it need not exist yet
-        return hold(self.stores.leases, str(name), holder=holder or this_process(), limit=limit, waiting=LeaseWait(wait))
+        return hold_lease(self.stores.leases, str(name), holder=holder or this_process(), limit=limit, wait=LeaseWait(wait))
 
     def publish(
         self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[HeldLease] = ()
     ) -> Publication:
         """Move `main` of every table to its branch, all or none. A lease that is not in `held` is taken for the moment."""
-        self._ground.refuse_copied_lake()
+        self._ground.require_relocated()
         names = sorted(self.find(table) for table in tables)
         with ExitStack() as stack:
             leases = [one.require() for one in held]

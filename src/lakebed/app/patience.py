@@ -10,7 +10,7 @@ _PAUSES = (1.0, 2.0)  # seconds
 T = TypeVar("T")
 
 
-def patiently(ask: Callable[[], T]) -> T:
+def retry_unavailable(ask: Callable[[], T]) -> T:
     """The answer to what changes nothing, or changes it once however often it is done; asked three times."""
     for pause in _PAUSES:
         try:

@@ -9,7 +9,7 @@ from lakebed import errors
 from lakebed.app import look
 from lakebed.app.artifacts import args_of, keep_artifacts
 from lakebed.app.loading import Loaded, load_all_released, load_drafts, refuse_unreleased_inputs
-from lakebed.app.patience import patiently
+from lakebed.app.patience import retry_unavailable
 from lakebed.errors import LakebedError, RunFailed, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines import (
@@ -26,7 +26,7 @@ from lakebed.pipelines import (
 from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage
 from lakebed.pipelines.releases import save_drafts
 from lakebed.ports import RunRecord, RunState
-from lakebed.tables import settle_divided
+from lakebed.tables import settle_publications
 
 if TYPE_CHECKING:
     from lakebed.app.releases import PipelineReleases
@@ -124,7 +124,7 @@ class Pipelines:
 
         A table that another run has is waited for, `wait` seconds at most.
         """
-        loaded, tables = patiently(lambda: self._ready(request))
+        loaded, tables = retry_unavailable(lambda: self._ready(request))
         order = look.order_of(request) if watch is None else replace(look.order_of(request), watch=watch)
         told = onlooker or BuildListener()
         told.on_select(tables)
@@ -138,7 +138,7 @@ class Pipelines:
 
     def _ready(self, request: BuildRequest) -> tuple[Loaded, tuple[TableName, ...]]:
         """What is to run, found sound and saved."""
-        self.tools.placement.refuse_copied_lake()
+        self.tools.placement.require_relocated()
         loaded = self.load(released=request.released)
         tables = loaded.selected(request.select, request.exclude)
         refuse_unreleased_inputs(tables, loaded, self.tools)
@@ -148,7 +148,7 @@ class Pipelines:
 
     def retry(self, *, threads: int = 1, wait: float = 0.0, onlooker: BuildListener | None = None) -> BuildResult:
         """Run again what failed or was skipped in the last build, as it was asked for then; see `run` for `wait`."""
-        settle_divided(self.tools.placement.catalog)  # what a crash left half published may have happened after all
+        settle_publications(self.tools.placement.catalog)  # what a crash left half published may have happened after all
         last = look.last_of_a_build(self)
         if last is None:
             raise UsageError("nothing has run yet, so there is nothing to try again.", next="Run something: lakebed run")

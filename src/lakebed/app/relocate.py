@@ -10,7 +10,7 @@ from lakebed.care.fsck import Report, quiet
 from lakebed.errors import DamagedTable, UsageError
 from lakebed.ports import Along, Event
 from lakebed.ports.inspection import Repoint, Row
-from lakebed.settings import Root, one_spelling
+from lakebed.settings import Root, normalized_location
 
 if TYPE_CHECKING:
     from lakebed.engines.files.files_by_url import FilesByUrl
@@ -89,7 +89,7 @@ def _written(
 
 def _origin(given: str | None, found: set[str], root: Root) -> str:
     if given:
-        return one_spelling(Root.parse(given).url)
+        return normalized_location(Root.parse(given).url)
     if len(found) != 1:
         several = f"tables lay below several roots: {', '.join(sorted(found))}" if found else "where the lake lay cannot be told"
         raise UsageError(f"{several}.", where=str(root), next="Say it with: lakebed relocate --from ROOT")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from lakebed.errors import NameTaken, PointerMoved, UnknownName, UsageError
 from lakebed.landing import requeue
-from lakebed.names import TableName, new_run_id, refuse_collision, refuse_ref_name
+from lakebed.names import TableName, new_run_id, require_no_collision, require_ref_name
 from lakebed.pipelines.planning.ledger import written_down
 from lakebed.ports import (
     MAIN,
@@ -34,9 +34,9 @@ from lakebed.tables import (
     TablePlacement,
     compare,
     find_point,
-    persistently,
     plan_rollback,
-    stood_at,
+    published_snapshots,
+    retry_on,
 )
 
 _PAUSE = 0.2
@@ -77,7 +77,7 @@ class Tables:
 
     def _hold(self, table: TableName, *, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
         """The lease under which a table is changed."""
-        self._ground.refuse_copied_lake()
+        self._ground.require_relocated()
         return self._lease(table, wait=wait)
 
     def seen(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
@@ -124,7 +124,7 @@ class Tables:
             raise UsageError("files are either read again or held, not both.", next="Choose --requeue or --hold.")
         table = self._find(name)
         with self._hold(table, wait=wait) as held:
-            return persistently(lambda: self._rollback(table, to, requeue_files, hold_files, held), (PointerMoved,))
+            return retry_on(lambda: self._rollback(table, to, requeue_files, hold_files, held), (PointerMoved,))
 
     def plan_rollback(self, name: str | TableName, to: str | int, *, requeue_files: bool, hold_files: bool) -> Rollback:
         """What a rollback would do."""
@@ -154,7 +154,7 @@ class Tables:
         return self._set_ref(name, branch, "branch", at=at, replace=False)
 
     def _set_ref(self, name: str | TableName, ref: str, kind: Any, *, at: str | int | None, replace: bool) -> Snapshot:
-        refuse_ref_name(ref)
+        require_ref_name(ref)
 
         def attempt() -> Snapshot:
             table, pointer, metadata = self.seen(name)
@@ -166,7 +166,7 @@ class Tables:
             self._amend(table, pointer, SetRef(ref, point.id, kind), event)
             return point
 
-        return persistently(attempt, (PointerMoved,))
+        return retry_on(attempt, (PointerMoved,))
 
     def remove_ref(self, name: str | TableName, ref: str) -> None:
         """A tag or branch goes; what only it kept may expire from now on."""
@@ -179,10 +179,10 @@ class Tables:
             kind: Any = "untagged" if found.kind == "tag" else "branch_removed"
             self._amend(table, pointer, RemoveRef(ref), Event(kind, table, found.snapshot, {"ref": ref}))
 
-        persistently(attempt, (PointerMoved,))
+        retry_on(attempt, (PointerMoved,))
 
     def _amend(self, table: TableName, pointer: Pointer, amendment: Amendment, event: Event) -> None:
-        self._ground.refuse_copied_lake()
+        self._ground.require_relocated()
         self._catalog.amend(table, [amendment], seen=pointer, along=Along(events=(event,)))
 
     def clone(self, name: str | TableName, to: str | TableName, *, at: str | int | None = None) -> TableName:
@@ -191,7 +191,7 @@ class Tables:
         with self._hold(target), self.reading(table, at=at, seconds=_CLONING, reader="clone") as point:
             pointer = self._catalog.pointers([table])[table]
             along = Along(events=(Event("cloned", target, point.id, {"of": str(table)}),))
-            place = self._ground.place_for(target)
+            place = self._ground.new_location(target)
             self._named(target, lambda: self._catalog.clone(pointer, target, snapshot=point.id, location=place, along=along))
         return target
 
@@ -209,7 +209,7 @@ class Tables:
         table = self._find(name)
         with self._hold(table) as held:
             along = Along(events=(Event("dropped", table),))
-            gone = persistently(lambda: self._catalog.drop(table, leases=[held.require()], along=along), (PointerMoved,))
+            gone = retry_on(lambda: self._catalog.drop(table, leases=[held.require()], along=along), (PointerMoved,))
         if gone is None:
             raise UnknownName("table", str(name), ())
         return gone
@@ -242,8 +242,8 @@ class Tables:
         known = self._catalog.pointers()
         if table in known:
             raise NameTaken(f"there is a table {table} already.", next="Choose another name.")
-        refuse_collision(table, known)
-        self._ground.refuse_view(table)
+        require_no_collision(table, known)
+        self._ground.require_no_view(table)
         return table
 
     def _named(self, table: TableName, work: Callable[[], None]) -> None:
@@ -261,7 +261,7 @@ class Tables:
             raise UnknownName(f"ref of {table}", ref, metadata.refs)
         head = metadata.head(ref)
         kept = {step.id for step in metadata.ancestry(head.id if head else None)}
-        seen = kept | stood_at(metadata) if ref == MAIN else kept
+        seen = kept | published_snapshots(metadata) if ref == MAIN else kept
         snapshots = [
             HistoryEntry(one.at, one.operation, one, current=one == head, undone=one.id not in kept)
             for one in metadata.snapshots.values()

@@ -9,7 +9,7 @@ from lakebed.errors import BadName, DamagedTable, LakebedError, PathUnresolved, 
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Dropped, Files, ForeignTable, Pointer, TableMetadata
 from lakebed.settings import Root
-from lakebed.tables import Strays, folder_of_metadata
+from lakebed.tables import MovedTables, table_folder
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Stocktaking:
     """Asks the catalog again and again. A metadata file never changes, so each is read once."""
 
     def __init__(self, catalog: Catalog, files: Files, root: Root) -> None:
-        self._catalog, self._files, self._strays = catalog, files, Strays(files, root)
+        self._catalog, self._files, self._strays = catalog, files, MovedTables(files, root)
         self._read: dict[str, TableMetadata] = {}
         self._paths: dict[str, str | None] = {}
 
@@ -100,7 +100,7 @@ class Stocktaking:
 
     def _folder(self, row: Pointer | ForeignTable) -> str:
         """The folder of a table or view, as its metadata file lies."""
-        return self._path(folder_of_metadata(row.location), row) or ""
+        return self._path(table_folder(row.location), row) or ""
 
     def _path(self, location: str, row: Pointer | ForeignTable) -> str | None:
         if location not in self._paths:
@@ -111,7 +111,7 @@ class Stocktaking:
         if self._catalog.owns_files:
             return None  # it places tables where it likes
         outside = (row for row in rows if self._path(row.location, row) is None)
-        found = (self._strays.find(str(row.table), row.location, taken=taken) for row in outside)
+        found = (self._strays.error_for(str(row.table), row.location, taken=taken) for row in outside)
         return next((one for one in found if one), None)
 
 

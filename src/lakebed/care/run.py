@@ -40,7 +40,7 @@ from lakebed.care.steps import (
 from lakebed.care.survey import LakeSurvey, look_around
 from lakebed.errors import LakebedError, LeaseHeld
 from lakebed.ports import Along, CareEntry, CareState, Event, RemoveRef
-from lakebed.tables import HeldLease, amend, settle_divided
+from lakebed.tables import HeldLease, amend, settle_publications
 
 _AT_ONCE = 500
 
@@ -117,7 +117,7 @@ class _Work:
             case RemoveBranches():
                 return self._remove_branches(step, held)
             case DropLeftovers():
-                settle_divided(tools.catalog)
+                settle_publications(tools.catalog)
                 held.require()
                 return drop_leftovers(step, tools)
             case FinishRemoval():

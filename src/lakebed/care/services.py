@@ -14,7 +14,7 @@ from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import CareLog, Catalog, Compute, Events, Files, Lease, Leases, Reach, Records
 from lakebed.settings import Root, Settings, TableCare
-from lakebed.tables import HeldLease, hold
+from lakebed.tables import HeldLease, hold_lease
 
 _LOOKS = 5  # runs make and remove hidden tables all the time
 
@@ -94,7 +94,7 @@ class CareServices:
     @contextmanager
     def holding(self, name: str) -> Iterator[HeldLease]:
         """The lease of this name, for the length of a block; `LeaseHeld` if somebody else has it."""
-        with hold(self.leases, name, holder=f"{self.holder} (care)", limit=self.settings.lease.limit_seconds) as held:
+        with hold_lease(self.leases, name, holder=f"{self.holder} (care)", limit=self.settings.lease.limit_seconds) as held:
             yield held
 
     def kept(self) -> frozenset[int]:

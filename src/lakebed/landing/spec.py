@@ -158,4 +158,4 @@ def load_zone(text: str | None, *, where: str) -> ZoneSpec:
     try:
         return ZoneSpec.model_validate(document.tree)
     except ValidationError as error:
-        raise document.refuse(error.errors()[0], known=tuple(ZoneSpec.model_fields)) from None
+        raise document.error_for(error.errors()[0], known=tuple(ZoneSpec.model_fields)) from None

@@ -1,6 +1,6 @@
 """Quality: gates that must pass before a table is published."""
 
-from lakebed.quality.run import SAMPLE, judge
+from lakebed.quality.run import SAMPLE, run_gate
 from lakebed.quality.spec import ColumnSpec, Gate, column_gates, read_gate
 
-__all__ = ["SAMPLE", "ColumnSpec", "Gate", "column_gates", "judge", "read_gate"]
+__all__ = ["SAMPLE", "ColumnSpec", "Gate", "column_gates", "read_gate", "run_gate"]

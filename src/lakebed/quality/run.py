@@ -14,7 +14,7 @@ SAMPLE = 20  # bad rows that are kept
 _LONGEST = 200  # characters of a cell that are kept
 
 
-def judge(gate: Gate, query: str, *, compute: Compute) -> Verdict:
+def run_gate(gate: Gate, query: str, *, compute: Compute) -> Verdict:
     """Ask the gate; a gate that cannot be asked has not passed."""
     began = time.monotonic()
     try:

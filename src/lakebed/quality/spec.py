@@ -72,7 +72,7 @@ class Relationship(_Part):
     severity: Severity = "error"
 
 
-class Plain(_Part):
+class SimpleTest(_Part):
     """A test that needs no more than its name."""
 
     severity: Severity = "error"
@@ -81,8 +81,8 @@ class Plain(_Part):
 class ColumnTests(_Part):
     """What may be asked of a column without writing SQL."""
 
-    not_null: Plain | None = None
-    unique: Plain | None = None
+    not_null: SimpleTest | None = None
+    unique: SimpleTest | None = None
     accepted_values: AcceptedValues | None = None
     relationships: Relationship | None = None
 

@@ -1,21 +1,21 @@
 """One frozen `Settings`, read once from `lakebed.yaml` and the environment."""
 
-from lakebed.settings.care import SAFE_DAYS, CareSettings, TableCare, nearest_care
+from lakebed.settings.care import SAFE_DAYS, CareSettings, TableCare, effective_care
 from lakebed.settings.document import Document, reason
 from lakebed.settings.load import (
     OTHER_VARIABLES,
-    fields,
+    environment_variables,
     files_settings,
     load_settings,
-    secrets,
+    secret_settings,
+    setting_fields,
     settings_tree,
-    variables,
     without_secrets,
 )
 from lakebed.settings.places import DATA, DATABASE_FILE, IN_BUCKET, cache_folder, logs_folder, staging_place
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
-from lakebed.settings.root import SETTINGS_FILE, Root, find_root, one_spelling
+from lakebed.settings.root import SETTINGS_FILE, Root, find_root, normalized_location
 from lakebed.settings.secrecy import MASK, SECRET_WORD, masked
 from lakebed.settings.spec import (
     AssetSettings,
@@ -62,19 +62,19 @@ __all__ = [
     "TableCare",
     "WriteSettings",
     "cache_folder",
-    "fields",
+    "effective_care",
+    "environment_variables",
     "files_settings",
     "find_root",
     "load_settings",
     "logs_folder",
     "masked",
-    "nearest_care",
-    "one_spelling",
+    "normalized_location",
     "read_yaml",
     "reason",
-    "secrets",
+    "secret_settings",
+    "setting_fields",
     "settings_tree",
     "staging_place",
-    "variables",
     "without_secrets",
 ]

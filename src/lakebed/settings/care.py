@@ -52,7 +52,7 @@ class CareSettings(TableCare):
     )
 
 
-def nearest_care(*levels: TableCare) -> TableCare:
+def effective_care(*levels: TableCare) -> TableCare:
     """Each setting from the last level that says something about it."""
     said: dict[str, object] = {}
     for level in levels:

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from lakebed.errors import BadText, near, sentence, suggestion
 from lakebed.settings.secrecy import masked
-from lakebed.settings.yaml_text import OutOfBounds, read_yaml
+from lakebed.settings.yaml_text import YamlTooLarge, read_yaml
 
 Path = tuple[str, ...]
 
@@ -26,7 +26,7 @@ class Document:
     def _parsed(self, text: str) -> tuple[Any, dict[str, Any]]:
         try:
             node, tree = read_yaml(text)
-        except OutOfBounds as error:
+        except YamlTooLarge as error:
             raise self._refusal(f"{error}.", where=self.where) from None
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else None
@@ -64,7 +64,7 @@ class Document:
         line = self._lines.get(path)
         return line, masked(self._text[line - 1]) if line else ""
 
-    def refuse(self, error: ErrorDetails, *, known: Collection[str]) -> BadText:
+    def error_for(self, error: ErrorDetails, *, known: Collection[str]) -> BadText:
         """What pydantic found wrong, at its line; an unknown key comes with the nearest of the `known` ones."""
         path = tuple(str(part) for part in error["loc"])
         line, excerpt = self.find(path)

@@ -34,7 +34,7 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
     _refuse_secrets(tree, where, lines)
     _refuse_addresses(tree, where, lines)
     try:
-        settings = Settings.model_validate(_merged(tree, _without_idle_credentials(overrides(environment), tree)))
+        settings = Settings.model_validate(_merged(tree, _without_idle_credentials(environment_overrides(environment), tree)))
     except ValidationError as error:
         raise _as_bad_settings(error.errors()[0], where, lines, environment) from None
     except BadSettings:
@@ -49,7 +49,7 @@ def files_settings(environment: Mapping[str, str]) -> FilesSettings:
     """How the environment says a bucket is reached: all there is before `lakebed.yaml` can be read from it."""
     ours = {name: value for name, value in environment.items() if name.startswith(f"{PREFIX}FILES_")}
     try:
-        return FilesSettings.model_validate(overrides(ours).get("files", {}))
+        return FilesSettings.model_validate(environment_overrides(ours).get("files", {}))
     except ValidationError as error:
         first = error.errors()[0]
         raise BadSettings(reason(first), where=f"{PREFIX}FILES_{str(first['loc'][0]).upper()}") from None
@@ -75,12 +75,12 @@ def _keeps_sqlite(settings: Settings) -> bool:
     return isinstance(catalog, SqliteCatalog) or (isinstance(catalog, RestCatalog) and not catalog.state_url)
 
 
-def variables() -> dict[str, Path]:
+def environment_variables() -> dict[str, Path]:
     """Every variable that overrides a setting, with the setting's path."""
-    return {PREFIX + "_".join(path).upper(): path for path, _ in fields()}
+    return {PREFIX + "_".join(path).upper(): path for path, _ in setting_fields()}
 
 
-def fields(model: type[BaseModel] = Settings, above: Path = ()) -> Iterator[tuple[Path, Any]]:
+def setting_fields(model: type[BaseModel] = Settings, above: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Every setting that has a value of its own: its path and its field."""
     for name, field in model.model_fields.items():
         parts = [part for part in _alternatives(field.annotation) if _is_model(part)]
@@ -88,28 +88,28 @@ def fields(model: type[BaseModel] = Settings, above: Path = ()) -> Iterator[tupl
             yield (*above, name), field
         seen: set[Path] = set()
         for part in parts:
-            for path, inner in fields(part, (*above, name)):
+            for path, inner in setting_fields(part, (*above, name)):
                 if path not in seen:
                     seen.add(path)
                     yield path, inner
 
 
-def secrets() -> tuple[Path, ...]:
+def secret_settings() -> tuple[Path, ...]:
     """The settings that only the environment may give."""
-    return tuple(path for path, field in fields() if SecretStr in get_args(field.annotation))
+    return tuple(path for path, field in setting_fields() if SecretStr in get_args(field.annotation))
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment for processes that we start: they are told what they need by other ways."""
-    hidden = {PREFIX + "_".join(path).upper() for path in secrets()}
+    hidden = {PREFIX + "_".join(path).upper() for path in secret_settings()}
     ours = {name for name, value in environment.items() if name.startswith(PREFIX) and holds_secret(value)}
     return {name: value for name, value in environment.items() if name not in hidden | ours}
 
 
-def overrides(environment: Mapping[str, str]) -> dict[str, Any]:
+def environment_overrides(environment: Mapping[str, str]) -> dict[str, Any]:
     """What the environment sets, as a tree; an unknown `LAKEBED_*` is refused with the nearest known one."""
-    known = variables()
-    texts = {known_path for known_path, field in fields() if field.annotation is str} | set(secrets())
+    known = environment_variables()
+    texts = {known_path for known_path, field in setting_fields() if field.annotation is str} | set(secret_settings())
     tree: dict[str, Any] = {}
     for variable, value in environment.items():
         if not variable.startswith(PREFIX) or variable in OTHER_VARIABLES or variable.startswith(_TESTS_ONLY):
@@ -167,7 +167,7 @@ def _without_idle_credentials(over: dict[str, Any], tree: Mapping[str, Any]) -> 
 
 
 def _refuse_secrets(tree: Mapping[str, Any], where: str, lines: Document) -> None:
-    for path in secrets():
+    for path in secret_settings():
         node: Any = tree
         for name in path:
             node = node.get(name) if isinstance(node, Mapping) else None
@@ -210,7 +210,7 @@ def _as_bad_settings(error: ErrorDetails, where: str, lines: Document, environme
 
 def _known_paths() -> set[Path]:
     """All paths, those of groups included, as error messages name them."""
-    paths = {path[:depth] for path, _ in fields() for depth in range(1, len(path) + 1)}
+    paths = {path[:depth] for path, _ in setting_fields() for depth in range(1, len(path) + 1)}
     return paths | {(scope, "*", part) for scope in ("namespaces", "tables") for part in ("write", "care")}
 
 

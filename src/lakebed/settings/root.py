@@ -54,14 +54,14 @@ class Root:
 
     def relative(self, location: str) -> str | None:
         """The path below the root, however `file:` or `s3a:` was spelt; None for what lies elsewhere."""
-        spelt, root = one_spelling(location), one_spelling(self.url)
+        spelt, root = normalized_location(location), normalized_location(self.url)
         return spelt.removeprefix(root + "/") if spelt.startswith(root + "/") else None
 
     def __str__(self) -> str:
         return self.url if self.is_bucket else str(self.folder)
 
 
-def one_spelling(location: str) -> str:
+def normalized_location(location: str) -> str:
     """`file:/x`, `file:///x` and `/x` are one place, and so are `s3:`, `s3a:` and `s3n:`."""
     for scheme in ("s3a://", "s3n://"):
         if location.startswith(scheme):

@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_validator, model_validator
 
-from lakebed.names import LAYERS, AssetKey, TableName, plain, tables_of_assets
-from lakebed.settings.care import CareSettings, TableCare, nearest_care
+from lakebed.names import LAYERS, AssetKey, TableName, plain_name, tables_of_assets
+from lakebed.settings.care import CareSettings, TableCare, effective_care
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.secrecy import holds_secret
@@ -147,7 +147,7 @@ class ScopedSettings(_Part):
 def _layers(given: tuple[str, ...]) -> tuple[str, ...]:
     if not given or len(set(given)) < len(given):
         raise ValueError("layers are named, and each once")
-    return tuple(plain("layer", name) for name in given)
+    return tuple(plain_name("layer", name) for name in given)
 
 
 _Layers = Annotated[tuple[str, ...], AfterValidator(_layers)]
@@ -169,7 +169,7 @@ class AssetSettings(_Part):
     @field_validator("namespace")
     @classmethod
     def _checked(cls, name: str) -> str:
-        return plain("namespace", name)
+        return plain_name("namespace", name)
 
     @model_validator(mode="after")
     def _without_collision(self) -> "AssetSettings":
@@ -207,7 +207,7 @@ class Settings(_Part):
     @field_validator("namespaces")
     @classmethod
     def _checked_namespaces(cls, scopes: dict[str, NamespaceSettings]) -> dict[str, NamespaceSettings]:
-        return {plain("namespace", name): scope for name, scope in scopes.items()}
+        return {plain_name("namespace", name): scope for name, scope in scopes.items()}
 
     @field_validator("tables")
     @classmethod
@@ -220,7 +220,7 @@ class Settings(_Part):
         return scope.layers if scope and scope.layers else self.layers
 
     @property
-    def write_in_general(self) -> WriteSettings:
+    def default_write(self) -> WriteSettings:
         """How files of a table are written of which nothing is known."""
         return _nearest(_WRITE_DEFAULTS, self.write)
 
@@ -236,7 +236,7 @@ class Settings(_Part):
 
     def care_for(self, table: TableName, *, own: TableCare | None = None) -> TableCare:
         """How this table is cared for; its pipeline's `own` word has precedence."""
-        return nearest_care(*self.care_levels(table), own or TableCare())
+        return effective_care(*self.care_levels(table), own or TableCare())
 
 
 _WRITE_DEFAULTS = WriteSettings(

@@ -8,26 +8,26 @@ LARGEST = 256 * 1024
 _MOST = 100_000
 
 
-class OutOfBounds(yaml.YAMLError):
+class YamlTooLarge(yaml.YAMLError):
     """A text that would take too long, or never end, to be read."""
 
 
 def read_yaml(text: str) -> tuple[Any, Any]:
     """The node of a text and its value; `yaml.YAMLError` for whatever is wrong. Aliases may be used, and count each time."""
     if len(text.encode(errors="replace")) > LARGEST:
-        raise OutOfBounds(f"the text is longer than {LARGEST // 1024} KiB")
+        raise YamlTooLarge(f"the text is longer than {LARGEST // 1024} KiB")
     loader = yaml.SafeLoader(text)
     try:
         node = loader.get_single_node()
         if node is None:
             return None, None
         if _size(node, {}) > _MOST:
-            raise OutOfBounds(f"with its aliases written out the text has more than {_MOST:,} values")
+            raise YamlTooLarge(f"with its aliases written out the text has more than {_MOST:,} values")
         return node, loader.construct_document(node)
     except RecursionError:
-        raise OutOfBounds("the text is nested too deeply") from None
+        raise YamlTooLarge("the text is nested too deeply") from None
     except ValueError as error:  # a date that is none, a number of thousands of digits
-        raise OutOfBounds(f"a value cannot be read: {error}") from None
+        raise YamlTooLarge(f"a value cannot be read: {error}") from None
     finally:
         loader.dispose()
 
@@ -38,7 +38,7 @@ def _size(node: Any, known: dict[int, int]) -> int:
         known[id(node)] = 0
         known[id(node)] = 1 + sum(_size(part, known) for part in _parts(node))
     if not known[id(node)]:
-        raise OutOfBounds("an alias stands inside of what it names")
+        raise YamlTooLarge("an alias stands inside of what it names")
     return known[id(node)]
 
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from lakebed.errors import near, suggestion
 from lakebed.names import TableName, spark_identifier
-from lakebed.tables.columns.renames import Renames, renamed
-from lakebed.tables.statements import text
+from lakebed.tables.columns.renames import Renames, apply_renames
+from lakebed.tables.statements import string_literal
 
 _TRANSFORMS = {"identity", "year", "month", "day", "hour", "years", "months", "days", "hours", "bucket", "truncate"}
 _CALL = re.compile(r"(\w+)\(\s*(?:(\d+)\s*,\s*)?([^,()]+?)\s*(?:,\s*(\d+)\s*)?\)")
@@ -54,7 +54,7 @@ class PartitionField(BaseModel):
         return f"{self.transform.rstrip('s')}({self.column})"
 
 
-def partition_field(given: Any) -> Any:
+def parse_partition_field(given: Any) -> Any:
     """`day(at)`, `bucket(8, id)`, `country`, or a mapping."""
     if not isinstance(given, str):
         return given
@@ -70,26 +70,26 @@ class SortField:
     """One term of a sort order."""
 
     by: PartitionField
-    down: bool = False
+    descending: bool = False
     nulls_first: bool = True
 
     @property
     def spark(self) -> str:
-        return f"{self.by.spark} {'DESC' if self.down else 'ASC'} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
+        return f"{self.by.spark} {'DESC' if self.descending else 'ASC'} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
 
     def __str__(self) -> str:
-        unusual = f" nulls {'first' if self.nulls_first else 'last'}" if self.nulls_first == self.down else ""
-        return f"{self.by} {'desc' if self.down else 'asc'}{unusual}"
+        unusual = f" nulls {'first' if self.nulls_first else 'last'}" if self.nulls_first == self.descending else ""
+        return f"{self.by} {'desc' if self.descending else 'asc'}{unusual}"
 
 
-def sort_field(given: str) -> SortField:
+def parse_sort_field(given: str) -> SortField:
     """`id`, `at desc`, `bucket(8, id) desc nulls first`. NULLs come first, going down last, unless said otherwise."""
     found = _SORTED.fullmatch(given.strip())
     if not found:
         raise ValueError("a column is needed to sort by")
     down = (found["way"] or "").casefold() == "desc"
     nulls_first = found["nulls"].casefold() == "first" if found["nulls"] else not down
-    return SortField(PartitionField.model_validate(partition_field(found["by"])), down, nulls_first)
+    return SortField(PartitionField.model_validate(parse_partition_field(found["by"])), down, nulls_first)
 
 
 @dataclass(frozen=True)
@@ -103,16 +103,16 @@ class Arrangement:
     def columns(self) -> tuple[str, ...]:
         return tuple(field.column for field in (*(self.partition_by or ()), *(term.by for term in self.sort_by or ())))
 
-    def under(self, renames: Renames) -> "Arrangement":
+    def with_renames(self, renames: Renames) -> "Arrangement":
         """The same with columns under their other names."""
 
         def moved(field: PartitionField) -> PartitionField:
-            return field.model_copy(update={"column": renamed((field.column,), renames)[0]})
+            return field.model_copy(update={"column": apply_renames((field.column,), renames)[0]})
 
         partition = None if self.partition_by is None else tuple(map(moved, self.partition_by))
         terms = self.sort_by
         return Arrangement(
-            partition, None if terms is None else tuple(SortField(moved(t.by), t.down, t.nulls_first) for t in terms)
+            partition, None if terms is None else tuple(SortField(moved(t.by), t.descending, t.nulls_first) for t in terms)
         )
 
 
@@ -128,13 +128,13 @@ class ArrangementChange:
         return bool(self.drop or self.add or self.sort is not None)
 
 
-def layout_of(partition_by: Sequence[str], sort_by: Sequence[str]) -> Arrangement:
+def arrangement_of(partition_by: Sequence[str], sort_by: Sequence[str]) -> Arrangement:
     """A table's layout, from the words of its metadata."""
-    fields = (PartitionField.model_validate(partition_field(field)) for field in partition_by)
-    return Arrangement(tuple(fields), tuple(map(sort_field, sort_by)))
+    fields = (PartitionField.model_validate(parse_partition_field(field)) for field in partition_by)
+    return Arrangement(tuple(fields), tuple(map(parse_sort_field, sort_by)))
 
 
-def plan_layout(present: Arrangement, wanted: Arrangement) -> ArrangementChange:
+def plan_arrangement(present: Arrangement, wanted: Arrangement) -> ArrangementChange:
     """How the present layout becomes the wanted one. Another order of the same partition fields prunes nothing: no change."""
     there, asked = _by_text(present.partition_by), _by_text(wanted.partition_by)
     stays = wanted.partition_by is None
@@ -149,7 +149,7 @@ def _by_text(fields: Collection[PartitionField] | None) -> dict[str, PartitionFi
     return {str(field).casefold(): field for field in fields or ()}
 
 
-def layout_statements(table: TableName, change: ArrangementChange, *, properties: Mapping[str, str]) -> tuple[str, ...]:
+def arrangement_statements(table: TableName, change: ArrangementChange, *, properties: Mapping[str, str]) -> tuple[str, ...]:
     """The statements of a change; `properties` are those a table of the new order is written with."""
     alter = f"ALTER TABLE {table.spark}"
     partition = (
@@ -159,12 +159,16 @@ def layout_statements(table: TableName, change: ArrangementChange, *, properties
     if change.sort is None:
         return partition
     # Spark writes the distribution down with the order; without an order the partitioning decides again.
-    order = (ordering(table, change.sort),) if change.sort else (
-        f"{alter} WRITE UNORDERED", f"{alter} UNSET TBLPROPERTIES IF EXISTS ({text(_DISTRIBUTION)})",
+    order = (order_statement(table, change.sort),) if change.sort else (
+        f"{alter} WRITE UNORDERED", f"{alter} UNSET TBLPROPERTIES IF EXISTS ({string_literal(_DISTRIBUTION)})",
     )  # fmt: skip
-    return (*partition, *order, f"{alter} SET TBLPROPERTIES ({text(_ROW_GROUP)} = {text(properties[_ROW_GROUP])})")
+    return (
+        *partition,
+        *order,
+        f"{alter} SET TBLPROPERTIES ({string_literal(_ROW_GROUP)} = {string_literal(properties[_ROW_GROUP])})",
+    )
 
 
-def ordering(table: TableName, terms: Sequence[SortField]) -> str:
+def order_statement(table: TableName, terms: Sequence[SortField]) -> str:
     """The statement by which new files are sorted."""
     return f"ALTER TABLE {table.spark} WRITE ORDERED BY {', '.join(term.spark for term in terms)}"

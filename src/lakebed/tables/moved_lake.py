@@ -4,23 +4,23 @@ from collections.abc import Collection, Iterator
 
 from lakebed.errors import BadName, PointsElsewhere
 from lakebed.ports import Catalog, Files
-from lakebed.settings import Root, one_spelling
+from lakebed.settings import Root, normalized_location
 
 
-def folder_of_metadata(location: str) -> str:
+def table_folder(location: str) -> str:
     """The address of the folder that a table or view has its metadata files in a folder of."""
     before, found, _ = location.rpartition("/metadata")
     return before if found else location.rpartition("/")[0]
 
 
-class Strays:
+class MovedTables:
     """Tells tables of this lake that point elsewhere from those that lie elsewhere by the will of their makers."""
 
     def __init__(self, files: Files, root: Root) -> None:
         self._files, self._root = files, root
         self._folders: dict[str, frozenset[str]] = {}
 
-    def find(self, name: str, location: str, *, taken: Collection[str]) -> PointsElsewhere | None:
+    def error_for(self, name: str, location: str, *, taken: Collection[str]) -> PointsElsewhere | None:
         """Why a table that lies elsewhere belongs here: a folder of its path is here, and no other table's (`taken`)."""
         if self._root.relative(location):  # by its address it is here: a symbolic link leads out of the lake
             return PointsElsewhere(name, location, str(self._root))
@@ -30,7 +30,7 @@ class Strays:
 
     def _namesakes(self, location: str) -> Iterator[str]:
         """What the folder would be here, whichever part of its address was the root, if there is such a folder."""
-        parts = one_spelling(folder_of_metadata(location)).split("/")
+        parts = normalized_location(table_folder(location)).split("/")
         for at, part in enumerate(parts[:-1]):
             above = "/".join(parts[at:-1])
             if part in self._in("") and parts[-1] in self._in(above):
@@ -49,14 +49,14 @@ class Strays:
         return next(iter(self._files.list(folder)), None) is not None
 
 
-def refuse_astray(catalog: Catalog, files: Files, root: Root) -> None:
+def require_relocated(catalog: Catalog, files: Files, root: Root) -> None:
     """Refuse to work on a lake that was copied and not relocated: what is written would go into the original."""
     if catalog.owns_files:
         return  # it places tables where it likes
     pointers = catalog.pointers().values()
     outside = [one for one in pointers if root.relative(one.location) is None and files.path_of(one.location) is None]
-    taken = {root.relative(folder_of_metadata(one.location)) or "" for one in pointers} if outside else set()
-    strays = Strays(files, root)
+    taken = {root.relative(table_folder(one.location)) or "" for one in pointers} if outside else set()
+    strays = MovedTables(files, root)
     for one in outside:
-        if found := strays.find(str(one.table), one.location, taken=taken):
+        if found := strays.error_for(str(one.table), one.location, taken=taken):
             raise found

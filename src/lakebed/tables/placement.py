@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from lakebed.errors import NameTaken
-from lakebed.names import TableName, refuse_collision
+from lakebed.names import TableName, require_no_collision
 from lakebed.ports import UNPUBLISHED, Catalog, Files
 from lakebed.settings import RestCatalog, Root, Settings
-from lakebed.tables.moved_lake import refuse_astray
+from lakebed.tables.moved_lake import require_relocated
 from lakebed.tables.statements import create_table, write_properties
 
-USED = "_used"  # a file that stays in a folder when all others go: the folder was a table's, and is used no more
+USED_MARKER = "_used"  # a file that stays in a folder when all others go: the folder was a table's, and is used no more
 
 
 @dataclass(frozen=True)
@@ -23,33 +23,33 @@ class TablePlacement:
     catalog: Catalog
     files: Files
 
-    def refuse_copied_lake(self) -> None:
+    def require_relocated(self) -> None:
         """Refuse to write to a lake that was copied and not relocated: its tables are still those of the original."""
-        refuse_astray(self.catalog, self.files, self.root)
+        require_relocated(self.catalog, self.files, self.root)
 
-    def place_for(self, table: TableName) -> str | None:
+    def new_location(self, table: TableName) -> str | None:
         """The location of a new table: its folder, or a fresh one where that was ever used.
 
         None on a REST catalog: it places tables itself.
         """
-        refuse_collision(table, self.catalog.pointers())
-        self.refuse_view(table)
+        require_no_collision(table, self.catalog.pointers())
+        self.require_no_view(table)
         self.catalog.create_namespace(table.namespace, table.layer)
         if isinstance(self.settings.catalog, RestCatalog):
             return None
         used = next(iter(self.files.list(table.folder)), None) is not None
         return self.root.at(table.fresh_folder(uuid4().hex) if used else table.folder)
 
-    def refuse_view(self, table: TableName) -> None:
+    def require_no_view(self, table: TableName) -> None:
         """Refuse a name that a view has: a table takes its place only once it is dropped."""
         if table in self.catalog.views():
             raise NameTaken(f"{table} is a view.", where=str(table), next=f"Drop it first: lakebed table drop {table}")
 
-    def passing_place(self, table: TableName) -> str | None:
+    def temporary_location(self, table: TableName) -> str | None:
         """The location of a hidden table that nobody will keep."""
         return None if isinstance(self.settings.catalog, RestCatalog) else self.root.at(table.folder)
 
-    def passing_properties(self) -> Mapping[str, str]:
+    def temporary_properties(self) -> Mapping[str, str]:
         """How the files of such a table are written: quickly, for they are read twice and then removed."""
         return {"write.parquet.compression-codec": "uncompressed", "write.metadata.metrics.default": "counts"}
 
@@ -57,7 +57,7 @@ class TablePlacement:
         """How the files of a table are written."""
         return write_properties(self.settings.write_for(table, is_sorted=is_sorted))
 
-    def creation_of(
+    def create_statement(
         self,
         table: TableName,
         columns: str,
@@ -70,7 +70,7 @@ class TablePlacement:
         return create_table(
             hidden or table,
             columns,
-            location=self.place_for(table),
+            location=self.new_location(table),
             properties={**self.properties(table, is_sorted=is_sorted), **({UNPUBLISHED: "true"} if hidden else {})},
             partition_by=partition_by,
         )

@@ -29,9 +29,10 @@ def create_table(
 ) -> str:
     """CREATE TABLE for columns as Spark spells them (`id BIGINT, name STRING`); without a location the catalog chooses it."""
     partitioned = f"PARTITIONED BY ({', '.join(partition_by)})\n" if partition_by else ""
-    placed = f"LOCATION {text(location)}\n" if location else ""
+    placed = f"LOCATION {string_literal(location)}\n" if location else ""
     listed = ", ".join(
-        f"{text(key)} = {text(value)}" for key, value in {"format-version": "2", **COMMIT_RETRIES, **properties}.items()
+        f"{string_literal(key)} = {string_literal(value)}"
+        for key, value in {"format-version": "2", **COMMIT_RETRIES, **properties}.items()
     )
     return f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n{partitioned}{placed}TBLPROPERTIES ({listed})"
 
@@ -47,7 +48,7 @@ def on_branch(table: TableName, branch: str) -> str:
     return f"{table.spark}.{spark_identifier(f'branch_{branch}')}"
 
 
-def pinned(table: TableName, snapshot: int | None) -> str:
+def at_snapshot(table: TableName, snapshot: int | None) -> str:
     """A table as it was at a snapshot, to stand after FROM; without one it had no row."""
     return f"{table.spark} VERSION AS OF {snapshot}" if snapshot is not None else f"(SELECT * FROM {table.spark} LIMIT 0)"
 
@@ -57,6 +58,6 @@ def time_literal(at: datetime) -> str:
     return f"TIMESTAMP '{at.isoformat(' ')}'"
 
 
-def text(value: str) -> str:
+def string_literal(value: str) -> str:
     """A string literal of Spark SQL."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

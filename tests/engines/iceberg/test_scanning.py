@@ -22,7 +22,7 @@ from lakebed.engines.iceberg.pruning.transforms import hashed
 from lakebed.errors import DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Pointer, Predicate, StartsWith
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 from tests.conftest import SCALE
 from tests.contracts.benches import RealBench, sqlite_bench
 from tests.engines.iceberg.histories import grow, transforming, value
@@ -117,7 +117,7 @@ def files_with_rows(table: Table) -> duckdb.DuckDBPyConnection:
     scan = table.scan()
     for task in scan.plan_files():
         read = ArrowScan(table.metadata, table.io, table.schema(), scan.row_filter).to_table([task])
-        pieces.append(read.append_column("_file", pa.array([one_spelling(task.file.file_path)] * len(read))))
+        pieces.append(read.append_column("_file", pa.array([normalized_location(task.file.file_path)] * len(read))))
     every = pa.concat_tables(pieces, promote_options="permissive")  # noqa: F841 - DuckDB finds it by its name
     connection.execute("CREATE TABLE every AS SELECT * FROM every")
     return connection
@@ -306,7 +306,7 @@ def test_a_lost_or_broken_manifest_is_damage_and_says_where(tmp_path: Path) -> N
     pointer, table = grow(random.Random(1), bench, "grown")
     head = table.current_snapshot()
     assert head is not None
-    place = Path(one_spelling(head.manifest_list))
+    place = Path(normalized_location(head.manifest_list))
     place.write_bytes(place.read_bytes()[:-30])
     with pytest.raises(DamagedTable, match="snap-"):
         planned(bench.stores.scans, pointer, table)

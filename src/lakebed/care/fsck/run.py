@@ -24,7 +24,7 @@ from lakebed.care.fsck.walk import Inventory, judge_folders, read_some, read_sto
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.names import TableName
 from lakebed.ports import Along, Event, Pointer, TableMetadata
-from lakebed.tables import hold, settle_divided
+from lakebed.tables import hold_lease, settle_publications
 
 _MANY = 100_000
 
@@ -127,12 +127,12 @@ def _do(tools: FsckServices, repair: Repair) -> None:
         case Heal(table):
             tools.heal(table)
         case PointBack(table, move, replay) if tools.pointing:
-            with hold(tools.leases, str(table), holder=tools.holder, limit=tools.limit) as held:
+            with hold_lease(tools.leases, str(table), holder=tools.holder, limit=tools.limit) as held:
                 event = Event("altered", table, detail={"by": "fsck", "metadata": move.to})
                 to = tools.pointing.staged(move.to, replay) if replay else move.to
                 tools.pointing.repoint([replace(move, to=to)], leases=[held.require()], along=Along(events=(event,)))
         case Purge(table):
-            with hold(tools.leases, str(table), holder=tools.holder, limit=tools.limit):
+            with hold_lease(tools.leases, str(table), holder=tools.holder, limit=tools.limit):
                 tools.catalog.purge(table)
         case ClearStage(folder, run_id):
             _clear_stage(tools, folder, run_id)
@@ -141,11 +141,11 @@ def _do(tools: FsckServices, repair: Repair) -> None:
         case GiveBack(holder, table):
             tools.events.give_back(holder, table)
         case Settle():
-            settle_divided(tools.catalog)
+            settle_publications(tools.catalog)
 
 
 def _clear_stage(tools: FsckServices, folder: str, run_id: str) -> None:
     """Under the lease of the run's table: as long as the run is at work, nobody else gets that."""
     record = tools.records.run(run_id)
-    with hold(tools.leases, str(record.table) if record else folder, holder=tools.holder, limit=tools.limit):
+    with hold_lease(tools.leases, str(record.table) if record else folder, holder=tools.holder, limit=tools.limit):
         tools.files.clear(folder)

@@ -14,7 +14,7 @@ from lakebed.names import TableName
 from lakebed.ports import FileInfo, Pointer, Reached
 from lakebed.ports.inspection import Checksum, Damage
 from lakebed.settings import DATA
-from lakebed.tables import USED
+from lakebed.tables import USED_MARKER
 
 _SMALL = {"metadata", "manifest list", "manifest", "statistics"}
 _TRIES = 3
@@ -141,7 +141,7 @@ def judge_folders(inventory: Inventory, *, any_table: bool) -> Iterator[Finding]
     used = set(inventory.places) | {folder_of(path) for path in inventory.reached}
     for path, info in inventory.files.items():
         folder = folder_of(path)
-        if path == f"{folder}/{USED}" or _partner(path) in inventory.reached:
+        if path == f"{folder}/{USED_MARKER}" or _partner(path) in inventory.reached:
             continue  # where a table was, and none will be again; checksums of a file that is reached
         files[folder] += 1
         if folder in used and path not in inventory.reached:

@@ -12,7 +12,7 @@ from lakebed.care.steps import DropLeftovers, PurgeDropped
 from lakebed.errors import PointerMoved
 from lakebed.ports import Event, FileInfo
 from lakebed.settings import SAFE_DAYS
-from lakebed.tables import USED
+from lakebed.tables import USED_MARKER
 
 
 def purge(step: PurgeDropped, tools: CareServices, *, now: datetime, on_progress: OnProgress) -> Done:
@@ -63,7 +63,7 @@ def _left_behind(member: Member, stock: Stock, tools: CareServices) -> Iterator[
         return
     for info in tools.files.list(folder):
         inside = folder_of(info.path)
-        if info.path != f"{folder}/{USED}" and not below(info.path, others) and not inside.startswith(f"{folder}/"):
+        if info.path != f"{folder}/{USED_MARKER}" and not below(info.path, others) and not inside.startswith(f"{folder}/"):
             yield info
 
 

@@ -25,7 +25,7 @@ from lakebed.errors import PointerMoved
 from lakebed.names import TableName
 from lakebed.ports import Along, Event, Pointer, RemoveSnapshots, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
-from lakebed.tables import USED, HeldLease
+from lakebed.tables import USED_MARKER, HeldLease
 
 ATTEMPTS = 5
 
@@ -145,7 +145,7 @@ def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, tools: Care
         return
     for folder in {path.rpartition("/metadata/")[0] for path in doomed if ".metadata.json" in path}:
         if folder not in stock.folders:
-            tools.files.write(f"{folder}/{USED}", b"")
+            tools.files.write(f"{folder}/{USED_MARKER}", b"")
 
 
 def finish(step: FinishRemoval, tools: CareServices, *, on_progress: OnProgress) -> Done:

@@ -15,7 +15,7 @@ from lakebed.errors import BadName
 from lakebed.names import TableName, run_of_hidden
 from lakebed.ports import FileInfo, Files
 from lakebed.settings import DATA, SAFE_DAYS
-from lakebed.tables import USED
+from lakebed.tables import USED_MARKER
 
 _FRESH = re.compile(r"(.+)-[0-9a-f]{8}")
 _LEAD = re.compile(r"^~([0-9a-f]{2})")
@@ -37,7 +37,7 @@ def find_orphans(
     found: dict[str, list[FileInfo]] = {}
     for file in listed:
         folder = folder_of(file.path)
-        used_mark = file.path == f"{folder}/{USED}"
+        used_mark = file.path == f"{folder}/{USED_MARKER}"
         if file.modified < limit and belongs_to(file.path) not in reached and not used_mark and not below(file.path, protected):
             found.setdefault(folder, []).append(file)
     return {folder: tuple(files) for folder, files in found.items()}
@@ -98,4 +98,4 @@ def _mark(folder: str, doomed: Collection[str], stock: Stock, tools: CareService
     occupied = folder in stock.folders
     of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))
     if not occupied and not of_run and all(file.path in doomed for file in tools.files.list(folder)):
-        tools.files.write(f"{folder}/{USED}", b"")
+        tools.files.write(f"{folder}/{USED_MARKER}", b"")

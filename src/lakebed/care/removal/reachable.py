@@ -8,8 +8,8 @@ from lakebed.care.all_tables import Member, Stock, path_below
 from lakebed.care.removal.removal import belongs_to, below
 from lakebed.errors import DamagedTable, LakebedError, PathUnresolved
 from lakebed.ports import Files, ForeignTable, Pointer, Reach
-from lakebed.settings import one_spelling
-from lakebed.tables import folder_of_metadata
+from lakebed.settings import normalized_location
+from lakebed.tables import table_folder
 
 
 @dataclass(frozen=True)
@@ -86,4 +86,4 @@ def _meets(path: str, own: Container[str], folder: str) -> bool:
 
 
 def _spelt(member: Member) -> str:
-    return one_spelling(member.metadata.location if member.metadata else folder_of_metadata(member.pointer.location))
+    return normalized_location(member.metadata.location if member.metadata else table_folder(member.pointer.location))

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from lakebed.engines.files.folder import FolderFiles
 from lakebed.engines.files.open import open_files
 from lakebed.ports.files import FileInfo, Files
-from lakebed.settings import FilesSettings, Root, one_spelling
+from lakebed.settings import FilesSettings, Root, normalized_location
 
 
 class FilesByUrl:
@@ -20,7 +20,7 @@ class FilesByUrl:
         """The store, and the path in it."""
         if path := self._root.relative(location):
             return self._files, path
-        place = one_spelling(location)
+        place = normalized_location(location)
         if place.startswith("s3://"):
             bucket, path = f"s3://{urlsplit(place).netloc}", urlsplit(place).path
             if bucket not in self._stores:

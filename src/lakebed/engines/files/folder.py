@@ -15,7 +15,7 @@ from lakebed.engines.files.paths import checked, checked_folder, checked_range, 
 from lakebed.engines.files.probe import PROBE_FOLDER, prove_atomic_create
 from lakebed.errors import BadName, FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
 from lakebed.ports.files import FileInfo
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
@@ -38,7 +38,7 @@ class FolderFiles:
         return str(self._root)
 
     def path_of(self, location: str) -> str | None:
-        place = one_spelling(location)
+        place = normalized_location(location)
         if not place.startswith("/"):
             return None  # in a bucket
         with self._refusing(place):

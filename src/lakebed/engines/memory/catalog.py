@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 
 from lakebed.errors import LeaseHeld, LeaseLost, PointerMoved
-from lakebed.names import TableName, named_so
+from lakebed.names import TableName, tables_named
 from lakebed.ports import (
     MAIN,
     NOTHING_ALONG,
@@ -104,7 +104,7 @@ class MemoryCatalog:
     ) -> dict[TableName, Pointer]:
         with self._lock:
             wanted = sorted(self._pointers) if tables is None else [table for table in tables if table in self._pointers]
-            return {table: self._pointers[table] for table in named_so(wanted, named)}
+            return {table: self._pointers[table] for table in tables_named(wanted, named)}
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         return {pointer.table: self._metadata[pointer.location] for pointer in pointers}
@@ -119,7 +119,7 @@ class MemoryCatalog:
         return False
 
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
-        return tuple(one for one in self.others if named is None or (one.name and named_so([one.name], named)))
+        return tuple(one for one in self.others if named is None or (one.name and tables_named([one.name], named)))
 
     def create_namespace(self, namespace: str, layer: str) -> None:
         """Tables need no place here."""

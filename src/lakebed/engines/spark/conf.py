@@ -56,7 +56,7 @@ def catalog_conf(settings: Settings, root: Root) -> dict[str, str]:
     properties = {"cache-enabled": "false"} | _catalog(settings, root)
     if keeps_tables_in_s3(settings, root):
         properties |= _s3_tables(settings.files)
-    defaults = _TABLE_DEFAULTS | write_properties(settings.write_in_general)
+    defaults = _TABLE_DEFAULTS | write_properties(settings.default_write)
     properties |= {f"table-default.{key}": value for key, value in defaults.items()}
     prefix = f"spark.sql.catalog.{CATALOG}"
     conf = {prefix: CATALOG_CLASS} | {f"{prefix}.{key}": value for key, value in properties.items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed.names import spark_identifier
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
 from lakebed.query.results.lazy_scan import TableSelection
-from lakebed.tables import as_of_schema, pinned
+from lakebed.tables import as_of_schema, at_snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +19,7 @@ def pinned_frame(session: "SparkSession", chosen: TableSelection, predicate: Pre
     """The chosen columns and rows."""
     snapshot, now = chosen.pinned.snapshot, chosen.pinned.columns
     shown = as_of_schema(chosen.pinned.metadata, snapshot, chosen.pinned.schema) if snapshot else ()
-    frame = session.sql(f"SELECT {', '.join(shown) or '*'} FROM {pinned(chosen.pinned.table, chosen.snapshot)}")
+    frame = session.sql(f"SELECT {', '.join(shown) or '*'} FROM {at_snapshot(chosen.pinned.table, chosen.snapshot)}")
     if predicate is not None:
         frame = frame.filter(_condition(predicate, {one.name: one.type for one in now}))
     return frame.select(*(spark_identifier(name) for name in chosen.columns))

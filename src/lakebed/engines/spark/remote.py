@@ -13,7 +13,7 @@ from lakebed.engines.spark.start.jars import needed_jars
 from lakebed.engines.spark.start.masters import refuse_unreachable, shown
 from lakebed.errors import CatalogUnreachable, MissingExtra, SparkFailed, UsageError
 from lakebed.names import CATALOG
-from lakebed.settings import SETTINGS_FILE, Root, Settings, masked, one_spelling
+from lakebed.settings import SETTINGS_FILE, Root, Settings, masked, normalized_location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,7 +73,7 @@ def _refuse_another_lake(there: dict[str, str], wanted: dict[str, str]) -> None:
     prefix = f"spark.sql.catalog.{CATALOG}"
     identity = f"{prefix}.warehouse" if f"{prefix}.warehouse" in wanted else f"{prefix}.uri"
     for key in (prefix, f"{prefix}.type", identity):
-        if key in there and one_spelling(there[key]) != one_spelling(wanted[key]):
+        if key in there and normalized_location(there[key]) != normalized_location(wanted[key]):
             raise UsageError(
                 f"the catalog {CATALOG!r} of this Spark session is another one ({key} is {masked(there[key])!r}).",
                 next="Give each lake a session of its own, session.newSession() for example.",

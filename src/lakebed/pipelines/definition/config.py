@@ -8,7 +8,16 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from lakebed.errors import near, suggestion
 from lakebed.quality import ColumnSpec
 from lakebed.settings import TableCare
-from lakebed.tables import ALIASES, STRATEGIES, Arrangement, PartitionField, Renames, Strategy, partition_field, sort_field
+from lakebed.tables import (
+    ALIASES,
+    STRATEGIES,
+    Arrangement,
+    PartitionField,
+    Renames,
+    Strategy,
+    parse_partition_field,
+    parse_sort_field,
+)
 
 OnSchemaChange = Literal["fail", "append", "sync"]
 OnEmpty = Literal["write", "skip", "fail"]
@@ -57,11 +66,11 @@ def _by_name(given: Any) -> Any:
 
 def _sorted_so(given: tuple[str, ...]) -> tuple[str, ...]:
     for term in given:
-        sort_field(term)
+        parse_sort_field(term)
     return given
 
 
-_Partition = Annotated[PartitionField, BeforeValidator(partition_field)]
+_Partition = Annotated[PartitionField, BeforeValidator(parse_partition_field)]
 _Names = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 
 
@@ -134,12 +143,12 @@ class PipelineConfig(BaseModel):
     def layout(self) -> Arrangement:
         """What is said of the layout: an empty list says that there is none, nothing at all says nothing."""
         given = self.model_fields_set
-        terms = tuple(map(sort_field, self.sort_by)) if "sort_by" in given else None
+        terms = tuple(map(parse_sort_field, self.sort_by)) if "sort_by" in given else None
         return Arrangement(self.partition_by if "partition_by" in given else None, terms)
 
     @property
     def empty_policy(self) -> OnEmpty:
-        return self.on_empty or ("fail" if strategy_of(self).counts_absence else "write")
+        return self.on_empty or ("fail" if strategy_of(self).absence_matters else "write")
 
 
 def strategy_of(config: PipelineConfig) -> Strategy:

@@ -10,7 +10,7 @@ from lakebed.errors import BadPipeline, BadText, near, suggestion
 from lakebed.pipelines.definition.config import PipelineConfig, strategy_of
 from lakebed.quality import ColumnSpec
 from lakebed.settings import Document, TableCare, reason
-from lakebed.tables import Strategy, is_known, read_type, tangled
+from lakebed.tables import Strategy, is_known, read_type, rename_conflict
 from lakebed.templates import Annotation
 
 
@@ -45,7 +45,7 @@ def configure(document: Document, annotations: Mapping[str, Annotation], *, sour
 
 
 def _refuse_tangled(config: PipelineConfig, origin: "_Origin") -> None:
-    if what := tangled(config.renames):
+    if what := rename_conflict(config.renames):
         former = next((name for name, column in config.columns.items() if column.renamed_from), "")
         key, path = ("rename", ()) if config.rename else ("columns", (former, "renamed_from"))
         raise origin.refuse(key, f"{what}.", inside=path, next="Give every column one new name, in one step.")
@@ -87,7 +87,7 @@ class _Origin:
     def refuse_value(self, error: ErrorDetails) -> BadText:
         key = str(error["loc"][0]) if error["loc"] else ""
         if key not in self.annotations:
-            return self.document.refuse(error, known=_KNOWN)
+            return self.document.error_for(error, known=_KNOWN)
         if error["type"] == "extra_forbidden":
             return self.refuse(
                 key, f"a pipeline has no setting {key!r}.", next=suggestion(near(key, PipelineConfig.model_fields))

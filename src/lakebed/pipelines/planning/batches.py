@@ -45,7 +45,7 @@ def refuse_mixed_extracts(spec: PipelineSpec, landing: Mapping[ZoneKey, ZonePin]
     as_one = [Batch({key: pin.files for key, pin in landing.items()})]
     waiting = [batch for batch in batches or as_one if not batch.run_id]
     count = max((len(_files(batch)) for batch in waiting), default=0)
-    if count < 2 or not spec.strategy.counts_absence or spec.config.one_file_a_run is not None:
+    if count < 2 or not spec.strategy.absence_matters or spec.config.one_file_a_run is not None:
         return
     raise BadFiles(
         f"{count} files wait, and {spec.strategy.strategy} counts the keys that an extract lacks: is each of them an extract, "

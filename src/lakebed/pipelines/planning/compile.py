@@ -13,7 +13,7 @@ from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.quality import Gate
 from lakebed.sql import Query, check_query, refuse_bare_count
-from lakebed.tables import pinned, projected
+from lakebed.tables import at_snapshot, projection
 from lakebed.templates import Rendered, TemplateValues, render
 
 
@@ -52,7 +52,7 @@ class TemplateContext:
     @property
     def is_incremental(self) -> bool:
         """Whether the result may be only what is new: there are rows, with a newest one, and what it lacks stays as it is."""
-        if self.pins.full_refresh or not self.spec.strategy.takes_parts or not self.target.rows(self.pins.ref):
+        if self.pins.full_refresh or not self.spec.strategy.accepts_partial_batches or not self.target.rows(self.pins.ref):
             return False
         return self.spec.config.watermark_column is None or self.watermark is not None
 
@@ -61,14 +61,14 @@ class TemplateContext:
         """The pipeline's own table, to stand after FROM; its columns have the names that are due."""
         if self.target.absent:
             return None
-        found = pinned(self.spec.table, self.target.base(self.pins.ref))
-        return projected(found, self.pins.shown.get(self.spec.table, ()))
+        found = at_snapshot(self.spec.table, self.target.base(self.pins.ref))
+        return projection(found, self.pins.shown.get(self.spec.table, ()))
 
     @property
     def own(self) -> str:
         """The name that `this` reads, with its version if it has one."""
         base = self.target.base(self.pins.ref)
-        return self.spec.table.spark if base is None else pinned(self.spec.table, base)
+        return self.spec.table.spark if base is None else at_snapshot(self.spec.table, base)
 
 
 def zone_view(zone: ZoneName, pattern: str | None) -> str:
@@ -142,7 +142,9 @@ def relation(table: TableName, setting: TemplateContext) -> str:
         return f"({compile_query(setting, of=view).text}\n)"
     if table == setting.spec.table:
         return setting.this or table.spark
-    return projected(pinned(_source(table, setting), setting.pins.inputs[table].snapshot), setting.pins.shown.get(table, ()))
+    return projection(
+        at_snapshot(_source(table, setting), setting.pins.inputs[table].snapshot), setting.pins.shown.get(table, ())
+    )
 
 
 def _source(table: TableName, setting: TemplateContext) -> TableName:

@@ -14,7 +14,7 @@ from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.unknown_zones import refuse_unknown_zones
 from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import ColumnAlias, InputPin, TableMetadata
-from lakebed.tables import Renames, renamed, renames_due
+from lakebed.tables import Renames, apply_renames, pending_renames
 
 Specs = Mapping[TableName, PipelineSpec]
 
@@ -63,7 +63,7 @@ def pin(
 def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: RunServices) -> TargetTable:
     due: Renames = ()
     if metadata and not spec.is_view:
-        due = renames_due([column.name for column in metadata.columns], spec.config.renames, where=spec.file)
+        due = pending_renames([column.name for column in metadata.columns], spec.config.renames, where=spec.file)
     last = tools.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
     return TargetTable(spec.table, metadata, last[0] if last else None, due)
 
@@ -89,7 +89,7 @@ def _own_shown(target: TargetTable, ref: str) -> tuple[ColumnAlias, ...]:
     if not target.renames:
         return shown
     shown = shown or tuple(ColumnAlias(column.name, column.name) for column in target.metadata.columns)
-    names = renamed([column.name for column in shown], target.renames)
+    names = apply_renames([column.name for column in shown], target.renames)
     return tuple(replace(column, name=name) for column, name in zip(shown, names, strict=True))
 
 

@@ -10,7 +10,7 @@ from lakebed.pipelines.planning.pins import Batch, Pins, TargetTable
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
 from lakebed.sql import ChangeStatement
-from lakebed.tables import ArrangementChange, Policy, Renames, Strategy, backwards, layout_of, plan_layout
+from lakebed.tables import ArrangementChange, Renames, SchemaPolicy, Strategy, arrangement_of, inverse_renames, plan_arrangement
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class CheckKeys:
 class PrepareSchema:
     """Make the table fit for the result: add columns only; what else changes, and `renames`, waits for publishing."""
 
-    policy: Policy
+    policy: SchemaPolicy
     renames: Renames = ()
 
 
@@ -232,10 +232,10 @@ def _replays(spec: PipelineSpec, pins: Pins, table: TableName) -> Iterator[Repla
 
 
 def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[Step, ...]:
-    wanted = spec.config.layout.under(backwards(target.renames))
+    wanted = spec.config.layout.with_renames(inverse_renames(target.renames))
     if target.metadata is None or (wanted.partition_by is None and wanted.sort_by is None):
         return ()
-    change = plan_layout(layout_of(target.metadata.partition_by, target.metadata.sort_by), wanted)
+    change = plan_arrangement(arrangement_of(target.metadata.partition_by, target.metadata.sort_by), wanted)
     return (EvolveArrangement(spec.table, change),) if change else ()
 
 

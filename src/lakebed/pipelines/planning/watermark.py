@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from lakebed.errors import BadPipeline
-from lakebed.tables import text as quoted
+from lakebed.tables import string_literal as quoted
 from lakebed.templates import literal
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")

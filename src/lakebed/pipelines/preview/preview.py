@@ -20,7 +20,7 @@ from lakebed.pipelines.running.begin import closing, logger_of, watermark
 from lakebed.pipelines.running.steps import calculate
 from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import Field, Lease, RunRecord, Verdict
-from lakebed.quality import judge
+from lakebed.quality import run_gate
 from lakebed.tables import HeldLease
 
 
@@ -74,7 +74,9 @@ def judged(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptio
                 "there is no table yet to test.", where=str(spec.table), next=f"Run it first: lakebed run -s {spec.table}"
             )
         this = f"({compile_query(work.context).text}\n)" if spec.is_view else work.context.this or spec.table.spark
-        return tuple(judge(gate, compile_gate(work.context, gate, this=this).text, compute=work.compute) for gate in spec.gates)
+        return tuple(
+            run_gate(gate, compile_gate(work.context, gate, this=this).text, compute=work.compute) for gate in spec.gates
+        )
 
 
 @contextmanager

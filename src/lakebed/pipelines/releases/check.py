@@ -69,7 +69,7 @@ def _ways(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValue
     """What templates see in a first run, and in a later one."""
     first = unpinned(spec, vars)
     yield first
-    if spec.strategy.takes_parts:
+    if spec.strategy.accepts_partial_batches:
         yield replace(first, is_incremental=True, watermark_value=STAND_IN.text, watermark=STAND_IN.literal)
 
 

@@ -15,7 +15,7 @@ from lakebed.pipelines.planning.compile import Compiled, TemplateContext
 from lakebed.pipelines.planning.plan import RunPlan, hidden_table, staged_table
 from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import MAIN, ColumnAlias, Compute, Field, Frame, InputPin, RunRecord, Snapshot, TableMetadata, Verdict
-from lakebed.tables import HeldLease, SchemaChange, on_branch, pinned, projected, time_literal
+from lakebed.tables import HeldLease, SchemaChange, at_snapshot, on_branch, projection, time_literal
 
 
 @dataclass
@@ -80,7 +80,7 @@ class ActiveRun:
     def write_target(self) -> str:
         """What is written and what gates read, in Spark's words; columns have their present names."""
         if self.skip_write:
-            return pinned(self.table, self.context.target.base(self.options.ref))
+            return at_snapshot(self.table, self.context.target.base(self.options.ref))
         return self.physical_table.spark if self.is_first_run else on_branch(self.table, self.branch)
 
     @property
@@ -88,7 +88,7 @@ class ActiveRun:
         """The same with the columns called as they will be."""
         if self.skip_write:
             return self.context.this or self.write_target
-        return projected(self.write_target, self.aliases)
+        return projection(self.write_target, self.aliases)
 
     @property
     def stage(self) -> TableName:

@@ -20,7 +20,7 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import heal, undo_failed_run
 from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import RunRecord
-from lakebed.tables import HeldLease, Scd2, backwards, renamed
+from lakebed.tables import HeldLease, Scd2, apply_renames, inverse_renames
 
 
 def begin(
@@ -70,7 +70,7 @@ def _moment(now: datetime, context: TemplateContext, services: RunServices) -> d
     strategy, target, base = context.spec.strategy, context.target, context.target.base(context.pins.ref)
     if not isinstance(strategy, Scd2) or target.metadata is None or base is None:
         return now
-    (since,) = renamed((strategy.scd_valid_from,), backwards(target.renames))
+    (since,) = apply_renames((strategy.scd_valid_from,), inverse_renames(target.renames))
     known = [target.metadata.updated_at]
     if since in {column.name for column in target.metadata.columns}:
         newest = services.placement.catalog.newest_value(target.table, snapshot=base, column=since)
@@ -92,7 +92,7 @@ def watermark(spec: PipelineSpec, pins: Pins, target: TargetTable, services: Run
     asks = spec.names & {"watermark", "watermark_value", "is_incremental"}
     if column is None or base is None or not asks or pins.full_refresh:
         return None
-    (present,) = renamed((column,), backwards(target.renames))
+    (present,) = apply_renames((column,), inverse_renames(target.renames))
     newest = services.placement.catalog.newest_value(spec.table, snapshot=base, column=present)
     return watermark_of(newest, lookback=spec.config.lookback, timezone=services.placement.settings.timezone, where=spec.file)
 

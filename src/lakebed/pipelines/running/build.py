@@ -30,7 +30,7 @@ from lakebed.pipelines.running.run import finish, prepare, publish_view, publish
 from lakebed.pipelines.running.walk import walk
 from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import Along, RunRecord, SetAside
-from lakebed.tables import HeldLease, LeaseWait, hold, publish
+from lakebed.tables import HeldLease, LeaseWait, hold_lease, publish
 
 REBUILDS = 3  # how often a run begins anew because somebody else's commit came in between
 LONGEST_DELAY = 3600.0
@@ -155,7 +155,9 @@ def hold_table(build: Build, table: TableName, run_id: str) -> AbstractContextMa
     services = build.services
     limit = services.placement.settings.lease.limit_seconds
     waiting = LeaseWait(build.wait, build.options.stop, partial(build.on_wait, table))
-    return hold(services.leases, str(table), holder=f"run {short_id(run_id)} of {services.holder}", limit=limit, waiting=waiting)
+    return hold_lease(
+        services.leases, str(table), holder=f"run {short_id(run_id)} of {services.holder}", limit=limit, wait=waiting
+    )
 
 
 def record_not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int) -> RunRecord:

@@ -9,7 +9,7 @@ from lakebed.names import TableName, short_id
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import error_facts, record_failure
 from lakebed.pipelines.running.run import finish
-from lakebed.tables import persistently, settle_divided
+from lakebed.tables import retry_on, settle_publications
 
 NONE_OF_THEM: Mapping[TableName, LakebedError] = {}
 _ASKED = 8  # times: publishing has been trying for longer by then
@@ -67,10 +67,10 @@ def _is_published(runs: Sequence[ActiveRun], publication: str) -> bool:
     def ask() -> bool:
         with suppress(LeaseLost):
             services.leases.renew(lease)
-        settle_divided(services.placement.catalog, own=publication)
+        settle_publications(services.placement.catalog, own_run=publication)
         return services.placement.catalog.published(publication) is not None
 
-    return persistently(ask, (Unavailable,), _ASKED)
+    return retry_on(ask, (Unavailable,), _ASKED)
 
 
 def _finish(run: ActiveRun) -> None:

@@ -9,7 +9,7 @@ from lakebed.pipelines.planning.plan import hidden_table, replay_table, staged_t
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
-from lakebed.tables import former_schema, persistently, settle_divided
+from lakebed.tables import retry_on, schema_to_restore, settle_publications
 
 _DIED = {"what": "the process that ran it died.", "safe": "The table is as it was.", "next": "The next run takes its place."}
 
@@ -17,7 +17,7 @@ _DIED = {"what": "the process that ran it died.", "safe": "The table is as it wa
 def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunRecord, ...]:
     """Remove what dead runs of a table left, set its schema back, and close their records; returns those."""
     catalog, records = services.placement.catalog, services.records
-    settle_divided(catalog)
+    settle_publications(catalog)
     dead = records.runs(table=table, state="running", limit=1000)
     _restore(table, dead, services, leases=[lease], branches=True)
     for record in dead:
@@ -41,12 +41,12 @@ def _restore(
         if table not in seen:
             return
         metadata = catalog.metadata(seen.values())[table]
-        former = former_schema(metadata, schema, touched=touched, reshaped=not catalog.atomic)
+        former = schema_to_restore(metadata, schema, touched=touched, reshaped=not catalog.atomic)
         refs = [RemoveRef(name) for name in metadata.refs if run_of_branch(name)] if branches else []
         if amendments := (*refs, *((SetSchema(former),) if former is not None else ())):
             catalog.amend(table, amendments, seen=seen[table], leases=leases)
 
-    persistently(attempt, (PointerMoved, Unavailable))
+    retry_on(attempt, (PointerMoved, Unavailable))
 
 
 def drop_leftovers(record: RunRecord, services: RunServices) -> None:

@@ -11,7 +11,7 @@ from lakebed.pipelines.running.steps.archiving import taken
 from lakebed.pipelines.running.steps.gates import require_gates_passed
 from lakebed.pipelines.running.steps.zone_types import learned
 from lakebed.ports import Along
-from lakebed.tables import PublishRequest, text
+from lakebed.tables import PublishRequest, string_literal
 
 
 def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
@@ -55,7 +55,7 @@ def create_view(run: ActiveRun) -> None:
             where=run.spec.file,
             next=f"Drop the table first (it can be restored): lakebed table drop {run.table}",
         )
-    comment = f" COMMENT {text(run.spec.config.description)}" if run.spec.config.description else ""
+    comment = f" COMMENT {string_literal(run.spec.config.description)}" if run.spec.config.description else ""
     try:
         run.compute.execute(f"CREATE OR REPLACE VIEW {run.table.spark}{comment} AS\n{view.text}")
     except RunFailed as error:

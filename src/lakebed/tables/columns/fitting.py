@@ -6,66 +6,66 @@ from dataclasses import dataclass
 from lakebed.names import spark_identifier
 from lakebed.ports import ColumnAlias, Field
 from lakebed.tables.columns.types import Array, Map, Plain, Struct, Type, can_widen, exact_up_to, is_safe, read_type
-from lakebed.tables.statements import text
+from lakebed.tables.statements import string_literal
 
 
 @dataclass(frozen=True)
-class Inside:
+class NestedChange:
     """A field in a struct, by its path: new, or of a wider type from now on."""
 
     path: tuple[str, ...]
     type: str
-    new: bool
+    is_new: bool
 
     @property
     def spark(self) -> str:
-        return f"{'.'.join(map(spark_identifier, self.path))} {'' if self.new else 'TYPE '}{self.type}"
+        return f"{'.'.join(map(spark_identifier, self.path))} {'' if self.is_new else 'TYPE '}{self.type}"
 
     @property
     def dotted(self) -> str:
         return ".".join(self.path)
 
 
-class UnfitType(ValueError):
+class IncompatibleType(ValueError):
     """No value of the result's type can be kept in the table's column, nor can the column be made fit."""
 
 
-def follow(present: Type, wanted: Type, path: tuple[str, ...]) -> tuple[Inside, ...]:
-    """What Iceberg must change in a column so that it keeps values of the wanted type; `UnfitType` where it cannot."""
+def plan_type_change(present: Type, wanted: Type, path: tuple[str, ...]) -> tuple[NestedChange, ...]:
+    """What Iceberg must change in a column so that it keeps values of the wanted type; `IncompatibleType` where it cannot."""
     match present, wanted:
         case Struct(), Struct():
             return tuple(_structs(present, wanted, path))
         case Array(old), Array(new):
-            return follow(old, new, (*path, "element"))
+            return plan_type_change(old, new, (*path, "element"))
         case Map(key, old), Map(other, new) if key == other:
-            return follow(old, new, (*path, "value"))
+            return plan_type_change(old, new, (*path, "value"))
         case Plain(old), Plain(new) if old == new or is_safe(new, old):
             return ()
         case Plain(old), Plain(new) if can_widen(old, new):
-            return (Inside(path, new, new=False),)
-    raise UnfitType(f"the column {'.'.join(path)!r} is {present.spark} in the table and {wanted.spark} in the result")
+            return (NestedChange(path, new, is_new=False),)
+    raise IncompatibleType(f"the column {'.'.join(path)!r} is {present.spark} in the table and {wanted.spark} in the result")
 
 
-def can_follow(present: str, wanted: str) -> bool:
+def can_accept(present: str, wanted: str) -> bool:
     """Whether a column of the one type can keep values of the other, or can be made to."""
     try:
-        follow(read_type(present), read_type(wanted), ())
-    except UnfitType:
+        plan_type_change(read_type(present), read_type(wanted), ())
+    except IncompatibleType:
         return False
     return True
 
 
-def _structs(present: Struct, wanted: Struct, path: tuple[str, ...]) -> Iterator[Inside]:
+def _structs(present: Struct, wanted: Struct, path: tuple[str, ...]) -> Iterator[NestedChange]:
     there = {name.casefold(): (name, of) for name, of in present.fields}
     arriving = {name.casefold() for name, _ in wanted.fields}
     if lacking := [name for name, _ in present.fields if name.casefold() not in arriving]:
-        raise UnfitType(f"the column {'.'.join(path)!r} lacks the field {lacking[0]!r}, which it has in the table")
+        raise IncompatibleType(f"the column {'.'.join(path)!r} lacks the field {lacking[0]!r}, which it has in the table")
     for name, of in wanted.fields:
         if name.casefold() in there:
             known, type_ = there[name.casefold()]
-            yield from follow(type_, of, (*path, known))
+            yield from plan_type_change(type_, of, (*path, known))
         else:
-            yield Inside((*path, name), of.spark, new=True)
+            yield NestedChange((*path, name), of.spark, is_new=True)
 
 
 def selection(given: Iterable[Field], target: Iterable[Field], *, sources: Mapping[str, str]) -> tuple[str, ...]:
@@ -86,49 +86,51 @@ def _selected(field: Field, source: Field | None) -> str:
         return f"CAST(NULL AS {field.type}) AS {named}"
     value = spark_identifier(source.name)
     if source.type != field.type:
-        value = fitted(value, read_type(source.type), read_type(field.type))
+        value = cast_expression(value, read_type(source.type), read_type(field.type))
     return value if value == named else f"{value} AS {named}"
 
 
-def fitted(value: str, given: Type, target: Type, *, depth: int = 0) -> str:
+def cast_expression(value: str, given: Type, target: Type, *, depth: int = 0) -> str:
     """The value as one of the target's type: fields of structs by name, for a CAST would take them by position.
 
     A number whose last digits the target cannot keep fails the statement.
     """
-    if _same_names(given, target) and not may_lose(given, target):
+    if _same_names(given, target) and not may_lose_digits(given, target):
         return f"CAST({value} AS {target.spark})"
     match given, target:
         case Plain(old), Plain(new) if most := exact_up_to(old, new):
-            lost = text(f" would lose digits as a {new}: cast it in the query, or change the column.")
+            lost = string_literal(f" would lose digits as a {new}: cast it in the query, or change the column.")
             refusal = f"raise_error(concat({value}, {lost}))"
             return f"IF({value} NOT BETWEEN -{most} AND {most}, {refusal}, CAST({value} AS {new}))"
         case Struct(), Struct():
             there = {name.casefold(): (name, of) for name, of in given.fields}
-            parts = (f"{text(name)}, {_part(value, there.get(name.casefold()), of, depth)}" for name, of in target.fields)
+            parts = (
+                f"{string_literal(name)}, {_part(value, there.get(name.casefold()), of, depth)}" for name, of in target.fields
+            )
             return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
         case Array(old), Array(new):
-            return f"transform({value}, x{depth} -> {fitted(f'x{depth}', old, new, depth=depth + 1)})"
+            return f"transform({value}, x{depth} -> {cast_expression(f'x{depth}', old, new, depth=depth + 1)})"
         case Map(_, old), Map(_, new):
-            return f"transform_values({value}, (k{depth}, x{depth}) -> {fitted(f'x{depth}', old, new, depth=depth + 1)})"
+            return f"transform_values({value}, (k{depth}, x{depth}) -> {cast_expression(f'x{depth}', old, new, depth=depth + 1)})"
     return f"CAST({value} AS {target.spark})"
 
 
 def _part(value: str, given: tuple[str, Type] | None, target: Type, depth: int) -> str:
     if given is None:
         return f"CAST(NULL AS {target.spark})"
-    return fitted(f"{value}.{spark_identifier(given[0])}", given[1], target, depth=depth)
+    return cast_expression(f"{value}.{spark_identifier(given[0])}", given[1], target, depth=depth)
 
 
-def may_lose(given: Type, target: Type) -> bool:
+def may_lose_digits(given: Type, target: Type) -> bool:
     """Whether there are numbers of the one type, or somewhere in it, that the other cannot keep."""
     match given, target:
         case Plain(old), Plain(new):
             return exact_up_to(old, new) is not None
         case Struct(), Struct():
             there = {name.casefold(): of for name, of in given.fields}
-            return any(name.casefold() in there and may_lose(there[name.casefold()], of) for name, of in target.fields)
+            return any(name.casefold() in there and may_lose_digits(there[name.casefold()], of) for name, of in target.fields)
         case (Array(old), Array(new)) | (Map(_, old), Map(_, new)):
-            return may_lose(old, new)
+            return may_lose_digits(old, new)
     return False
 
 
@@ -145,7 +147,7 @@ def _same_names(given: Type, target: Type) -> bool:
     return True
 
 
-def projected(relation: str, columns: Sequence[ColumnAlias]) -> str:
+def projection(relation: str, columns: Sequence[ColumnAlias]) -> str:
     """What stands after FROM so that a relation shows these columns; itself where none are said."""
     if not columns:
         return relation

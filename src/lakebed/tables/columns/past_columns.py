@@ -3,7 +3,7 @@
 from lakebed.names import spark_identifier
 from lakebed.ports import Column, Snapshot, TableMetadata
 from lakebed.tables.columns.types import spark_type
-from lakebed.tables.statements import text
+from lakebed.tables.statements import string_literal
 
 
 def as_of_schema(metadata: TableMetadata, snapshot: Snapshot, schema: int) -> tuple[str, ...]:
@@ -34,4 +34,4 @@ def _default(column: Column) -> str:
             return f"X'{value}'"
         case bool(value):
             return str(value).lower()
-    return text(str(column.default))
+    return string_literal(str(column.default))

@@ -9,7 +9,7 @@ Renames = tuple[tuple[str, str], ...]
 """Pairs of the old and the new name."""
 
 
-def tangled(renames: Renames) -> str:
+def rename_conflict(renames: Renames) -> str:
     """Why these renames cannot all be meant; empty: they can."""
     olds, news = ([name.casefold() for name in names] for names in (zip(*renames, strict=True) if renames else ((), ())))
     for old, new in renames:
@@ -24,7 +24,7 @@ def tangled(renames: Renames) -> str:
     return ""
 
 
-def renames_due(present: Collection[str], declared: Renames, *, where: str) -> Renames:
+def pending_renames(present: Collection[str], declared: Renames, *, where: str) -> Renames:
     """Those that are still to be done on a table of these columns, in its own spelling; one that was done may stay declared."""
     there = {name.casefold(): name for name in present}
     due = []
@@ -41,20 +41,20 @@ def renames_due(present: Collection[str], declared: Renames, *, where: str) -> R
     return tuple(due)
 
 
-def renamed(names: Sequence[str], renames: Renames) -> tuple[str, ...]:
+def apply_renames(names: Sequence[str], renames: Renames) -> tuple[str, ...]:
     """The names as they are after the renames."""
     by_old = {old.casefold(): new for old, new in renames}
     return tuple(by_old.get(name.casefold(), name) for name in names)
 
 
-def backwards(renames: Renames) -> Renames:
+def inverse_renames(renames: Renames) -> Renames:
     """From the new names to the old ones."""
     return tuple((new, old) for old, new in renames)
 
 
-def strategy_under(strategy: Strategy, renames: Renames) -> Strategy:
+def rename_strategy_columns(strategy: Strategy, renames: Renames) -> Strategy:
     """The strategy with the columns it speaks of under their other names."""
     named = {name: value for name, value in strategy if name != "strategy"}
-    lists = {name: renamed(value, renames) for name, value in named.items() if isinstance(value, tuple)}
-    single = {name: renamed((value,), renames)[0] for name, value in named.items() if isinstance(value, str)}
+    lists = {name: apply_renames(value, renames) for name, value in named.items() if isinstance(value, tuple)}
+    single = {name: apply_renames((value,), renames)[0] for name, value in named.items() if isinstance(value, str)}
     return strategy.model_copy(update=lists | single)

@@ -5,7 +5,9 @@ from collections.abc import Collection
 from lakebed.ports import Column, TableMetadata
 
 
-def former_schema(metadata: TableMetadata, former: int | None, *, touched: Collection[str], reshaped: bool = False) -> int | None:
+def schema_to_restore(
+    metadata: TableMetadata, former: int | None, *, touched: Collection[str], reshaped: bool = False
+) -> int | None:
     """The schema to set back after a run that added or widened the columns `touched`; None where there is nothing to set back.
 
     Nor is there where somebody else has changed other columns since: theirs stay, and the run's new ones too, without

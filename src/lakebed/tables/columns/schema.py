@@ -7,11 +7,11 @@ from typing import Literal
 from lakebed.errors import BadBatch
 from lakebed.names import TableName, spark_identifier
 from lakebed.ports import ColumnAlias, Field
-from lakebed.tables.columns.fitting import Inside, UnfitType, follow
-from lakebed.tables.columns.renames import Renames, backwards, renamed
+from lakebed.tables.columns.fitting import IncompatibleType, NestedChange, plan_type_change
+from lakebed.tables.columns.renames import Renames, apply_renames, inverse_renames
 from lakebed.tables.columns.types import is_known, read_type
 
-Policy = Literal["fail", "append", "sync"]
+SchemaPolicy = Literal["fail", "append", "sync"]
 ByName = dict[str, Field]  # by casefolded name
 
 
@@ -25,13 +25,13 @@ class SchemaChange:
 
     add: tuple[Field, ...] = ()
     widen: tuple[Field, ...] = ()
-    inside: tuple[Inside, ...] = ()
+    nested: tuple[NestedChange, ...] = ()
     final: tuple[str, ...] | None = None  # the columns from then on, in order, by their present names; None: as they are
     renames: Renames = ()  # from the present name to the name from then on
 
     @property
     def before_gates(self) -> bool:
-        return bool(self.add or self.widen or self.inside)
+        return bool(self.add or self.widen or self.nested)
 
     @property
     def at_publishing(self) -> bool:
@@ -40,14 +40,14 @@ class SchemaChange:
     @property
     def touched(self) -> tuple[str, ...]:
         """The columns that are new or change their type."""
-        return (*(field.name for field in (*self.add, *self.widen)), *(change.path[0] for change in self.inside))
+        return (*(field.name for field in (*self.add, *self.widen)), *(change.path[0] for change in self.nested))
 
-    def seen(self, present: Sequence[str]) -> tuple[ColumnAlias, ...]:
+    def aliases(self, present: Sequence[str]) -> tuple[ColumnAlias, ...]:
         """The columns of the branch as they will be called; none said where all have their names already."""
         if not self.renames:
             return ()
         kept = present if self.final is None else self.final
-        return tuple(ColumnAlias(new, old) for old, new in zip(kept, renamed(kept, self.renames), strict=True))
+        return tuple(ColumnAlias(new, old) for old, new in zip(kept, apply_renames(kept, self.renames), strict=True))
 
 
 def plan_schema(
@@ -55,7 +55,7 @@ def plan_schema(
     present: Sequence[Field],
     result: Sequence[Field],
     *,
-    policy: Policy,
+    policy: SchemaPolicy,
     own: Collection[str] = (),
     fixed: Collection[str] = (),
     renames: Renames = (),
@@ -65,9 +65,9 @@ def plan_schema(
 
     `own` are the strategy's columns, `fixed` (casefolded) may not go, `renames` are due; `replaces`: no row of the table stays.
     """
-    refuse_unfit_columns(table, result)
+    require_storable_columns(table, result)
     _refuse_renames(table, result, renames, own)
-    own = renamed(tuple(own), backwards(renames))
+    own = apply_renames(tuple(own), inverse_renames(renames))
     there = {field.name.casefold(): field for field in present}
     arriving = _under_present_names(result, renames)
     new = tuple(field for name, field in arriving.items() if name not in there)
@@ -101,13 +101,13 @@ def _synced(change: SchemaChange, there: ByName, arriving: ByName, passing: dict
         *(name for name in own if name.casefold() in there),
     )
     after = (*(field.name for field in there.values()), *(field.name for field in change.add))
-    return SchemaChange(change.add, change.widen, change.inside, final if final != after else None, change.renames)
+    return SchemaChange(change.add, change.widen, change.nested, final if final != after else None, change.renames)
 
 
 def _under_present_names(result: Iterable[Field], renames: Renames) -> ByName:
     olds = {new.casefold(): old for old, new in renames}
     fields = (Field(olds.get(field.name.casefold(), field.name), field.type) for field in result)
-    return {field.name.casefold(): kept(field) for field in fields}
+    return {field.name.casefold(): as_stored(field) for field in fields}
 
 
 def _refuse_renames(table: TableName, result: Iterable[Field], renames: Renames, own: Collection[str]) -> None:
@@ -120,12 +120,12 @@ def _refuse_renames(table: TableName, result: Iterable[Field], renames: Renames,
             raise _unfit(table, what, f"Call it so in the query: {old} AS {new}.")
 
 
-def kept(field: Field) -> Field:
+def as_stored(field: Field) -> Field:
     """The field as Iceberg keeps it."""
     return Field(field.name, read_type(field.type).spark)
 
 
-def refuse_unfit_columns(table: TableName, result: Iterable[Field]) -> None:
+def require_storable_columns(table: TableName, result: Iterable[Field]) -> None:
     """Names that are the same, or differ only in case, and types no table has."""
     seen: dict[str, str] = {}
     for field in result:
@@ -141,16 +141,18 @@ def _unfit(table: TableName, what: str, next: str) -> BadBatch:
     return BadBatch(f"{what}.", where=str(table), safe="Nothing was written.", next=next)
 
 
-def _followed(table: TableName, there: ByName, arriving: ByName, *, replaces: bool) -> tuple[tuple[Inside, ...], dict[str, str]]:
+def _followed(
+    table: TableName, there: ByName, arriving: ByName, *, replaces: bool
+) -> tuple[tuple[NestedChange, ...], dict[str, str]]:
     """What must change in the columns that stay, and the passing names of those that have to be replaced."""
-    inside: list[Inside] = []
+    inside: list[NestedChange] = []
     passing: dict[str, str] = {}
     for name, present in there.items():
         if name not in arriving:
             continue
         try:
-            inside += follow(read_type(present.type), read_type(arriving[name].type), (present.name,))
-        except UnfitType as unfit:
+            inside += plan_type_change(read_type(present.type), read_type(arriving[name].type), (present.name,))
+        except IncompatibleType as unfit:
             if not replaces:
                 advice = f"Cast it in the query: CAST({present.name} AS {present.type}), or give the new column another name."
                 raise _unfit(table, str(unfit), f"{advice} {_REPLACING}") from None
@@ -168,9 +170,9 @@ def _passing_name(name: str, taken: Collection[str]) -> str:
     return passing
 
 
-def _refused(table: TableName, new: Sequence[Field], gone: Sequence[Field], inside: Sequence[Inside]) -> BadBatch:
-    added = [*new, *(Field(change.dotted, change.type) for change in inside if change.new)]
-    wider = [Field(change.dotted, change.type) for change in inside if not change.new]
+def _refused(table: TableName, new: Sequence[Field], gone: Sequence[Field], inside: Sequence[NestedChange]) -> BadBatch:
+    added = [*new, *(Field(change.dotted, change.type) for change in inside if change.is_new)]
+    wider = [Field(change.dotted, change.type) for change in inside if not change.is_new]
     said = [
         f"{label} {', '.join(f'{field.name} {field.type}' for field in fields)}"
         for label, fields in (("new:", added), ("missing:", gone), ("wider:", wider))
@@ -193,7 +195,7 @@ def _refuse_fixed(table: TableName, gone: Iterable[Field], fixed: Collection[str
             )
 
 
-def removals(table: TableName, present: Sequence[Field], change: SchemaChange) -> tuple[str, ...]:
+def drop_statements(table: TableName, present: Sequence[Field], change: SchemaChange) -> tuple[str, ...]:
     """The statements by which the columns that a change leaves out go at once, where nobody reads the table."""
     if change.final is None:
         return ()
@@ -202,13 +204,13 @@ def removals(table: TableName, present: Sequence[Field], change: SchemaChange) -
     return tuple(f"ALTER TABLE {table.spark} DROP COLUMN {spark_identifier(name)}" for name in gone)
 
 
-def alterations(table: TableName, change: SchemaChange) -> tuple[str, ...]:
+def alter_statements(table: TableName, change: SchemaChange) -> tuple[str, ...]:
     """The statements that prepare a table for the branch; its readers see no row change."""
     columns = (f"{spark_identifier(field.name)} {field.type}" for field in change.add)
-    added = ", ".join((*columns, *(part.spark for part in change.inside if part.new)))
+    added = ", ".join((*columns, *(part.spark for part in change.nested if part.is_new)))
     adding = (f"ALTER TABLE {table.spark} ADD COLUMNS ({added})",) if added else ()
     wider = (
         *(f"{spark_identifier(field.name)} TYPE {field.type}" for field in change.widen),
-        *(part.spark for part in change.inside if not part.new),
+        *(part.spark for part in change.nested if not part.is_new),
     )
     return (*adding, *(f"ALTER TABLE {table.spark} ALTER COLUMN {column}" for column in wider))

@@ -9,17 +9,17 @@ from lakebed.tables.history.diff import (
     ColumnFigures,
     Example,
     TableDiff,
-    both_sides,
     column_changes,
+    common_columns,
     examples_query,
     figures_query,
     read_figures,
     read_row,
+    renamed_selection,
     row_counts_query,
-    under_one_name,
 )
 from lakebed.tables.merging.row_equality import find_column
-from lakebed.tables.statements import pinned
+from lakebed.tables.statements import at_snapshot
 
 _KINDS = ("added", "removed", "changed")
 
@@ -36,9 +36,9 @@ def compare(
 ) -> TableDiff:
     """What came, went and changed between two snapshots; some rows of each, as examples."""
     columns = metadata.columns_at(before), metadata.columns_at(after)
-    names = both_sides(*columns)
-    old = under_one_name(pinned(table, before.id), names)
-    new = under_one_name(pinned(table, after.id), ((now, now) for _, now in names))
+    names = common_columns(*columns)
+    old = renamed_selection(at_snapshot(table, before.id), names)
+    new = renamed_selection(at_snapshot(table, after.id), ((now, now) for _, now in names))
     both = compute.fields(compute.query(f"SELECT * FROM {new}"))
     for key in keys:
         if not find_column(key, both):

@@ -8,8 +8,8 @@ from typing import Any
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Column, Field, Snapshot
-from lakebed.tables.merging.row_equality import comparable, other_columns, same
-from lakebed.tables.statements import text
+from lakebed.tables.merging.row_equality import comparable, other_columns, rows_equal
+from lakebed.tables.statements import string_literal
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _UNORDERED = ("map", "array", "struct", "binary", "variant")
@@ -76,13 +76,13 @@ def _listed(columns: Iterable[Column]) -> str:
     return ", ".join(column.name for column in columns)
 
 
-def both_sides(before: Sequence[Column], after: Sequence[Column]) -> tuple[tuple[str, str], ...]:
+def common_columns(before: Sequence[Column], after: Sequence[Column]) -> tuple[tuple[str, str], ...]:
     """The columns that both states have, under the name of each."""
     old = {column.id: column.name for column in before}
     return tuple((old[column.id], column.name) for column in after if column.id in old)
 
 
-def under_one_name(place: str, names: Iterable[tuple[str, str]]) -> str:
+def renamed_selection(place: str, names: Iterable[tuple[str, str]]) -> str:
     """A state with these columns only, each under its later name; to stand after FROM."""
     listed = ", ".join(f"{spark_identifier(was)} AS {spark_identifier(now)}" for was, now in names)
     return f"(SELECT {listed} FROM {place})"
@@ -99,7 +99,7 @@ def row_counts_query(before: str, after: str, columns: Sequence[Field], keys: Se
 def examples_query(before: str, after: str, columns: Sequence[Field], keys: Sequence[str], kind: str) -> str:
     """Rows that came, went or changed, as JSON; of a changed one both states, under `before` and `after`."""
     both = ", ".join(f"to_json({side}, map('ignoreNullFields', 'false')) AS {side}" for side in ("before", "after"))
-    return f"SELECT {both} FROM ({_joined(before, after, columns, keys)}) WHERE kind = {text(kind)}"
+    return f"SELECT {both} FROM ({_joined(before, after, columns, keys)}) WHERE kind = {string_literal(kind)}"
 
 
 def read_row(text: str, columns: Iterable[Field]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _joined(before: str, after: str, columns: Sequence[Field], keys: Sequence[st
     on = " AND ".join(f"b.{spark_identifier(key)} <=> a.{spark_identifier(key)}" for key in keys)
     kind = (
         f"CASE WHEN b._there IS NULL THEN 'added' WHEN a._there IS NULL THEN 'removed' "
-        f"WHEN {same(rest, 'b', 'a')} THEN 'same' ELSE 'changed' END"
+        f"WHEN {rows_equal(rest, 'b', 'a')} THEN 'same' ELSE 'changed' END"
     )
     whole = {side: ", ".join(f"{side}.{spark_identifier(column.name)}" for column in columns) for side in "ba"}
     return (

@@ -28,7 +28,7 @@ def find_point(table: TableName, metadata: TableMetadata, text: str, *, timezone
     raise UnknownName(f"snapshot, tag, branch, run or time of {table}", text, [*metadata.refs, *map(str, metadata.snapshots)])
 
 
-def stood_at(metadata: TableMetadata) -> set[int]:
+def published_snapshots(metadata: TableMetadata) -> set[int]:
     """The snapshots that readers of `main` are known to have seen, as far as they are kept."""
     return {snapshot for _, snapshot in _moves(metadata)} & metadata.snapshots.keys()
 

@@ -19,7 +19,7 @@ from lakebed.ports import (
     TableMetadata,
     Undoing,
 )
-from lakebed.tables.history.points import stood_at
+from lakebed.tables.history.points import published_snapshots
 
 Files = Literal["requeue", "hold"]
 
@@ -57,7 +57,7 @@ def plan_rollback(
     snapshot that never was published is refused, unless somebody tagged it: its gates have not passed.
     """
     head = metadata.head()
-    if to.id not in stood_at(metadata) and not by_tag:
+    if to.id not in published_snapshots(metadata) and not by_tag:
         raise UsageError(
             f"{table} is not known to have stood at snapshot {to.id}: it was not published, or what came after it has expired.",
             next="Choose one that was published: lakebed table history. If you are sure of it, tag it, and name the tag.",

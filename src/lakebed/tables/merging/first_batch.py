@@ -8,7 +8,7 @@ from lakebed.tables.merging.merge import newest_rows
 from lakebed.tables.merging.strategies import Scd2, Strategy
 
 
-def fresh_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field], now: str, repeats: bool = True) -> str:
+def first_batch_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field], now: str, repeats: bool = True) -> str:
     """The rows that the strategy makes of a staged batch where there is no other row: for first runs and full refreshes."""
     rows = newest_rows(strategy, staged=staged, columns=columns, repeats=repeats)
     since = strategy.scd_valid_from if isinstance(strategy, Scd2) else None

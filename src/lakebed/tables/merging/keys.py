@@ -12,7 +12,7 @@ from lakebed.tables.merging.row_equality import comparable, find_column, holds_m
 from lakebed.tables.merging.strategies import Incremental, InsertOverwrite, Scd2, SoftDelete, Strategy
 
 EXAMPLES = 5
-AS_IT_WAS = "The table is as it was."
+TABLE_UNCHANGED = "The table is as it was."
 
 _NEXT = {
     "null_keys": "Leave such rows out in the query (WHERE {key} IS NOT NULL), or choose another unique_key.",
@@ -23,7 +23,7 @@ _MERGED = "spark.merge-into.num-target-rows-"
 _WRITTEN = {"inserted": "added-records", "deleted": "deleted-records"}
 
 
-def refuse_columns(strategy: Strategy, columns: Sequence[Field], *, table: str) -> None:
+def require_strategy_columns(strategy: Strategy, columns: Sequence[Field], *, table: str) -> None:
     """Refuse a result without the columns that its strategy needs, or with those that the strategy adds itself."""
     partition = strategy.partition_column if isinstance(strategy, InsertOverwrite) else None
     wanted = {"unique_key": strategy.keys, "watermark_column": (strategy.order,), "partition_column": (partition,)}
@@ -41,7 +41,7 @@ def refuse_columns(strategy: Strategy, columns: Sequence[Field], *, table: str) 
             raise _refused(table, what, "Leave it out of the query, or rename it there.")
 
 
-def key_check(strategy: Strategy, *, staged: str) -> str | None:
+def key_check_query(strategy: Strategy, *, staged: str) -> str | None:
     """A query of one row: `rows`, `null_keys` (rows), and, where a key has one row in the table, `keys` and `repeated` (keys).
 
     None for a strategy without keys. Sorting is cheaper here than grouping: 0.6 of the time at a million keys.
@@ -49,7 +49,7 @@ def key_check(strategy: Strategy, *, staged: str) -> str | None:
     if not strategy.keys:
         return None
     keys = _listed(strategy.keys)
-    if not strategy.one_row_a_key:  # the staged table's metadata answers this one
+    if not strategy.one_row_per_key:  # the staged table's metadata answers this one
         return f"SELECT count(*) AS rows, count(*) - count({keys}) AS null_keys FROM {staged}"
     return (
         "SELECT count(*) AS rows, count_if(is_null) AS null_keys, "
@@ -59,20 +59,20 @@ def key_check(strategy: Strategy, *, staged: str) -> str | None:
     )
 
 
-def tie_check(strategy: Strategy, counts: Mapping[str, int], *, staged: str, columns: Sequence[Field]) -> str | None:
+def tie_check_query(strategy: Strategy, counts: Mapping[str, int], *, staged: str, columns: Sequence[Field]) -> str | None:
     """A query of one row, `tied`: the keys whose newest rows are equally new and differ. None where there can be none."""
     if not (strategy.order and counts.get("repeated") and _telling(strategy, columns)):
         return None
     return f"SELECT count(*) AS tied FROM ({_tied_keys(strategy, staged=staged, columns=columns)})"
 
 
-def offences(strategy: Strategy, counts: Mapping[str, int]) -> dict[str, int]:
+def violations(strategy: Strategy, counts: Mapping[str, int]) -> dict[str, int]:
     """Of what the checks counted that for which the batch is refused; empty: it is fit."""
     kinds = ("null_keys", "tied") if strategy.order else ("null_keys", "repeated")
     return {kind: counts[kind] for kind in kinds if counts.get(kind)}
 
 
-def offending_keys(
+def offending_keys_query(
     strategy: Strategy, counts: Mapping[str, int], *, staged: str, columns: Sequence[Field], limit: int = EXAMPLES
 ) -> str:
     """A query for some keys of each offence counted: `offence`, `example` (the key as JSON) and in how many `rows`."""
@@ -85,13 +85,15 @@ def offending_keys(
     example = "to_json(key, map('ignoreNullFields', 'false')) AS example"
     return "\nUNION ALL ".join(
         f"(SELECT '{kind}' AS offence, {example}, rows FROM ({groups[kind]}) ORDER BY rows DESC, example LIMIT {limit})"
-        for kind in offences(strategy, counts)
+        for kind in violations(strategy, counts)
     )
 
 
-def refuse_batch(strategy: Strategy, counts: Mapping[str, int], examples: Sequence[Mapping[str, Any]], *, table: str) -> None:
+def require_valid_keys(
+    strategy: Strategy, counts: Mapping[str, int], examples: Sequence[Mapping[str, Any]], *, table: str
+) -> None:
     """Refuse a batch in which the checks counted an offence, naming some of its keys; a fit one passes."""
-    if found := offences(strategy, counts):
+    if found := violations(strategy, counts):
         what = " ".join(_sentence(kind, count, strategy, _named(examples, kind)) for kind, count in found.items())
         raise _refused(table, what, " ".join(_NEXT[kind].format(key=strategy.keys[0]) for kind in found))
 
@@ -135,7 +137,7 @@ def statement_counts(kind: str, made: TableSnapshot, *, before: int) -> dict[str
 
 
 def _refused(table: str, what: str, next: str) -> BadBatch:
-    return BadBatch(what, where=table, safe=AS_IT_WAS, next=next)
+    return BadBatch(what, where=table, safe=TABLE_UNCHANGED, next=next)
 
 
 def _words(strategy: Strategy) -> dict[str, str]:

@@ -5,19 +5,19 @@ from typing import Any
 
 from lakebed.errors import BadBatch
 from lakebed.names import spark_identifier
-from lakebed.tables.merging.merge import late, same_key
+from lakebed.tables.merging.merge import is_late, same_key
 from lakebed.tables.merging.strategies import Scd2, Strategy
 
 EXAMPLES = 5
 
 
-def match_check(strategy: Strategy, *, target: str, staged: str, repeats: bool = True) -> str | None:
+def match_check_query(strategy: Strategy, *, target: str, staged: str, repeats: bool = True) -> str | None:
     """A query of one row about arriving keys that the table has: `doubled` are there in several rows that hold, of `late`
     ones a newer row is there, and `gone` are the late ones of which no row holds.
 
     None for a strategy that allows several rows a key. Where no key of the batch repeats, `repeats=False` spares grouping.
     """
-    if not strategy.one_row_a_key:
+    if not strategy.one_row_per_key:
         return None
     return (
         "SELECT count_if(rows > 1) AS doubled, count_if(is_late) AS late, count_if(is_late AND rows = 0) AS gone\n"
@@ -25,13 +25,13 @@ def match_check(strategy: Strategy, *, target: str, staged: str, repeats: bool =
     )
 
 
-def doubled_keys(strategy: Strategy, *, target: str, staged: str, repeats: bool = True) -> str:
+def duplicate_keys_query(strategy: Strategy, *, target: str, staged: str, repeats: bool = True) -> str:
     """A query for some of the `doubled` keys: `example` (the key as JSON) and in how many `rows`."""
     met = _met(strategy, target, staged, repeats=repeats)
     return f"SELECT to_json(key) AS example, rows FROM ({met}) WHERE rows > 1 ORDER BY rows DESC, example LIMIT {EXAMPLES}"
 
 
-def refuse_doubled(strategy: Strategy, count: int, examples: Sequence[Mapping[str, Any]], *, table: str) -> None:
+def refuse_duplicate_keys(strategy: Strategy, count: int, examples: Sequence[Mapping[str, Any]], *, table: str) -> None:
     """Refuse a batch because of keys that stand in several rows of the table: nothing says which of them is meant."""
     named = ", ".join(f"{example['example']} ({example['rows']}×)" for example in examples)
     which = "open versions" if isinstance(strategy, Scd2) else "rows"
@@ -54,9 +54,9 @@ def _met(strategy: Strategy, target: str, staged: str, *, repeats: bool) -> str:
         arriving = f"SELECT {keys}, max({newest}) AS {newest} FROM {staged} GROUP BY {keys}"
     is_open = f"t.{spark_identifier(strategy.scd_valid_to)} IS NULL" if isinstance(strategy, Scd2) else "TRUE"
     asked = same_key(strategy.keys) if order else f"{same_key(strategy.keys)} AND {is_open}"  # closed versions may be newer
-    is_late = f"bool_or({late(order, 't', 's')})" if order else "FALSE"
+    any_late = f"bool_or({is_late(order, 't', 's')})" if order else "FALSE"
     return (
-        f"SELECT struct({_listed(strategy.keys, 's.')}) AS key, count_if({is_open}) AS rows, {is_late} AS is_late\n"
+        f"SELECT struct({_listed(strategy.keys, 's.')}) AS key, count_if({is_open}) AS rows, {any_late} AS is_late\n"
         f"FROM {target} t JOIN ({arriving}) s ON {asked} GROUP BY {_listed(strategy.keys, 's.')}"
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Field
-from lakebed.tables.merging.row_equality import free_name, holds_map, other_columns, same
+from lakebed.tables.merging.row_equality import free_name, holds_map, other_columns, rows_equal
 from lakebed.tables.merging.strategies import (
     AppendOnly,
     DeleteInsert,
@@ -148,9 +148,9 @@ def _scd2(strategy: Scd2, batch: _Batch) -> str:
 def _changed_rows(strategy: Scd2, batch: _Batch) -> str:
     """The rows that no open version says already; nor, where there is an order, is any version newer."""
     rest = other_columns(batch.columns, strategy.keys)
-    known = f"h.{spark_identifier(strategy.scd_valid_to)} IS NULL AND {same(rest, 'h', 'b')}"
+    known = f"h.{spark_identifier(strategy.scd_valid_to)} IS NULL AND {rows_equal(rest, 'h', 'b')}"
     if strategy.order:
-        known = f"({late(strategy.order, 'h', 'b')} OR {known})"
+        known = f"({is_late(strategy.order, 'h', 'b')} OR {known})"
     return (
         f"SELECT {_names(batch.columns)} FROM ({_newest(strategy, batch)}) b\n"
         f"LEFT ANTI JOIN {batch.target} h ON {same_key(strategy.keys, 'h', 'b')} AND {known}"
@@ -165,7 +165,7 @@ def _returning_rows(strategy: Scd2, batch: _Batch) -> str:
     return (
         f"SELECT {_names(batch.columns)} FROM (SELECT *, row_number() OVER ({newest}) AS {place} FROM {batch.target}) h\n"
         f"LEFT SEMI JOIN ({_newest(strategy, batch)}) b\n"
-        f"ON {same_key(strategy.keys, 'h', 'b')} AND {late(strategy.order or '', 'h', 'b')}\n"
+        f"ON {same_key(strategy.keys, 'h', 'b')} AND {is_late(strategy.order or '', 'h', 'b')}\n"
         f"WHERE h.{place} = 1 AND h.{valid_to} IS NOT NULL"
     )
 
@@ -185,14 +185,14 @@ def _newest(strategy: Strategy, batch: _Batch) -> str:
     return newest_rows(strategy, staged=batch.staged, columns=batch.columns, repeats=batch.repeats)
 
 
-def late(order: str, table: str, arriving: str) -> str:
+def is_late(order: str, table: str, arriving: str) -> str:
     """A condition that is never NULL: the table's row has an order, and the arriving row none or an earlier one."""
     t, s = (f"{alias}.{spark_identifier(order)}" for alias in (table, arriving))
     return f"{t} IS NOT NULL AND ({s} IS NULL OR {s} < {t})"
 
 
 def _unless_late(strategy: Strategy) -> str:
-    return f" AND NOT ({late(strategy.order, 't', 's')})" if strategy.order else ""
+    return f" AND NOT ({is_late(strategy.order, 't', 's')})" if strategy.order else ""
 
 
 def same_key(keys: Iterable[str], one: str = "t", other: str = "s") -> str:

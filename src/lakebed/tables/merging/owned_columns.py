@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from lakebed.errors import BadBatch
 from lakebed.names import TableName
 from lakebed.ports import OWN_COLUMNS, Field, Snapshot, TableMetadata
-from lakebed.tables.columns.schema import Policy
+from lakebed.tables.columns.schema import SchemaPolicy
 from lakebed.tables.merging.strategies import AppendOnly, Scd2, SoftDelete, Strategy
 
 _USUAL = (Scd2(unique_key=("id",)), SoftDelete(unique_key=("id",)))
 _REBUILD = "rebuild the table under the new strategy: on_schema_change: sync, and --full-refresh"
 
 
-def stamp_of(columns: Collection[str]) -> str:
+def own_columns_summary(columns: Collection[str]) -> str:
     """What a snapshot's summary says of these columns."""
     return json.dumps(list(columns))
 
@@ -34,7 +34,7 @@ def _present(names: Sequence[str], step: Snapshot, metadata: TableMetadata) -> t
     return tuple(found) if len(found) == len(names) else ()
 
 
-def likely_owned(metadata: TableMetadata, result: Sequence[Field]) -> tuple[str, ...]:
+def guess_owned_columns(metadata: TableMetadata, result: Sequence[Field]) -> tuple[str, ...]:
     """The same, of a table that an older Lakebed wrote: columns of the usual names that no result has."""
     given = {field.name.casefold() for field in result}
     there = {column.name: column.type for column in metadata.columns if column.name.casefold() not in given}
@@ -42,8 +42,14 @@ def likely_owned(metadata: TableMetadata, result: Sequence[Field]) -> tuple[str,
     return next((names for names in usual if all(there.get(name) == "timestamptz" for name in names)), ())
 
 
-def refuse_strategy(
-    strategy: Strategy, owned: Sequence[str], result: Sequence[Field], *, policy: Policy, there: Sequence[str], table: TableName
+def require_compatible_strategy(
+    strategy: Strategy,
+    owned: Sequence[str],
+    result: Sequence[Field],
+    *,
+    policy: SchemaPolicy,
+    there: Sequence[str],
+    table: TableName,
 ) -> None:
     """Refuse a strategy that would falsify rows of the table, which tells them apart by its `owned` columns.
 

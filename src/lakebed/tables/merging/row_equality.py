@@ -34,7 +34,7 @@ def holds_map(type: str) -> bool:
     return "map<" in type.lower()
 
 
-def same(columns: Sequence[Field], one: str, other: str) -> str:
+def rows_equal(columns: Sequence[Field], one: str, other: str) -> str:
     """A condition: the rows of two aliases agree in these columns, NULL being a value like any other.
 
     `least` is an AND that Spark does not take apart into keys of a join: sorting by them all costs half as much again.

@@ -21,19 +21,19 @@ class _Strategy(BaseModel):
         return None
 
     @property
-    def one_row_a_key(self) -> bool:
+    def one_row_per_key(self) -> bool:
         """Whether a batch may hold several rows of a key only if their order is known."""
         return False
 
     @property
-    def counts_absence(self) -> bool:
+    def absence_matters(self) -> bool:
         """Whether keys that are absent from a batch mean something."""
         return False
 
     @property
-    def takes_parts(self) -> bool:
+    def accepts_partial_batches(self) -> bool:
         """Whether a batch may be a part of all rows: what is absent from it stays as it is."""
-        return not self.counts_absence
+        return not self.absence_matters
 
     @property
     def own_columns(self) -> tuple[tuple[str, str], ...]:
@@ -47,7 +47,7 @@ class FullRefresh(_Strategy):
     strategy: Literal["full_refresh"] = "full_refresh"
 
     @property
-    def takes_parts(self) -> bool:
+    def accepts_partial_batches(self) -> bool:
         return False
 
 
@@ -73,7 +73,7 @@ class _Merged(_Keyed):
         return self.watermark_column
 
     @property
-    def one_row_a_key(self) -> bool:
+    def one_row_per_key(self) -> bool:
         return True
 
 
@@ -104,7 +104,7 @@ class Scd2(_Merged):
         return self
 
     @property
-    def counts_absence(self) -> bool:
+    def absence_matters(self) -> bool:
         return self.scd_close_absent
 
     @property
@@ -125,7 +125,7 @@ class SoftDelete(_Merged):
     strategy: Literal["soft_delete"] = "soft_delete"
 
     @property
-    def counts_absence(self) -> bool:
+    def absence_matters(self) -> bool:
         return True
 
     @property

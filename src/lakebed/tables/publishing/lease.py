@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lakebed.errors import LakebedError, LeaseHeld, LeaseLost, RunFailed, Unavailable
 from lakebed.ports import Lease, Leases
-from lakebed.tables.publishing.publish import persistently
+from lakebed.tables.publishing.publish import retry_on
 
 BEATS_PER_LIMIT = 4
 _PAUSE = 0.2
@@ -22,7 +22,7 @@ class HeldLease:
         self.lease = lease
         self._lost: LeaseLost | None = None
 
-    def lose(self, loss: LeaseLost) -> None:
+    def mark_lost(self, loss: LeaseLost) -> None:
         self._lost = loss
 
     def require(self) -> Lease:
@@ -42,9 +42,9 @@ class LeaseWait:
 
 
 @contextmanager
-def hold(leases: Leases, name: str, *, holder: str, limit: float, waiting: LeaseWait | None = None) -> Iterator[HeldLease]:
+def hold_lease(leases: Leases, name: str, *, holder: str, limit: float, wait: LeaseWait | None = None) -> Iterator[HeldLease]:
     """Hold a lease for the length of a block; one that somebody else has is waited for, if that is wished, then refused."""
-    held = HeldLease(_acquired(leases, name, holder, limit, waiting or LeaseWait()))
+    held = HeldLease(_acquired(leases, name, holder, limit, wait or LeaseWait()))
     done = threading.Event()
     heart = threading.Thread(target=_beat, args=(leases, held, done, limit / BEATS_PER_LIMIT), daemon=True, name=f"lease {name}")
     heart.start()
@@ -74,7 +74,7 @@ def _acquired(leases: Leases, name: str, holder: str, limit: float, waiting: Lea
 def _give_back(leases: Leases, lease: Lease) -> None:
     """What was done under a lease is done: that it cannot be given back is no error, for it lapses by itself."""
     with suppress(LakebedError):
-        persistently(lambda: leases.release(lease), (Unavailable,), _GIVEN_BACK)
+        retry_on(lambda: leases.release(lease), (Unavailable,), _GIVEN_BACK)
 
 
 def _beat(leases: Leases, held: HeldLease, done: threading.Event, pause: float) -> None:
@@ -82,7 +82,7 @@ def _beat(leases: Leases, held: HeldLease, done: threading.Event, pause: float) 
         try:
             leases.renew(held.lease)
         except LeaseLost as loss:
-            held.lose(loss)
+            held.mark_lost(loss)
             return
         except Unavailable:
             continue  # the store may be back before the limit; if not, the next beat is told of the loss

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 def publish(
     catalog: Catalog,
-    asked: Collection[PublishRequest],
+    requests: Collection[PublishRequest],
     *,
     run_id: str,
     leases: Sequence[Lease] = (),
@@ -29,8 +29,8 @@ def publish(
     snapshots raises `Diverged`. An answer lost on the way is resolved by looking for the run. What a crash left half
     published, this run or another, is settled first.
     """
-    return persistently(
-        lambda: _attempt(catalog, asked, run_id=run_id, leases=leases, along=along), (PointerMoved, Unavailable), attempts
+    return retry_on(
+        lambda: _attempt(catalog, requests, run_id=run_id, leases=leases, along=along), (PointerMoved, Unavailable), attempts
     )
 
 
@@ -43,10 +43,10 @@ def amend(
     along: Along = NOTHING_ALONG,
 ) -> None:
     """Change a table's metadata, however busy it is: for changes that are right whatever else was committed meanwhile."""
-    persistently(lambda: catalog.amend(table, amendments, leases=leases, along=along), (PointerMoved, Unavailable))
+    retry_on(lambda: catalog.amend(table, amendments, leases=leases, along=along), (PointerMoved, Unavailable))
 
 
-def persistently(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts: int = ATTEMPTS) -> T:
+def retry_on(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts: int = ATTEMPTS) -> T:
     """Try again when somebody else was first, after a while that grows and differs from contender to contender."""
     for attempt in range(attempts - 1):
         try:
@@ -59,7 +59,7 @@ def persistently(work: Callable[[], T], upon: tuple[type[Exception], ...], attem
 def _attempt(
     catalog: Catalog, asked: Collection[PublishRequest], *, run_id: str, leases: Sequence[Lease], along: Along
 ) -> Publication:
-    settle_divided(catalog, own=run_id)
+    settle_publications(catalog, own_run=run_id)
     if done := catalog.published(run_id):
         return done
     seen = catalog.pointers([table for ask in asked for table in ask.tables])
@@ -68,9 +68,9 @@ def _attempt(
     return publication
 
 
-def settle_divided(catalog: Catalog, *, own: str | None = None) -> dict[str, Settlement]:
+def settle_publications(catalog: Catalog, *, own_run: str | None = None) -> dict[str, Settlement]:
     """Finish what a crash left half published, by run id; what the run `own` left, also while it is alive."""
-    return {publication.run_id: _settle(catalog, publication) for publication in catalog.unsettled(own=own)}
+    return {publication.run_id: _settle(catalog, publication) for publication in catalog.unsettled(own=own_run)}
 
 
 def _settle(catalog: Catalog, publication: Publication) -> Settlement:
@@ -82,4 +82,4 @@ def _settle(catalog: Catalog, publication: Publication) -> Settlement:
         catalog.settle(publication, complete=settlement.complete, undo=settlement.undo, whole=settlement.whole)
         return settlement
 
-    return persistently(attempt, (PointerMoved,))
+    return retry_on(attempt, (PointerMoved,))

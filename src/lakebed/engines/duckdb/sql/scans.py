@@ -8,7 +8,7 @@ from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
 from lakebed.ports import Column, Scan, ScanColumn, ScanFile, Stored
 from lakebed.query.planning.plan import Pinned
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 
 _SPECIAL = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})  # DuckDB would look for files that fit
 _MARKED = re.compile(r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns")  # types that writers mark in Parquet in several ways
@@ -86,7 +86,7 @@ def _through_iceberg(scan: Scan, what: Pinned) -> str:
 
     To it a snapshot that is named has the columns it was written with, and the table as it is the present ones.
     """
-    place, metadata = text(one_spelling(scan.metadata_location)), what.metadata
+    place, metadata = text(normalized_location(scan.metadata_location)), what.metadata
     if what.snapshot is None or (what.snapshot == metadata.head() and what.schema == metadata.schema):
         return f"iceberg_scan({place})"
     source = f"iceberg_scan({place}, snapshot_from_id = {scan.snapshot})"

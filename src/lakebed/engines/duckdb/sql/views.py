@@ -9,7 +9,7 @@ from lakebed.engines.duckdb.sql.types import literal
 from lakebed.names import duckdb_identifier
 from lakebed.query.parsing.query_text import replaced
 from lakebed.query.planning.plan import Own, Pinned, QueryPlan, View, Viewed, read_by
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 
 INSPECTED = ("files", "partitions")  # read from manifests, not from the metadata file
 COPIED = "lakebed_copied"  # the name of rows that are copied
@@ -79,7 +79,7 @@ def _expanded(plan: QueryPlan) -> str:
 
 def _written(what: Viewed) -> str:
     """The rows of a view as Spark wrote them."""
-    return f"SELECT * FROM read_parquet([{listed(map(one_spelling, what.files))}], hive_partitioning = false)"
+    return f"SELECT * FROM read_parquet([{listed(map(normalized_location, what.files))}], hive_partitioning = false)"
 
 
 def needs_iceberg(views: Iterable[View]) -> bool:

@@ -18,7 +18,7 @@ from lakebed.engines.database.state.records import forget_ledger, move_ledger, p
 from lakebed.engines.iceberg.catalog.loaded_metadata import LoadedMetadata, fetched
 from lakebed.engines.iceberg.metadata.parsing import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
-from lakebed.names import CATALOG, TableName, named_so
+from lakebed.names import CATALOG, TableName, tables_named
 from lakebed.ports import (
     NOTHING_ALONG,
     Along,
@@ -73,7 +73,7 @@ class RestTables:
         self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
     ) -> dict[TableName, Pointer]:
         with self._answering():
-            wanted = named_so(self._all() if tables is None else tables, named)
+            wanted = tables_named(self._all() if tables is None else tables, named)
             found = {table: loaded for table in wanted if (loaded := self._load(table))}
         self._looked_at.keep(
             {table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()}

@@ -14,7 +14,7 @@ from lakebed.engines.iceberg.metadata.parsing import Json, read_metadata, read_v
 from lakebed.errors import DamagedTable, FileMissing
 from lakebed.names import TableName
 from lakebed.ports import Files, Pointer, TableMetadata, ViewMetadata
-from lakebed.settings import FilesSettings, Root, one_spelling
+from lakebed.settings import FilesSettings, Root, normalized_location
 
 _AT_ONCE = 16
 _GZIP = b"\x1f\x8b"
@@ -72,7 +72,7 @@ class MetadataReader:
     def _bytes(self, location: str) -> bytes:
         if path := self._root.relative(location):
             return self._files.read(path)
-        place = one_spelling(location)
+        place = normalized_location(location)
         if place.startswith("s3://"):
             parts = urlsplit(place)
             return open_files(Root.parse(f"s3://{parts.netloc}"), self._settings).read(parts.path.lstrip("/"))

@@ -9,7 +9,7 @@ from lakebed.engines.files.ranged import RangedFile
 from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
 from lakebed.engines.iceberg.scan.manifests import ManifestEntry
 from lakebed.ports import ScanColumn, ScanFile, Stored
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 
 _FILES = 128  # for more it takes too long to look into all before the first is read
 _WAYS = 4  # kinds of files that are read side by side
@@ -47,7 +47,7 @@ class Footers:
     def _read(self, entry: ManifestEntry) -> tuple[Held, ...]:
         import pyarrow.parquet as pq
 
-        files, path = self._places.at(one_spelling(entry.location))
+        files, path = self._places.at(normalized_location(entry.location))
         with pq.ParquetFile(RangedFile(files, path, size=entry.size)) as parquet:
             return held_columns(parquet.schema_arrow)
 

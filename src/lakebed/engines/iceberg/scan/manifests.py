@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from lakebed.engines.iceberg.avro.reading import read_records
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 
 _DELETED = 2
 _DATA = 0
@@ -79,7 +79,7 @@ def _manifest(record: Mapping[str, Any]) -> tuple[Any, ...]:
     counts = [first("added_files_count", "added_data_files_count"), first("existing_files_count", "existing_data_files_count")]
     summaries = record.get("partitions")
     return (
-        one_spelling(record["manifest_path"]),
+        normalized_location(record["manifest_path"]),
         record["manifest_length"],
         record["partition_spec_id"],
         record.get("content", _DATA) != _DATA,
@@ -105,7 +105,7 @@ def _partition_ids(schema: Any) -> dict[str, int]:
 
 def _entry(file: Mapping[str, Any], ids: Mapping[str, int]) -> tuple[Any, ...]:
     return (
-        one_spelling(file["file_path"]),
+        normalized_location(file["file_path"]),
         file.get("content", _DATA) == _DATA,
         str(file["file_format"]).upper(),
         file["file_size_in_bytes"],

@@ -19,7 +19,7 @@ from lakebed.engines.iceberg.scan.manifests import Manifest, ManifestEntry, as_e
 from lakebed.engines.iceberg.scan.scan_columns import nested_alike, scan_columns, stored_as_named
 from lakebed.errors import DamagedTable, FileMissing, LakebedError
 from lakebed.ports import Pointer, Predicate, Scan, ScanColumn, ScanFile, Stored
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 
 _AT_ONCE = 8
 _OUTLINES = 64  # metadata files kept parsed
@@ -74,7 +74,7 @@ class IcebergScans:
         manifests = self._manifests(pointer, outline, snapshot)
         files = (entry.location for entries in self._read_all(pointer, manifests) for entry in entries)
         places = (outline.snapshots[snapshot].manifests, *(one.location for one in manifests), *files)
-        return frozenset(one_spelling(place).rpartition("/")[0] for place in places)
+        return frozenset(normalized_location(place).rpartition("/")[0] for place in places)
 
     def _outline(self, pointer: Pointer) -> Outline:
         place = pointer.location
@@ -106,7 +106,7 @@ class IcebergScans:
 
     def _read_all(self, pointer: Pointer, manifests: Collection[Manifest]) -> Iterable[list[ManifestEntry]]:
         """Several at a time where each costs a request."""
-        if len(manifests) > 1 and one_spelling(pointer.location).startswith("s3://"):
+        if len(manifests) > 1 and normalized_location(pointer.location).startswith("s3://"):
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 return list(pool.map(lambda manifest: self._entries(pointer, manifest), manifests))
         return (self._entries(pointer, manifest) for manifest in manifests)

@@ -13,7 +13,7 @@ from lakebed.engines.iceberg.upkeep.file_contents import content_of
 from lakebed.errors import BadName, FileMissing, Unavailable
 from lakebed.ports import Files, Pointer, Reached, ReachedKind, TableMetadata
 from lakebed.ports.inspection import Content, Damage, MetadataFile
-from lakebed.settings import FilesSettings, Root, one_spelling
+from lakebed.settings import FilesSettings, Root, normalized_location
 
 _AT_ONCE = 8
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class IcebergInspection:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             manifests: dict[str, ManifestFile] = {}
             for place, read in zip(lists, pool.map(lambda place: _list(io, place), lists), strict=True):
-                yield read if isinstance(read, Damage) else Reached(one_spelling(place), "manifest list")
+                yield read if isinstance(read, Damage) else Reached(normalized_location(place), "manifest list")
                 manifests |= {} if isinstance(read, Damage) else {manifest.manifest_path: manifest for manifest in read}
             seen: set[str] = set()
             for manifest, entries in zip(
@@ -48,7 +48,7 @@ class IcebergInspection:
                 if isinstance(entries, Damage):
                     yield entries
                     continue
-                yield Reached(one_spelling(manifest.manifest_path), "manifest", manifest.manifest_length)
+                yield Reached(normalized_location(manifest.manifest_path), "manifest", manifest.manifest_length)
                 fresh = {entry.location: entry for entry in entries if entry.location not in seen}
                 seen |= fresh.keys()
                 yield from fresh.values()
@@ -86,9 +86,9 @@ def number_of(location: str) -> int:
 
 def _own(pointer: Pointer, metadata: TableMetadata) -> Iterator[Reached]:
     for place in dict.fromkeys((*metadata.earlier, pointer.location)):
-        yield Reached(one_spelling(place), "metadata")
+        yield Reached(normalized_location(place), "metadata")
     for place in metadata.statistics:
-        yield Reached(one_spelling(place), "statistics")
+        yield Reached(normalized_location(place), "statistics")
 
 
 def _list(io: FileIO, place: str) -> list[ManifestFile] | Damage:
@@ -99,7 +99,7 @@ def _entries(io: FileIO, manifest: ManifestFile) -> tuple[Reached, ...] | Damage
     def read() -> tuple[Reached, ...]:
         return tuple(
             Reached(
-                one_spelling(entry.data_file.file_path),
+                normalized_location(entry.data_file.file_path),
                 "data" if entry.data_file.content == DataFileContent.DATA else "deletes",
                 entry.data_file.file_size_in_bytes,
                 entry.data_file.record_count,
@@ -114,8 +114,8 @@ def _reading(place: str, kind: ReachedKind, read: Callable[[], T]) -> T | Damage
     try:
         return read()
     except (FileNotFoundError, FileMissing):
-        return Damage(one_spelling(place), kind, "there is no such file")
+        return Damage(normalized_location(place), kind, "there is no such file")
     except Unavailable:
         raise  # a store that does not answer says nothing of the file
     except Exception as error:  # whatever Avro and JSON readers say of bytes that are none
-        return Damage(one_spelling(place), kind, f"{type(error).__name__}: {error}")
+        return Damage(normalized_location(place), kind, f"{type(error).__name__}: {error}")

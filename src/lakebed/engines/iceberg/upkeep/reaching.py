@@ -13,7 +13,7 @@ from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 from lakebed.engines.iceberg.metadata.documents import read_document
 from lakebed.errors import DamagedTable
 from lakebed.ports import ForeignTable, Pointer, Reached
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 
 _AT_ONCE = 8
 _KEPT = 2_000  # manifests whose files are remembered: they never change
@@ -38,7 +38,7 @@ class IcebergReach:
             for snapshot in present.snapshots
             if snapshot.manifest_list and (snapshots is None or snapshot.snapshot_id in snapshots)
         ]
-        yield from (Reached(one_spelling(place), "manifest list") for place in dict.fromkeys(lists))
+        yield from (Reached(normalized_location(place), "manifest list") for place in dict.fromkeys(lists))
         yield from self._below(pointer, lists, io)
 
     def _below(self, pointer: Pointer | ForeignTable, lists: Collection[str], io: FileIO) -> Iterator[Reached]:
@@ -46,7 +46,7 @@ class IcebergReach:
             listed = pool.map(lambda place: self._reading(pointer, place, lambda: _manifests(io, place)), dict.fromkeys(lists))
             manifests = {manifest.manifest_path: manifest for manifests in listed for manifest in manifests}
             for manifest in manifests.values():
-                yield Reached(one_spelling(manifest.manifest_path), "manifest", manifest.manifest_length)
+                yield Reached(normalized_location(manifest.manifest_path), "manifest", manifest.manifest_length)
             seen: set[str] = set()
             for entries in pool.map(lambda manifest: self._entries(pointer, manifest, io), manifests.values()):
                 for entry in entries:
@@ -79,9 +79,9 @@ class IcebergReach:
 def _own(pointer: Pointer | ForeignTable, present: IcebergMetadata) -> Iterator[Reached]:
     earlier = (entry.metadata_file for entry in present.metadata_log)
     for place in dict.fromkeys((*earlier, pointer.location)):
-        yield Reached(one_spelling(place), "metadata")
+        yield Reached(normalized_location(place), "metadata")
     for statistics in (*present.statistics, *present.partition_statistics):
-        yield Reached(one_spelling(statistics.statistics_path), "statistics", statistics.file_size_in_bytes)
+        yield Reached(normalized_location(statistics.statistics_path), "statistics", statistics.file_size_in_bytes)
 
 
 def _manifests(io: FileIO, place: str) -> list[ManifestFile]:
@@ -91,7 +91,7 @@ def _manifests(io: FileIO, place: str) -> list[ManifestFile]:
 def _entries(manifest: ManifestFile, io: FileIO) -> tuple[Reached, ...]:
     return tuple(
         Reached(
-            one_spelling(entry.data_file.file_path),
+            normalized_location(entry.data_file.file_path),
             "data" if entry.data_file.content == DataFileContent.DATA else "deletes",
             entry.data_file.file_size_in_bytes,
             entry.data_file.record_count,

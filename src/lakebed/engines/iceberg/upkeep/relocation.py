@@ -19,7 +19,7 @@ from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.avro.rewriting import rewrite
 from lakebed.engines.iceberg.upkeep.inspection import number_of
 from lakebed.errors import DamagedTable, FileMissing, UsageError
-from lakebed.settings import Root, one_spelling
+from lakebed.settings import Root, normalized_location
 
 _AT_ONCE = 8
 _GZIP = b"\x1f\x8b"
@@ -40,13 +40,13 @@ class Relocation:
 
     def __init__(self, places: FilesByUrl, *, origin: str, root: Root, only_look: bool = False) -> None:
         self._places, self._root, self._only_look = places, root, only_look
-        self._origin = one_spelling(origin).rstrip("/")
+        self._origin = normalized_location(origin).rstrip("/")
         self._mark = sha256(root.url.encode()).hexdigest()[:8]
         self._written: dict[str, tuple[str, int]] = {}  # old address of an Avro file → new one and its size
 
     def moved(self, location: str) -> str:
         """Where it is now; what never lay below the old root is where it was."""
-        spelt = one_spelling(location)
+        spelt = normalized_location(location)
         if spelt != self._origin and not spelt.startswith(f"{self._origin}/"):
             return location
         return self._root.url + spelt.removeprefix(self._origin)
@@ -148,7 +148,9 @@ class Relocation:
 
 def origin_of(locations: Iterable[str]) -> set[str]:
     """The roots that these metadata files of tables lay below: `{root}/{namespace}/warehouse/…`."""
-    found = (re.fullmatch(r"(.+)/[^/]+/warehouse/[^/]+/[^/]+/metadata/[^/]+", one_spelling(location)) for location in locations)
+    found = (
+        re.fullmatch(r"(.+)/[^/]+/warehouse/[^/]+/[^/]+/metadata/[^/]+", normalized_location(location)) for location in locations
+    )
     return {match[1] for match in found if match}
 
 

@@ -12,7 +12,7 @@ from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
 from lakebed.engines.spark.landing.reader import CORRUPT, as_stored, columns_text, load, reader_of, union
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup, FileRows, Unreadable
-from lakebed.settings import one_spelling
+from lakebed.settings import normalized_location
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -31,12 +31,12 @@ def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] 
 def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
     """All files read once; what was found in each that has a record."""
     answer = blaming(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
-    addresses = {one_spelling(path): path for group in groups for path in group.paths}
+    addresses = {normalized_location(path): path for group in groups for path in group.paths}
     if isinstance(answer, Unreadable):
         return answer
     found: dict[str, FileRows] = {}
     for row in answer:
-        path = addresses[one_spelling(unquote(row.path))]
+        path = addresses[normalized_location(unquote(row.path))]
         before = found.get(path) or FileRows(path, 0)
         counts = {name: getattr(before, name) + getattr(row, name) for name in ("rows", "corrupt", "stray", "rounded", "suspect")}
         found[path] = FileRows(path, **counts, filled=tuple(row.filled or ()) or before.filled)
@@ -49,14 +49,14 @@ def corrupt_records(session: "SparkSession", groups: Sequence[FileGroup]) -> dic
 
     found: dict[str, str] = {}
     for group in groups:
-        addresses = {one_spelling(path): path for path in group.paths}
+        addresses = {normalized_location(path): path for path in group.paths}
         frame = _permissive(session, group, group.columns)
         # Every column is asked for: Spark finds faults only in those that it parses.
         parsed = f.xxhash64(*(f.col(spark_identifier(column.name)).isNull() for column in group.columns)).alias("parsed")
         record = f.substring(f.make_valid_utf8(CORRUPT), 1, _LONGEST_RECORD).alias("record")
         broken = frame.select(_file_path(frame), record, parsed).filter("record IS NOT NULL")
         samples = broken.groupBy("path").agg(f.max("record").alias("record"), f.max("parsed"))
-        found |= {addresses[one_spelling(unquote(row.path))]: row.record for row in samples.collect()}
+        found |= {addresses[normalized_location(unquote(row.path))]: row.record for row in samples.collect()}
     return found
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
-from lakebed.tables import text
+from lakebed.tables import string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -61,7 +61,7 @@ def _parsed(field: str) -> str:
 
 def _value(column: Field, group: FileGroup) -> str:
     name = _name(column)
-    return f"CASE WHEN {name} IN ({', '.join(map(text, group.nulls))}) THEN NULL ELSE {name} END"
+    return f"CASE WHEN {name} IN ({', '.join(map(string_literal, group.nulls))}) THEN NULL ELSE {name} END"
 
 
 def _name(column: Field) -> str:
@@ -69,4 +69,4 @@ def _name(column: Field) -> str:
 
 
 def _map(options: dict[str, str]) -> str:
-    return f"map({', '.join(f'{text(key)}, {text(value)}' for key, value in options.items())})"
+    return f"map({', '.join(f'{string_literal(key)}, {string_literal(value)}' for key, value in options.items())})"

@@ -13,24 +13,24 @@ from lakebed.tables import (
     Arrangement,
     ArrangementChange,
     PartitionField,
-    Policy,
-    alterations,
-    backwards,
-    kept,
-    layout_of,
-    layout_statements,
+    SchemaPolicy,
+    alter_statements,
+    apply_renames,
+    arrangement_of,
+    arrangement_statements,
+    as_stored,
+    inverse_renames,
     plan_schema,
     read_type,
-    refuse_columns,
-    refuse_unfit_columns,
-    renamed,
+    require_storable_columns,
+    require_strategy_columns,
 )
 
 
 def require_fitting_result(run: ActiveRun) -> None:
     """Whatever can be known of the result without computing it: columns that are missing, or not as they were declared."""
-    refuse_columns(run.spec.strategy, run.fields, table=str(run.table))
-    refuse_unfit_columns(run.table, run.fields)
+    require_strategy_columns(run.spec.strategy, run.fields, table=str(run.table))
+    require_storable_columns(run.table, run.fields)
     refuse_unfit_strategy(run)
     if run.spec.config.contract:
         _refuse_breach(run)
@@ -48,7 +48,7 @@ def _refuse_breach(run: ActiveRun) -> None:
     others = [
         f"{field.name} is {_plain(given[name].type)}, not {field.type}"
         for name, field in agreed.items()
-        if name in given and kept(given[name]).type != kept(field).type
+        if name in given and as_stored(given[name]).type != as_stored(field).type
     ]
     said = (("missing", missing), ("not agreed", extra), ("of another type", others))
     if any(differences for _, differences in said):
@@ -68,14 +68,14 @@ def _refuse_undeclared(run: ActiveRun) -> None:
         if found is None and column not in dict(run.spec.strategy.own_columns):
             close = suggestion(near(column, [field.name for field in run.fields]))
             raise _unfit(run, f"columns names {column!r}, and the result has none of that name.", close)
-        if found and declared.type and kept(found).type != kept(Field(column, declared.type)).type:
+        if found and declared.type and as_stored(found).type != as_stored(Field(column, declared.type)).type:
             what = f"the column {column!r} is {_plain(found.type)} in the result and {declared.type} in columns."
             raise _unfit(run, what, f"Cast it: CAST({column} AS {declared.type}).")
 
 
 def _refuse_layout(run: ActiveRun) -> None:
     metadata = run.context.target.metadata
-    there = renamed([column.name for column in metadata.columns], run.context.target.renames) if metadata else ()
+    there = apply_renames([column.name for column in metadata.columns], run.context.target.renames) if metadata else ()
     known = [*(field.name for field in run.fields), *(name for name, _ in run.spec.strategy.own_columns), *there]
     folded = {name.casefold() for name in known}
     for column in run.spec.config.layout.columns:
@@ -88,7 +88,7 @@ def _unfit(run: ActiveRun, what: str, next: str) -> BadBatch:
     return BadBatch(what, where=run.spec.file, safe="Nothing was written.", next=next)
 
 
-def prepare_schema(run: ActiveRun, policy: Policy) -> None:
+def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
     """Decide how the table's columns follow, and add those that are new; the former schema is written down first."""
     target, strategy = run.context.target, run.spec.strategy
     if target.metadata is None:
@@ -105,18 +105,18 @@ def prepare_schema(run: ActiveRun, policy: Policy) -> None:
             renames=target.renames,
             replaces=run.context.pins.full_refresh or strategy.strategy == "full_refresh",
         )
-    there = {name.casefold() for name in renamed([field.name for field in present], change.renames)}
+    there = {name.casefold() for name in apply_renames([field.name for field in present], change.renames)}
     lacking = tuple(Field(name, type_) for name, type_ in strategy.own_columns if name.casefold() not in there)
     final = None if change.final is None else (*change.final, *(field.name for field in lacking))
     run.schema_change = replace(change, add=(*change.add, *lacking), final=final)
-    run.aliases = run.schema_change.seen([field.name for field in (*present, *run.schema_change.add)])
+    run.aliases = run.schema_change.aliases([field.name for field in (*present, *run.schema_change.add)])
     divided = (
         run.schema_change.at_publishing and not run.services.placement.catalog.atomic
     )  # such a publication may be taken back
     if run.schema_change.before_gates or divided:
         run.record = replace(run.record, schema=target.metadata.schema, touched=run.schema_change.touched)
         run.services.records.write(run.record)
-    for statement in alterations(run.table, run.schema_change):
+    for statement in alter_statements(run.table, run.schema_change):
         run.compute.execute(statement)
 
 
@@ -142,8 +142,8 @@ def present_fields(run: ActiveRun) -> tuple[Field, ...]:
 
 def _fixed(run: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
     """The columns that the layout will need: the table's, or what is said of it anew."""
-    present = layout_of(metadata.partition_by, metadata.sort_by)
-    wanted = run.spec.config.layout.under(backwards(run.context.target.renames))
+    present = arrangement_of(metadata.partition_by, metadata.sort_by)
+    wanted = run.spec.config.layout.with_renames(inverse_renames(run.context.target.renames))
     partition = present.partition_by if wanted.partition_by is None else wanted.partition_by
     order = present.sort_by if wanted.sort_by is None else wanted.sort_by
     yield from (column.casefold() for column in Arrangement(partition, order).columns)
@@ -154,7 +154,7 @@ def evolve_arrangement(run: ActiveRun, change: ArrangementChange) -> None:
     if run.skip_write:
         return
     properties = run.services.placement.properties(run.table, is_sorted=bool(change.sort))
-    for statement in layout_statements(run.table, change, properties=properties):
+    for statement in arrangement_statements(run.table, change, properties=properties):
         run.log.info("layout: %s", statement)
         run.compute.execute(statement)
 

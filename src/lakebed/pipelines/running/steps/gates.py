@@ -10,7 +10,7 @@ from lakebed.pipelines.planning.compile import compile_gate, compile_query
 from lakebed.pipelines.planning.plan import RunGate, phase_name
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Phase
-from lakebed.quality import judge
+from lakebed.quality import run_gate
 
 GATES_AT_ONCE = 3
 
@@ -24,7 +24,7 @@ def judge_all(run: ActiveRun, steps: Sequence[RunGate]) -> None:
     for step in steps:
         run.options.watch(run.run_id, step, "before")
     with ThreadPoolExecutor(GATES_AT_ONCE) as pool:
-        verdicts = list(pool.map(lambda step, query: judge(step.gate, query, compute=compute), steps, asked))
+        verdicts = list(pool.map(lambda step, query: run_gate(step.gate, query, compute=compute), steps, asked))
     for step, verdict in zip(steps, verdicts, strict=True):
         run.verdicts.append(verdict)
         run.record = replace(run.record, phases=(*run.record.phases, Phase(phase_name(step), verdict.seconds)))

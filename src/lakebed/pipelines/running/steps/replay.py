@@ -15,7 +15,7 @@ from lakebed.pipelines.running.steps.calculate import calculate
 from lakebed.pipelines.running.steps.evolve import require_fitting_result
 from lakebed.pipelines.running.steps.write import check_keys, compute_stage, merge, require_rows
 from lakebed.ports import Field, FileInfo, Frame
-from lakebed.tables import alterations, create_table, fresh_rows, kept, plan_schema, removals, selection
+from lakebed.tables import alter_statements, as_stored, create_table, drop_statements, first_batch_rows, plan_schema, selection
 
 AT_ONCE = 50  # batches of append_only that are added in one commit
 
@@ -85,7 +85,7 @@ def _follow_columns(run: ActiveRun, step: Replay) -> None:
     else:
         names, policy = [field.name for field in own], run.spec.config.schema_policy
         change = plan_schema(run.table, run.replay_fields, run.fields, policy=policy, own=names)
-        for statement in (*alterations(step.table, change), *removals(step.table, run.replay_fields, change)):
+        for statement in (*alter_statements(step.table, change), *drop_statements(step.table, run.replay_fields, change)):
             run.compute.execute(statement)
         if not change.before_gates and change.final is None:
             return
@@ -95,9 +95,9 @@ def _follow_columns(run: ActiveRun, step: Replay) -> None:
 def _creation(run: ActiveRun, step: Replay, own: list[Field]) -> str:
     placement = run.services.placement
     placement.catalog.create_namespace(step.table.namespace, step.table.layer)
-    columns = ", ".join(f"{spark_identifier(field.name)} {field.type}" for field in (*map(kept, run.fields), *own))
+    columns = ", ".join(f"{spark_identifier(field.name)} {field.type}" for field in (*map(as_stored, run.fields), *own))
     return create_table(
-        step.table, columns, location=placement.passing_place(step.table), properties=placement.passing_properties()
+        step.table, columns, location=placement.temporary_location(step.table), properties=placement.temporary_properties()
     )
 
 
@@ -125,11 +125,13 @@ def _merge(run: ActiveRun, step: Replay) -> None:
     repeats = run.keys != run.result_rows
     if not run.replayed:
         rows = run.compute.query(
-            fresh_rows(step.strategy, staged=run.stage.spark, columns=run.fields, now=run.timestamp_literal, repeats=repeats)
+            first_batch_rows(
+                step.strategy, staged=run.stage.spark, columns=run.fields, now=run.timestamp_literal, repeats=repeats
+            )
         )
         shaped = run.compute.select(rows, selection(run.compute.fields(rows), run.replay_fields, sources={}))
         run.compute.append(shaped, step.table.spark)
-    elif run.result_rows or (step.strategy.counts_absence and run.spec.config.empty_policy != "skip"):
+    elif run.result_rows or (step.strategy.absence_matters and run.spec.config.empty_policy != "skip"):
         merge(run, step.table.spark, repeats=repeats, present=run.replay_fields)
     run.replayed = True
     run.services.placement.catalog.purge(run.stage)

@@ -5,14 +5,14 @@ from lakebed.ports import OWN_COLUMNS
 from lakebed.tables import (
     Scd2,
     Strategy,
-    doubled_keys,
-    likely_owned,
-    match_check,
+    apply_renames,
+    duplicate_keys_query,
+    guess_owned_columns,
+    match_check_query,
+    own_columns_summary,
     owned_columns,
-    refuse_doubled,
-    refuse_strategy,
-    renamed,
-    stamp_of,
+    refuse_duplicate_keys,
+    require_compatible_strategy,
     time_literal,
 )
 
@@ -23,12 +23,12 @@ def refuse_unfit_strategy(run: ActiveRun) -> None:
     if metadata is None:
         return
     empty = _replaces(run) or not run.context.target.rows(run.options.ref)
-    refuse_strategy(
+    require_compatible_strategy(
         run.spec.strategy,
-        () if empty else renamed(_owned(run), renames),
+        () if empty else apply_renames(_owned(run), renames),
         run.fields,
         policy=run.spec.config.schema_policy,
-        there=renamed([column.name for column in metadata.columns], renames),
+        there=apply_renames([column.name for column in metadata.columns], renames),
         table=run.table,
     )
 
@@ -38,9 +38,9 @@ def stamp_columns(run: ActiveRun) -> None:
     own, target = [name for name, _ in run.spec.strategy.own_columns], run.context.target
     known = None if target.metadata is None else owned_columns(target.metadata, target.base(run.options.ref))
     if run.is_first_run or _replaces(run) or own:
-        run.compute.stamp(OWN_COLUMNS, stamp_of(own))
+        run.compute.stamp(OWN_COLUMNS, own_columns_summary(own))
     elif known is not None:
-        run.compute.stamp(OWN_COLUMNS, stamp_of(renamed(known, target.renames)))
+        run.compute.stamp(OWN_COLUMNS, own_columns_summary(apply_renames(known, target.renames)))
 
 
 def _replaces(run: ActiveRun) -> bool:
@@ -57,18 +57,18 @@ def _owned(run: ActiveRun) -> tuple[str, ...]:
         return known
     pipeline, there = run.context.specs.get(run.table, run.spec), {column.name for column in metadata.columns}
     own = tuple(name for name, _ in pipeline.strategy.own_columns)
-    return own if own and there.issuperset(own) else likely_owned(metadata, run.fields)
+    return own if own and there.issuperset(own) else guess_owned_columns(metadata, run.fields)
 
 
 def check_matches(run: ActiveRun, strategy: Strategy, *, target: str, staged: str, repeats: bool) -> None:
     """Refuse arriving keys that the table has in several rows, for nothing says which is meant; count the late ones."""
-    asked = match_check(strategy, target=target, staged=staged, repeats=repeats)
+    asked = match_check_query(strategy, target=target, staged=staged, repeats=repeats)
     if asked is None or not run.result_rows:
         return
     run.key_matches = counted(run, asked)
     if doubled := run.key_matches["doubled"]:
-        examples = run.compute.rows(doubled_keys(strategy, target=target, staged=staged, repeats=repeats), limit=20)
-        refuse_doubled(strategy, doubled, examples, table=str(run.table))
+        examples = run.compute.rows(duplicate_keys_query(strategy, target=target, staged=staged, repeats=repeats), limit=20)
+        refuse_duplicate_keys(strategy, doubled, examples, table=str(run.table))
 
 
 def counted(run: ActiveRun, query: str) -> dict[str, int]:

@@ -14,26 +14,26 @@ from lakebed.ports import Field, Snapshot
 from lakebed.sql import ChangeStatement
 from lakebed.tables import (
     SchemaChange,
-    backwards,
+    apply_renames,
+    as_stored,
     create_branch,
-    fresh_rows,
-    kept,
-    key_check,
-    may_lose,
-    offences,
-    offending_keys,
-    ordering,
+    first_batch_rows,
+    inverse_renames,
+    key_check_query,
+    may_lose_digits,
+    offending_keys_query,
+    order_statement,
     read_type,
-    refuse_batch,
-    renamed,
+    rename_strategy_columns,
+    require_valid_keys,
     row_counts,
     selection,
     statement_counts,
-    strategy_under,
-    tie_check,
+    tie_check_query,
+    violations,
     write_statement,
 )
-from lakebed.tables import text as quoted
+from lakebed.tables import string_literal as quoted
 
 LONGEST_MESSAGE = 500
 
@@ -48,10 +48,10 @@ def compute_stage(run: ActiveRun) -> None:
     """Compute the result once, into a hidden table."""
     placement = run.services.placement
     placement.catalog.create_namespace(run.table.namespace, run.table.layer)
-    place = placement.passing_place(run.stage)
+    place = placement.temporary_location(run.stage)
     at_source(
         run.compiled,
-        lambda: run.compute.create(run.frame, run.stage.spark, location=place, properties=placement.passing_properties()),
+        lambda: run.compute.create(run.frame, run.stage.spark, location=place, properties=placement.temporary_properties()),
     )
     if run.options.manual_change:  # its frame may be another session's, whose snapshots would not carry the run's id
         run.frame = run.compute.query(f"SELECT * FROM {run.stage.spark}")
@@ -82,35 +82,35 @@ def require_rows(run: ActiveRun) -> None:
 def _means_nothing(run: ActiveRun) -> bool:
     """Whether an empty batch leaves a table as it is; absent keys mean something to some strategies."""
     strategy = run.spec.strategy
-    return bool(is_staged(strategy)) and not run.context.pins.full_refresh and not strategy.counts_absence
+    return bool(is_staged(strategy)) and not run.context.pins.full_refresh and not strategy.absence_matters
 
 
 def check_keys(run: ActiveRun) -> None:
     """Refuse NULL keys, and repeated ones that have no order; names some of them."""
     strategy, staged = run.spec.strategy, run.stage.spark
-    asked = key_check(strategy, staged=staged)
+    asked = key_check_query(strategy, staged=staged)
     if asked is None or not run.result_rows:
         return
     counts = counted(run, asked)
-    if ties := tie_check(strategy, counts, staged=staged, columns=run.fields):
+    if ties := tie_check_query(strategy, counts, staged=staged, columns=run.fields):
         counts |= counted(run, ties)
     run.keys = counts.get("keys")
-    if offences(strategy, counts):
-        examples = run.compute.rows(offending_keys(strategy, counts, staged=staged, columns=run.fields), limit=20)
-        refuse_batch(strategy, counts, examples, table=str(run.table))
+    if violations(strategy, counts):
+        examples = run.compute.rows(offending_keys_query(strategy, counts, staged=staged, columns=run.fields), limit=20)
+        require_valid_keys(strategy, counts, examples, table=str(run.table))
 
 
 def create_hidden(run: ActiveRun, hidden: TableName) -> None:
     """The table of a first run, at its final place and under a name that nobody knows."""
     own = (Field(name, type_) for name, type_ in run.spec.strategy.own_columns)
-    columns = ", ".join(_column(kept(field), run) for field in (*run.fields, *own))
+    columns = ", ".join(_column(as_stored(field), run) for field in (*run.fields, *own))
     layout, placement = arrangement_of_new(run), run.services.placement
     partition_by = [field.spark for field in layout.partition_by or ()]
     run.compute.execute(
-        placement.creation_of(run.table, columns, hidden=hidden, partition_by=partition_by, is_sorted=bool(layout.sort_by))
+        placement.create_statement(run.table, columns, hidden=hidden, partition_by=partition_by, is_sorted=bool(layout.sort_by))
     )
     if layout.sort_by:
-        run.compute.execute(ordering(hidden, layout.sort_by))
+        run.compute.execute(order_statement(hidden, layout.sort_by))
 
 
 def _column(field: Field, run: ActiveRun) -> str:
@@ -178,7 +178,9 @@ def _write(run: ActiveRun) -> None:
     if run.replayed:
         given = compute.fields(rows)
     elif is_staged(strategy):
-        rows = compute.query(fresh_rows(strategy, staged=staged, columns=run.fields, now=run.timestamp_literal, repeats=repeats))
+        rows = compute.query(
+            first_batch_rows(strategy, staged=staged, columns=run.fields, now=run.timestamp_literal, repeats=repeats)
+        )
         given = compute.fields(rows)
     shaped = compute.select(rows, selection(given, present_fields(run), sources=dict(run.schema_change.renames)))
     replaces = not run.is_first_run and (anew or strategy.strategy == "full_refresh")
@@ -190,13 +192,13 @@ def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ..
 
     Nothing said, these are the table's.
     """
-    back, staged, columns = backwards(run.schema_change.renames), run.stage.spark, run.fields
+    back, staged, columns = inverse_renames(run.schema_change.renames), run.stage.spark, run.fields
     there = {field.name.casefold(): field for field in present or present_fields(run)}
     if back or any("<" in field.type or _may_lose(field, there.get(field.name.casefold())) for field in columns):
-        columns = tuple(there[name.casefold()] for name in renamed([field.name for field in columns], back))
+        columns = tuple(there[name.casefold()] for name in apply_renames([field.name for field in columns], back))
         chosen = selection(run.fields, columns, sources=dict(run.schema_change.renames))
         staged = f"(SELECT {', '.join(chosen)} FROM {staged})"
-    strategy = strategy_under(run.spec.strategy, back)
+    strategy = rename_strategy_columns(run.spec.strategy, back)
     check_matches(run, strategy, target=place, staged=staged, repeats=repeats)
     statement = write_statement(
         strategy,
@@ -213,7 +215,7 @@ def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ..
 
 
 def _may_lose(field: Field, target: Field | None) -> bool:
-    return target is not None and may_lose(read_type(field.type), read_type(target.type))
+    return target is not None and may_lose_digits(read_type(field.type), read_type(target.type))
 
 
 def execute(run: ActiveRun, statement: ChangeStatement) -> None:

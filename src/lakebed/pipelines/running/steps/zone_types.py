@@ -11,7 +11,7 @@ from lakebed.pipelines.planning.pins import ZoneKey
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Column, ColumnTaken, TableMetadata, ZoneTypes
 from lakebed.sql import NOTHING_PASSED, Passed, passed_columns
-from lakebed.tables import can_follow
+from lakebed.tables import can_accept
 
 _LONGEST_NAME = 255
 # Iceberg's words that Spark has others for. Nested types are left to what is remembered of the zone.
@@ -117,7 +117,7 @@ def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> Follows | None:
     replaces = first or (policy == "sync" and (whole or spec.strategy.strategy == "full_refresh"))
     if policy == "fail":
         return None
-    return lambda before, after: replaces or can_follow(str(before), str(after))
+    return lambda before, after: replaces or can_accept(str(before), str(after))
 
 
 def _wanted(run: ActiveRun, zone: ZoneName, name: str, before: Type, after: Type) -> str:
