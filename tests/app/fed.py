@@ -76,7 +76,7 @@ class Fed:
                 [PublishRequest(self.table, f"run_{run_id}")],
                 run_id=run_id,
                 leases=[held.require()],
-                along=along,
+                records=along,
             )
         if self.archive:
             archive_zones([ZONE], {self.table: self._spec}, tools)

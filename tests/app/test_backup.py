@@ -41,7 +41,7 @@ def fill(kept: Kept) -> TableName:
         from lakebed.tables import PublishRequest, publish
 
         asked = [PublishRequest(table, "run_1")]
-        publish(kept.lake.stores.catalog, asked, run_id="r1", leases=[held.require()], along=Along((run,), (file,)))
+        publish(kept.lake.stores.catalog, asked, run_id="r1", leases=[held.require()], records=Along((run,), (file,)))
     return table
 
 
@@ -85,7 +85,7 @@ def test_backup_destroy_restore_brings_back_every_row(any_kept: Kept, tmp_path: 
     assert any_kept.state() == before
     assert told(any_kept) == books
     any_kept.bench.write(table, [100])
-    any_kept.lake.stores.events.note(Event("altered", table))
+    any_kept.lake.stores.events.append(Event("altered", table))
     numbers = [noted.number for noted in any_kept.lake.stores.events.since()]
     assert numbers == sorted(set(numbers)), "counting goes on where it was"
     assert fsck(any_kept.lake, sample=None).problems == 0
@@ -112,7 +112,7 @@ def test_a_backup_made_while_others_write_is_one_moment(any_kept: Kept, tmp_path
 
     def write() -> None:
         while not done.is_set():
-            events.note(Event("altered", table), Event("altered", table))
+            events.append(Event("altered", table), Event("altered", table))
 
     writers = [threading.Thread(target=write) for _ in range(2)]
     for writer in writers:

@@ -49,8 +49,8 @@ def test_a_table_written_by_a_clock_ahead_of_ours_stays_readable_after_tags_and_
     shop.lake.rollback("silver.a", str(first.snapshot))
     assert seen_by_spark(shop, "silver.a") == [1]
     described = shop.lake.describe(shop.table("silver.a"))
-    assert all(before <= after for (before, _), (after, _) in pairwise(described.log))
-    assert described.updated_at >= described.log[-1][0]
+    assert all(before <= after for (before, _), (after, _) in pairwise(described.snapshot_log))
+    assert described.updated_at >= described.snapshot_log[-1][0]
     refused = shop.run("silver.a")["silver.a"]  # Spark itself does not commit to the past
     assert (refused.state, "timestamp" in refused.error["what"]) == ("failed", True)
     assert seen_by_spark(shop, "silver.a") == [1]

@@ -22,7 +22,7 @@ def bench(tmp_path: Path) -> Iterator[RealBench]:
 
 
 def held(bench: RealBench) -> list[int]:
-    return [hold.snapshot for hold in bench.stores.events.holds()]
+    return [hold.snapshot for hold in bench.stores.events.protected()]
 
 
 def test_a_reader_that_takes_longer_than_its_hold_lasts_does_not_lose_its_files(bench: RealBench) -> None:

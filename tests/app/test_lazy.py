@@ -190,7 +190,7 @@ def _alike(one: pa.Table, other: pa.Table) -> bool:
 
 
 def test_a_reader_holds_its_snapshot_until_its_last_row(shop: Shop) -> None:
-    holds = shop.lake.stores.events.holds
+    holds = shop.lake.stores.events.protected
     table = shop.lake.table("orders")
     assert not holds()
     reader = table.arrow_reader(rows=50)
@@ -212,7 +212,7 @@ def test_a_pinned_snapshot_that_expired_is_said_to_be_gone(shop: Shop) -> None:
     shop.table.append(orders(1000, 10))
     catalog = shop.lake.stores.catalog
     assert table.snapshot is not None
-    catalog.amend(table.name, [RemoveSnapshots((table.snapshot,))], seen=catalog.pointers([table.name])[table.name])
+    catalog.amend(table.name, [RemoveSnapshots((table.snapshot,))], expected=catalog.pointers([table.name])[table.name])
     with pytest.raises(UsageError, match="expired"):
         table.arrow()
 

@@ -149,13 +149,13 @@ def test_followers_learn_of_everything_once_and_in_order(lake: lakebed.Lake) -> 
     lake.restore("older")
     seen = events.since(events.follow("mirror"))
     assert [noted.event.kind for noted in seen] == ["tagged", "renamed", "renamed", "dropped", "restored"]
-    events.reached("mirror", seen[1].number)
+    events.acknowledge("mirror", seen[1].number)
     assert [noted.event.kind for noted in events.since(events.follow("mirror"))] == ["renamed", "dropped", "restored"]
-    events.reached("mirror", seen[0].number)  # a late word does not set it back
+    events.acknowledge("mirror", seen[0].number)  # a late word does not set it back
     assert events.followers() == {"mirror": seen[1].number}
-    assert events.forget(before=seen[-1].at.replace(year=2100)) == 2
-    events.hold("mirror", TableName.parse(ORDERS), [1, 2])
-    events.hold("reader", TableName.parse(ORDERS), [3], seconds=0.0)
-    assert [(hold.holder, hold.snapshot) for hold in events.holds()] == [("mirror", 1), ("mirror", 2)]
+    assert events.delete(before=seen[-1].at.replace(year=2100)) == 2
+    events.protect("mirror", TableName.parse(ORDERS), [1, 2])
+    events.protect("reader", TableName.parse(ORDERS), [3], seconds=0.0)
+    assert [(hold.holder, hold.snapshot) for hold in events.protected()] == [("mirror", 1), ("mirror", 2)]
     events.unfollow("mirror")
-    assert (events.followers(), events.holds()) == ({}, ())
+    assert (events.followers(), events.protected()) == ({}, ())

@@ -55,7 +55,7 @@ class History:
     @property
     def metadata(self) -> TableMetadata:
         return TableMetadata(
-            "u", "file:///t", 2, self.now, (), (), (), {}, dict(self.snapshots), dict(self.refs), log=tuple(self.log)
+            "u", "file:///t", 2, self.now, (), (), (), {}, dict(self.snapshots), dict(self.refs), snapshot_log=tuple(self.log)
         )
 
     def is_ancestor(self, old: int, new: int | None) -> bool:

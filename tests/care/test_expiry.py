@@ -59,7 +59,7 @@ def test_tags_pins_and_holds_keep_snapshots_and_their_rows(cared: CareLake) -> N
     states_ += [cared.overwrite("silver.orders", [number]) for number in range(2, 6)]
     stores = cared.lake.stores
     stores.catalog.amend(name, [SetRef("v1", states_[0], "tag")])
-    stores.events.hold("a reader", name, [states_[1]])
+    stores.events.protect("a reader", name, [states_[1]])
     running = RunRecord("a" * 32, "i", cared.name("gold.other"), "running", datetime.now(UTC))
     stores.records.write(running)
     stores.records.pin("a" * 32, [InputPin(name, states_[2])])
@@ -67,7 +67,7 @@ def test_tags_pins_and_holds_keep_snapshots_and_their_rows(cared: CareLake) -> N
     assert set(cared.meta("silver.orders").snapshots) == {states_[0], states_[1], states_[2], states_[4]}
     assert [cared.rows("silver.orders", state) for state in (*states_[:3], states_[4])] == [[1], [2], [3], [5]]
     stores.catalog.amend(name, [RemoveRef("v1")])
-    stores.events.give_back("a reader")
+    stores.events.unprotect("a reader")
     stores.records.unpin(["a" * 32])
     cared.care(days=99, **EXPIRE)
     assert set(cared.meta("silver.orders").snapshots) == {states_[4]}
@@ -271,14 +271,14 @@ def test_a_clone_that_is_being_made_keeps_the_files_of_its_snapshot(cared: CareL
     pointer = stores.catalog.pointers([name])[name]
 
     def held(*given: Any) -> None:
-        stores.events.hold("a clone", name, [first])
+        stores.events.protect("a clone", name, [first])
         real(*given)
 
     monkeypatch.setattr(expiry, "_forget_snapshots", held)
     assert "somebody holds" in entry(cared.care(days=9, **EXPIRE), "expire_snapshots").message
     copy = cared.name("silver.copy")
     stores.catalog.clone(pointer, copy, snapshot=first, location=cared.lake.place_for(copy))
-    stores.events.give_back("a clone")
+    stores.events.unprotect("a clone")
     assert entry(cared.care(days=9), "finish_removal").state == "done"
     assert cared.rows("silver.copy") == [1, 2]
     assert cared.rows("silver.orders") == [3]

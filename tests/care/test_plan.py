@@ -16,7 +16,7 @@ from lakebed.care.steps import Step
 from lakebed.care.survey import LakeSurvey, OrphanLook
 from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import Dropped, FileInfo, Pointer, Reached, RunBrief, Snapshot, SnapshotRef, TableMetadata
+from lakebed.ports import DroppedTable, FileInfo, Pointer, ReachableFile, RunSummary, Snapshot, SnapshotRef, TableMetadata
 from lakebed.settings import CareSettings, TableCare
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -49,8 +49,8 @@ def plan(look: LakeSurvey, settings: CareSettings = SETTINGS, **request: Any) ->
     return plan_care(look, CareRequest(**request), settings, now=NOW)
 
 
-def run(run_id: str = RUN, *, state: Any = "failed", days: float = 1, table: TableName = ORDERS) -> RunBrief:
-    return RunBrief(run_id, table, state, ago(days=days))
+def run(run_id: str = RUN, *, state: Any = "failed", days: float = 1, table: TableName = ORDERS) -> RunSummary:
+    return RunSummary(run_id, table, state, ago(days=days))
 
 
 def file(path: str, *, days: float, size: int = 10) -> FileInfo:
@@ -118,7 +118,7 @@ def test_derived_tables_are_nobodys_leftovers() -> None:
 
 
 def test_dropped_tables_go_after_their_days() -> None:
-    gone = [Dropped(str(days), ORDERS, f"file:///{days}", ago(days=days)) for days in (10, 29, 31, 90)]
+    gone = [DroppedTable(str(days), ORDERS, f"file:///{days}", ago(days=days)) for days in (10, 29, 31, 90)]
     members = [Member(one.pointer, None, one) for one in gone]
     assert [step.dropped.uuid for step in plan(seen(*members))] == ["31", "90"]  # type: ignore[attr-defined]
     longer = seen(*members, rules={ORDERS: TableCare(dropped_max_age_days=60)})
@@ -127,7 +127,7 @@ def test_dropped_tables_go_after_their_days() -> None:
 
 def test_what_was_begun_is_finished_first_of_all_that_removes() -> None:
     removal = Removal("x", "expired", str(ORDERS), "u", (1,), {"a/b/c": 5, "a/b/d": 6})
-    old = Dropped("d", ORDERS, "file:///d", ago(days=99))
+    old = DroppedTable("d", ORDERS, "file:///d", ago(days=99))
     steps = plan(seen(Member(old.pointer, None, old), removals=(removal,)))
     assert [step.action for step in steps] == ["finish_removal", "purge_dropped"]
     assert (steps[0].counts, steps[0].size) == ({"files": 2}, 11)
@@ -231,8 +231,8 @@ def test_only_what_was_asked_for_is_planned() -> None:
     assert {step.subject for step in plan(look, tables=frozenset({other}))} == {str(other)}
 
 
-def data(folder: str, *sizes: int) -> list[Reached]:
-    return [Reached(f"{folder}/{number}.parquet", "data", size) for number, size in enumerate(sizes)]
+def data(folder: str, *sizes: int) -> list[ReachableFile]:
+    return [ReachableFile(f"{folder}/{number}.parquet", "data", size) for number, size in enumerate(sizes)]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def data(folder: str, *sizes: int) -> list[Reached]:
         ([file for part in range(12) for file in data(f"t/{part}", *[10] * LEAST)], 60),
     ],
 )
-def test_small_files_count_where_there_are_enough_of_them_together(files: list[Reached], small: int) -> None:
+def test_small_files_count_where_there_are_enough_of_them_together(files: list[ReachableFile], small: int) -> None:
     assert judged(files, target=100).small == small
 
 

@@ -115,16 +115,16 @@ def take(cared: CareLake, zone: ZoneName, run_id: str) -> None:
 
     table = cared.name("silver.orders")
     taken = ConsumedFile(table, zone, f"{zone.folder}/a.csv", "e", 5, run_id)
-    cared.lake.stores.catalog.swap(Publication(run_id, ()), seen={}, along=Along(consumed=(taken,)))
+    cared.lake.stores.catalog.commit(Publication(run_id, ()), expected={}, records=Along(consumed=(taken,)))
 
 
 def test_events_and_care_s_own_entries_go_after_a_year_unless_a_follower_needs_them(cared: CareLake) -> None:
     stores = cared.lake.stores
     stores.events.follow("mirror")
-    stores.events.note(Event("altered", TableName("shop", "silver", "orders")))
+    stores.events.append(Event("altered", TableName("shop", "silver", "orders")))
     assert cared.care(days=364).entries == ()
     assert entry(cared.care(days=366), "purge_events").counts["events"] == 0
-    stores.events.reached("mirror", 99)
+    stores.events.acknowledge("mirror", 99)
     assert entry(cared.care(days=366), "purge_events").counts["events"] == 1
 
 

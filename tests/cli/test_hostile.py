@@ -21,7 +21,7 @@ from lakebed.cli.output.building import Showing
 from lakebed.cli.output.screen import Screen
 from lakebed.names import TableName
 from lakebed.pipelines.preview.preview import Preview
-from lakebed.ports import CareEntry, Field, Phase, RunRecord, SetAside, Snapshot, Verdict
+from lakebed.ports import CareEntry, Field, Phase, QuarantinedFile, RunRecord, Snapshot, Verdict
 from lakebed.tables import ColumnFigures, Example, TableDiff
 from tests.cli.shop import lakebed, write
 from tests.query.lakes import add_table, bench_of
@@ -41,7 +41,7 @@ RECORD = RunRecord(
     "failed",
     NOW,
     phases=(Phase("Write", 1.0),),
-    set_aside=(SetAside(EVIL, EVIL, EVIL + ORDERS),),
+    set_aside=(QuarantinedFile(EVIL, EVIL, EVIL + ORDERS),),
     verdicts=(VERDICT,),
     message=EVIL + ORDERS,
     error={"kind": "GateFailed", "where": EVIL, "what": EVIL + ORDERS, "safe": EVIL, "next": EVIL},

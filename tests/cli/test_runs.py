@@ -12,7 +12,7 @@ from lakebed.app import open_lake
 from lakebed.app.pipelines import BuildRequest, BuildResult, Pipelines
 from lakebed.cli.output.building import bad_rows, details, label
 from lakebed.names import TableName
-from lakebed.ports import InputPin, Phase, RunRecord, SetAside, Verdict
+from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
 from tests.cli.shop import lakebed
 
 BEGAN = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
@@ -31,7 +31,7 @@ SUCCESS = RunRecord(
     rows={"result": 1200},
     inputs=(InputPin(TableName("shop", "bronze", "orders"), 77), InputPin(TableName("shop", "bronze", "new"), None)),
     files={"shop.orders": 1},
-    set_aside=(SetAside("shop/landing/orders/x.csv", "shop/landing/orders/_quarantine/1/x.csv", "it is torn"),),
+    set_aside=(QuarantinedFile("shop/landing/orders/x.csv", "shop/landing/orders/_quarantine/1/x.csv", "it is torn"),),
     verdicts=(Verdict("known", "error", passed=True, bad_rows=0, seconds=0.25),),
     snapshot=78,
 )

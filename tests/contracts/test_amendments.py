@@ -86,7 +86,7 @@ def test_a_change_decided_on_an_older_state_is_refused(bench: Bench) -> None:
     seen = bench.catalog.pointers([table])[table]
     bench.write(table, [3])
     with pytest.raises(PointerMoved):
-        bench.catalog.amend(table, [SetRef("main", first_snapshot(bench, table))], seen=seen)
+        bench.catalog.amend(table, [SetRef("main", first_snapshot(bench, table))], expected=seen)
     assert bench.rows(table) == [1, 2, 3]
 
 

@@ -137,7 +137,7 @@ def test_a_pointer_that_moved_refuses_the_whole_publication(bench: Bench) -> Non
     )
     bench.write(first, [9])
     with pytest.raises(PointerMoved):
-        bench.catalog.swap(plan, seen=seen)
+        bench.catalog.commit(plan, expected=seen)
     assert (bench.rows(first), bench.rows(second)) == ([9], [])
     assert bench.catalog.published("r1") is None
 

@@ -11,16 +11,16 @@ from lakebed.errors import Diverged, FilesChanged
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import (
     Along,
-    ColumnTaken,
+    ColumnTypeChange,
     ConsumedFile,
-    FileSighting,
     FileState,
+    FileStateChange,
     InputPin,
+    MovedFile,
     Phase,
+    QuarantinedFile,
     RunRecord,
-    SetAside,
     SetProperties,
-    Undoing,
     Verdict,
     ZoneTypes,
 )
@@ -46,7 +46,7 @@ def test_a_record_comes_back_as_it_was_written(real_bench: RealBench) -> None:
         phases=(Phase("Write", 1.5),),
         rows={"inserted": 3},
         inputs=(InputPin(table, 7), InputPin(table, None)),
-        set_aside=(SetAside("a.csv", "_quarantine/a.csv", "torn"),),
+        set_aside=(QuarantinedFile("a.csv", "_quarantine/a.csv", "torn"),),
         verdicts=(Verdict("no_nulls", "warn", False, 2, sample=({"namespace": "x", "layer": 1, "name": None},), tags=("pii",)),),
         error={"what": "it broke"},
         schema=3,
@@ -83,12 +83,12 @@ def test_what_goes_along_is_there_once_the_publication_is(real_bench: RealBench)
     records.write(record)
     assert records.consumed(ZONE, table=table) == ()
     along = Along((replace(record, state="success"),), (a_file(table, record.run_id),))
-    publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=record.run_id, along=along)
+    publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=record.run_id, records=along)
     assert records.consumed(ZONE, table=table) == along.consumed
     found = records.run(record.run_id)
     assert found is not None
     assert found.state == "success"
-    assert records.releases()[table] == "r1"
+    assert records.last_digests()[table] == "r1"
 
 
 def test_what_goes_along_is_absent_if_the_publication_is_refused(real_bench: RealBench) -> None:
@@ -100,7 +100,7 @@ def test_what_goes_along_is_absent_if_the_publication_is_refused(real_bench: Rea
     records.write(record)
     along = Along((replace(record, state="success"),), (a_file(table, record.run_id),))
     with pytest.raises(Diverged):
-        publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=record.run_id, along=along)
+        publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=record.run_id, records=along)
     assert records.consumed(ZONE, table=table) == ()
     found = records.run(record.run_id)
     assert found is not None
@@ -110,19 +110,19 @@ def test_what_goes_along_is_absent_if_the_publication_is_refused(real_bench: Rea
 def test_of_two_runs_that_take_a_column_for_different_types_the_first_to_publish_wins(real_bench: RealBench) -> None:
     records, zone = real_bench.stores.records, ZoneName(real_bench.namespace, "flights")
 
-    def learn(*columns: ColumnTaken, pattern: str = "") -> None:
-        publish(real_bench.catalog, [], run_id=new_run_id(), along=Along(types=(ZoneTypes(zone, pattern, columns),)))
+    def learn(*columns: ColumnTypeChange, pattern: str = "") -> None:
+        publish(real_bench.catalog, [], run_id=new_run_id(), records=Along(types=(ZoneTypes(zone, pattern, columns),)))
 
     assert records.zone_types(zone) == {}
-    learn(ColumnTaken("b", "", "int"), ColumnTaken("A", "", "string"))
-    learn(ColumnTaken("a", "", "string"), ColumnTaken("c", "", "date"))  # the same once more, and one that is new
-    learn(ColumnTaken("b", "", "double"), pattern="*.json")
+    learn(ColumnTypeChange("b", "", "int"), ColumnTypeChange("A", "", "string"))
+    learn(ColumnTypeChange("a", "", "string"), ColumnTypeChange("c", "", "date"))  # the same once more, and one that is new
+    learn(ColumnTypeChange("b", "", "double"), pattern="*.json")
     with pytest.raises(FilesChanged, match="taken the column b for int meanwhile, this one for string"):
-        learn(ColumnTaken("d", "", "int"), ColumnTaken("b", "", "string"))
-    learn(ColumnTaken("b", "int", "double"))
-    learn(ColumnTaken("b", "int", "bigint"))  # which is wider already
+        learn(ColumnTypeChange("d", "", "int"), ColumnTypeChange("b", "", "string"))
+    learn(ColumnTypeChange("b", "int", "double"))
+    learn(ColumnTypeChange("b", "int", "bigint"))  # which is wider already
     with pytest.raises(FilesChanged, match="taken the column b for double meanwhile"):
-        learn(ColumnTaken("b", "int", "string"))
+        learn(ColumnTypeChange("b", "int", "string"))
     assert records.zone_types(zone) == {"": {"b": "double", "A": "string", "c": "date"}, "*.json": {"b": "double"}}
 
 
@@ -131,9 +131,9 @@ def test_what_a_run_learned_of_a_zone_is_forgotten_if_its_publication_is_refused
     real_bench.write(table, [1])
     real_bench.write(table, [2], branch="run_1")
     real_bench.write(table, [3])
-    along = Along(types=(ZoneTypes(zone, "", (ColumnTaken("a", "", "int"),)),))
+    along = Along(types=(ZoneTypes(zone, "", (ColumnTypeChange("a", "", "int"),)),))
     with pytest.raises(Diverged):
-        publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=new_run_id(), along=along)
+        publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=new_run_id(), records=along)
     assert records.zone_types(zone) == {}
 
 
@@ -148,14 +148,14 @@ def test_a_success_is_never_turned_into_a_failure(real_bench: RealBench) -> None
 def test_a_file_read_again_is_taken_by_the_later_run(real_bench: RealBench) -> None:
     records, table = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders")
     for run_id in (new_run_id(), new_run_id()):
-        publish(real_bench.catalog, [], run_id=run_id, along=Along((), (a_file(table, run_id),)))
+        publish(real_bench.catalog, [], run_id=run_id, records=Along((), (a_file(table, run_id),)))
     assert [file.run_id for file in records.consumed(ZONE, table=table)] == [run_id]
 
 
 def test_many_files_are_taken_at_once(real_bench: RealBench) -> None:
     records, table, run_id = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders"), new_run_id()
     files = tuple(a_file(table, run_id, f"shop/landing/orders/{number:05d} ü'.csv") for number in range(1201))
-    publish(real_bench.catalog, [], run_id=run_id, along=Along((), files))
+    publish(real_bench.catalog, [], run_id=run_id, records=Along((), files))
     assert records.consumed(ZONE, table=table) == files
 
 
@@ -173,7 +173,7 @@ def test_pins_count_while_their_run_is_running(real_bench: RealBench) -> None:
 def took(real_bench: RealBench, *files: ConsumedFile) -> None:
     """Each file by a publication of its own, in this order."""
     for file in files:
-        publish(real_bench.catalog, [], run_id=file.run_id, along=Along((), (file,)))
+        publish(real_bench.catalog, [], run_id=file.run_id, records=Along((), (file,)))
 
 
 def test_a_file_whose_rows_are_visible_is_not_held_because_another_run_that_took_it_was_undone(real_bench: RealBench) -> None:
@@ -182,9 +182,9 @@ def test_a_file_whose_rows_are_visible_is_not_held_because_another_run_that_took
     took(real_bench, first, second)
 
     def undo(file: ConsumedFile, state: FileState) -> list[tuple[str, str]]:
-        along = Along(undoing=(Undoing(table, ((file.path, file.run_id),), state),))
+        along = Along(file_states=(FileStateChange(table, ((file.path, file.run_id),), state),))
         pointer = real_bench.catalog.pointers([table])[table]
-        real_bench.catalog.amend(table, [SetProperties({"n": state + file.run_id})], seen=pointer, leases=[], along=along)
+        real_bench.catalog.amend(table, [SetProperties({"n": state + file.run_id})], expected=pointer, leases=[], records=along)
         return [(found.run_id, found.state) for found in records.consumed(ZONE, table=table)]
 
     assert undo(second, "held") == [(first.run_id, "taken")]
@@ -199,15 +199,15 @@ def test_the_ledger_knows_where_a_file_lies_and_in_which_order_files_were_taken(
     other, path, place = replace(table, name="other"), "shop/landing/orders/a.csv", "shop/landing/orders/_processed/r/a.csv"
     first = replace(a_file(table, new_run_id()), digest="d" * 64)
     took(real_bench, first, a_file(other, new_run_id()), a_file(table, new_run_id(), "shop/landing/orders/b.csv"))
-    records.sighted([FileSighting(path, "etag", place, "archived")])
+    records.record_moves([MovedFile(path, "etag", place, "archived")])
     moved = replace(first, archived=place, archived_etag="archived")
     found, later = records.ledger(table)
     assert (found, later.archived) == (moved, "")
     assert found.taken_at < later.taken_at
     assert [file.archived for file in records.ledger(other)] == [place]
-    records.sighted([FileSighting(path, "etag", path, "back")])
+    records.record_moves([MovedFile(path, "etag", path, "back")])
     back = replace(first, etag="back")
     assert records.ledger(table)[0] == records.consumed(ZONE, table=table)[0] == back
     assert [(file.etag, file.archived) for file in records.ledger(other)] == [("back", "")]
-    records.sighted([FileSighting(path, "back", path, "back"), FileSighting("unknown", "e", "nowhere", "f")])
+    records.record_moves([MovedFile(path, "back", path, "back"), MovedFile("unknown", "e", "nowhere", "f")])
     assert records.ledger(table)[0] == back

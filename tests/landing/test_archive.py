@@ -38,7 +38,7 @@ def there(files: Files) -> list[str]:
 
 def test_files_are_moved_under_their_whole_path(files: Files) -> None:
     moves = [to_processed(land(files, name)) for name in ("a.csv", "sub/ü #1.csv")]
-    assert [(seen.path, seen.at) for seen in archive(files, moves)] == [(move.path, move.to) for move in moves]
+    assert [(seen.path, seen.new_path) for seen in archive(files, moves)] == [(move.path, move.to) for move in moves]
     assert there(files) == ["_processed/r1/a.csv", "_processed/r1/sub/ü #1.csv"]
 
 
@@ -59,7 +59,7 @@ def test_a_file_that_was_replaced_since_stays_for_the_next_run(files: Files) -> 
 def test_a_crash_between_copying_and_removing_is_healed(files: Files) -> None:
     move = to_processed(land(files, "a.csv"))
     files.write(move.to, files.read(move.path))
-    assert [seen.at for seen in archive(files, [move])] == [move.to]
+    assert [seen.new_path for seen in archive(files, [move])] == [move.to]
     assert there(files) == ["_processed/r1/a.csv"]
 
 
@@ -67,8 +67,8 @@ def test_another_file_at_the_new_place_is_never_replaced(files: Files) -> None:
     move = to_processed(land(files, "a.b.csv"))
     files.write(move.to, b"id\n9\n")
     (made,) = archive(files, [move])
-    assert made.at == f"{ZONE.folder}/_processed/r1/a~2.b.csv"
-    assert (files.read(move.to), files.read(made.at)) == (b"id\n9\n", b"id\n1\n")
+    assert made.new_path == f"{ZONE.folder}/_processed/r1/a~2.b.csv"
+    assert (files.read(move.to), files.read(made.new_path)) == (b"id\n9\n", b"id\n1\n")
 
 
 def test_a_file_taken_away_by_somebody_else_is_no_error(files: Files) -> None:
@@ -142,5 +142,5 @@ def test_a_file_that_replaces_one_already_archived_is_not_removed_unread(tmp_pat
     raced = Raced(tmp_path)
     move = to_processed(land(raced, "a.csv"))
     raced.write(move.to, raced.read(move.path))
-    assert [seen.at for seen in archive(raced, [move])] == [move.to]
+    assert [seen.new_path for seen in archive(raced, [move])] == [move.to]
     assert raced.read(f"{ZONE.folder}/a.csv") == b"id\n2\n"

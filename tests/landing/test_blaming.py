@@ -6,7 +6,7 @@ import pytest
 
 from lakebed.engines.spark.landing.faults import blaming
 from lakebed.errors import BadFiles
-from lakebed.ports import FileGroup, Unreadable
+from lakebed.ports import FileGroup, UnreadableFiles
 
 PATHS = ("file:///lake/a.csv", "file:///lake/a.csv.gz", "file:///lake/b c%.csv")
 READING = "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {}. SQLSTATE: KD001\n\tat x.y.Z\nCaused by: {}"
@@ -42,7 +42,7 @@ def blamed(text: str, condition: str | None = None, *, for_columns: bool = False
 )
 def test_the_file_that_spark_names_is_found_however_it_is_spelt(said: str, path: str | None) -> None:
     answer = blamed(READING.format(said, "java.io.EOFException: Unexpected end of input stream"))
-    assert answer == Unreadable("Spark cannot read it: Unexpected end of input stream", path)
+    assert answer == UnreadableFiles("Spark cannot read it: Unexpected end of input stream", path)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_whatever_else_fails_is_no_files_fault() -> None:
         blamed("[UNRESOLVED_COLUMN] no such column", "UNRESOLVED_COLUMN")
     with pytest.raises(Failed):
         blamed("[PARQUET_TYPE_ILLEGAL] INT64", "PARQUET_TYPE_ILLEGAL")
-    assert isinstance(blamed("[PARQUET_TYPE_ILLEGAL] INT64", "PARQUET_TYPE_ILLEGAL", for_columns=True), Unreadable)
+    assert isinstance(blamed("[PARQUET_TYPE_ILLEGAL] INT64", "PARQUET_TYPE_ILLEGAL", for_columns=True), UnreadableFiles)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from lakebed.landing import ZoneSpec, open_zone
 from lakebed.landing.checking.read_groups import ReadGroup, drift, reading_columns, target_types
 from lakebed.landing.type_text import parse_type
 from lakebed.names import ZoneName
-from lakebed.ports import Field, FileGroup, FileInfo, FileRows, Unreadable
+from lakebed.ports import Field, FileGroup, FileInfo, FileRows, UnreadableFiles
 from tests.landing.zones import cut, zipped
 
 ZONE = ZoneName("shop", "orders")
@@ -27,14 +27,14 @@ class Scripted:
     infers: Mapping[str, str] = field(default_factory=lambda: {"id": "int", "name": "string"})
     asked: list[int] = field(default_factory=list)
 
-    def _failure(self, paths: Sequence[str]) -> Unreadable | None:
+    def _failure(self, paths: Sequence[str]) -> UnreadableFiles | None:
         culprit = next(filter(self.fails, paths), None)
-        return Unreadable("it makes no sense", culprit if self.names_culprits else None) if culprit else None
+        return UnreadableFiles("it makes no sense", culprit if self.names_culprits else None) if culprit else None
 
-    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | Unreadable:
+    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
         return self._failure(group.paths) or tuple(Field(*column) for column in self.infers.items())
 
-    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
+    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
         paths = [path for group in groups for path in group.paths]
         self.asked.append(len(paths))
         return self._failure(paths) or tuple(FileRows(path, 1, filled=(1, 1)) for path in paths)
@@ -45,7 +45,7 @@ class Scripted:
     def read_files(self, group: FileGroup) -> Any:
         return list(group.paths)
 
-    def shape(self, frame: Any, fields: Sequence[Field]) -> Any:
+    def conform(self, frame: Any, fields: Sequence[Field]) -> Any:
         return frame
 
     def union(self, frames: Sequence[Any]) -> Any:

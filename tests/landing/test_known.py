@@ -47,7 +47,7 @@ def test_a_restored_folders_files_are_those_that_were_taken(tmp_path: Path, by_o
     (file,) = restored.list()
     assert file.etag != row.etag
     (seen,) = recognise(restored, [file], [row])
-    assert (seen.path, seen.etag, seen.at, seen.now) == (row.path, row.etag, file.path, file.etag)
+    assert (seen.path, seen.etag, seen.new_path, seen.new_etag) == (row.path, row.etag, file.path, file.etag)
     assert recognise(restored, [file], [replace(row, etag=file.etag)]) == ()
 
 
@@ -128,7 +128,7 @@ def test_an_archived_file_lies_where_the_ledger_says_or_where_older_lakebeds_bro
 
 
 def requeued(files: Files, *rows: ConsumedFile) -> list[str]:
-    return [seen.at.removeprefix(f"{ZONE.folder}/") for seen in requeue(files, rows)]
+    return [seen.new_path.removeprefix(f"{ZONE.folder}/") for seen in requeue(files, rows)]
 
 
 def to_archive(files: Files, name: str, run: str = "r1", *, etag: str | None = None) -> ConsumedFile:

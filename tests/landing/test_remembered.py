@@ -112,7 +112,7 @@ class Values:
     def read_files(self, group: FileGroup) -> Any:
         return group.columns[0].type
 
-    def shape(self, frame: Any, fields: Sequence[Field]) -> Any:
+    def conform(self, frame: Any, fields: Sequence[Field]) -> Any:
         return fields[0].type
 
     def union(self, frames: Sequence[Any]) -> Any:

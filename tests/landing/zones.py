@@ -12,7 +12,7 @@ from lakebed.engines.files import FolderFiles
 from lakebed.engines.spark import SparkCompute, Staging
 from lakebed.landing import Landed, ZoneSpec, freeze, open_zone
 from lakebed.names import ZoneName
-from lakebed.ports import Field, FileGroup, FileRows, Files, Unreadable
+from lakebed.ports import Field, FileGroup, FileRows, Files, UnreadableFiles
 from lakebed.settings import Root
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ class SparkReader(SparkCompute):
         super().__init__(session, Staging(files, root, RUN), run_id=RUN)
         self.jobs: list[str] = []
 
-    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | Unreadable:
+    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
         self.jobs.append("infer")
         return super().infer_files(group)
 
-    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
+    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
         self.jobs.append("check")
         return super().check_files(groups)
 

@@ -248,8 +248,8 @@ class _Losing:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._catalog, name)
 
-    def swap(self, *given: Any, **options: Any) -> None:
-        self._catalog.swap(*given, **options)
+    def commit(self, *given: Any, **options: Any) -> None:
+        self._catalog.commit(*given, **options)
         if self.left > 0:
             self.left -= 1
             raise CatalogUnreachable("here", "the answer was lost")

@@ -124,10 +124,10 @@ def test_a_changed_table_is_read_by_the_names_in_its_files_so_that_their_bounds_
     with iceberg.update_schema() as update:
         update.rename_column("a", "now").add_column("new", LongType())
     scan = scan_of(lake, table)
-    assert [(one.names, len(one.files)) for one in scan.stored] == [(("id", "a", None), 2)]
+    assert [(one.names, len(one.files)) for one in scan.groups] == [(("id", "a", None), 2)]
     assert "schema =" not in select(View(("", "", ""), Target(lake.table(table)._chosen.pinned), scan=scan))
     iceberg.append(pa.table({"id": [3], "now": ["z"], "new": [30]}))
-    assert [one.names for one in scan_of(lake, table).stored] == [("id", "now", "new"), ("id", "a", None)]
+    assert [one.names for one in scan_of(lake, table).groups] == [("id", "now", "new"), ("id", "a", None)]
     assert by_lake(lake, table) == [
         {"id": 1, "now": "x", "new": None},
         {"id": 2, "now": "y", "new": None},
@@ -146,7 +146,7 @@ def test_files_of_too_many_kinds_are_read_by_field_id(bench: tuple[Lake, RealBen
         with iceberg.update_schema() as update:
             update.rename_column(iceberg.schema().fields[1].name, f"a{number}")
         iceberg.append(pa.table({"id": [number], f"a{number}": [str(number)]}))
-    assert scan_of(lake, table).stored == ()
+    assert scan_of(lake, table).groups == ()
     assert by_lake(lake, table) == [{"id": number, "a6": str(number)} for number in range(7)]
     assert by_lake(lake, table, "a6 = '0'") == [{"id": 0, "a6": "0"}]
 

@@ -122,11 +122,11 @@ def test_moments(lake: Lake) -> None:
 
 def test_a_former_state_is_held_while_it_is_read(lake: Lake) -> None:
     result = lake.query("FROM orders", at="first")
-    assert [hold.table for hold in lake.stores.events.holds()] == [TableName("shop", "silver", "orders")]
+    assert [hold.table for hold in lake.stores.events.protected()] == [TableName("shop", "silver", "orders")]
     assert result.to_arrow().num_rows == 10
-    assert lake.stores.events.holds() == ()
+    assert lake.stores.events.protected() == ()
     with lake.query("FROM orders"):
-        assert lake.stores.events.holds() == ()
+        assert lake.stores.events.protected() == ()
 
 
 def test_metadata_tables(lake: Lake) -> None:

@@ -7,7 +7,18 @@ import pytest
 
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import MAIN, RUN_ID, ConsumedFile, FileState, SetRef, SetSchema, Snapshot, SnapshotRef, TableMetadata, Undoing
+from lakebed.ports import (
+    MAIN,
+    RUN_ID,
+    ConsumedFile,
+    FileState,
+    FileStateChange,
+    SetRef,
+    SetSchema,
+    Snapshot,
+    SnapshotRef,
+    TableMetadata,
+)
 from lakebed.tables import find_point, plan_rollback
 
 ORDERS, ZONE = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
@@ -29,15 +40,15 @@ def a_table(*, log: list[int], kept: set[int] | None = None, refs: dict[str, int
     }
     heads = {MAIN: SnapshotRef(MAIN, log[-1], "branch")} | {name: SnapshotRef(name, n, "tag") for name, n in (refs or {}).items()}
     times = tuple((NOON + timedelta(hours=place + 1), n) for place, n in enumerate(log) if n in numbers)
-    return TableMetadata("u", "l", 2, NOON, (), (), (), {}, snapshots, heads, log=times)
+    return TableMetadata("u", "l", 2, NOON, (), (), (), {}, snapshots, heads, snapshot_log=times)
 
 
 def a_file(number: int, state: FileState = "taken") -> ConsumedFile:
     return ConsumedFile(ORDERS, ZONE, f"{ZONE.folder}/{number}.csv", f"e{number}", 1, run_id(number), state)
 
 
-def undoing(*numbers: int, state: FileState) -> Undoing:
-    return Undoing(ORDERS, tuple((f"{ZONE.folder}/{number}.csv", run_id(number)) for number in numbers), state)
+def undoing(*numbers: int, state: FileState) -> FileStateChange:
+    return FileStateChange(ORDERS, tuple((f"{ZONE.folder}/{number}.csv", run_id(number)) for number in numbers), state)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +92,7 @@ def gapped(log: list[tuple[int, int]], parents: dict[int, int | None]) -> TableM
     snapshots = {n: Snapshot(n, parent, NOON, "append", {}, sequence=n) for n, parent in parents.items()}
     times = tuple((NOON + timedelta(hours=hour), n) for hour, n in log)
     heads = {MAIN: SnapshotRef(MAIN, log[-1][1], "branch")}
-    return TableMetadata("u", "l", 2, NOON, (), (), (), {}, snapshots, heads, log=times)
+    return TableMetadata("u", "l", 2, NOON, (), (), (), {}, snapshots, heads, snapshot_log=times)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +121,7 @@ def test_a_moment_whose_state_has_expired_is_refused_instead_of_answered_with_an
     ],
 )
 def test_a_state_that_was_followed_by_the_next_one_stood_until_then(table: TableMetadata) -> None:
-    expected = 2 if len(table.log) == 3 else 1
+    expected = 2 if len(table.snapshot_log) == 3 else 1
     assert find_point(ORDERS, table, "2026-11-01T14:30").id == expected
 
 
@@ -125,14 +136,14 @@ def test_files_of_undone_runs_wait_again_or_are_held() -> None:
     for files, state in (("requeue", "waiting"), ("hold", "held")):
         plan = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files=files)  # type: ignore[arg-type]
         assert plan.amendments == (SetRef(MAIN, 1), SetSchema(1))
-        assert plan.along.undoing == (undoing(2, 3, state=state),)  # type: ignore[arg-type]
+        assert plan.along.file_states == (undoing(2, 3, state=state),)  # type: ignore[arg-type]
         assert plan.undone == (run_id(2), run_id(3))
         assert plan.files == (tuple(ledger[1:]) if files == "requeue" else ())
 
 
 def test_nothing_need_be_said_where_undone_runs_took_no_file() -> None:
     table = a_table(log=[1, 2])
-    assert plan_rollback(ORDERS, table, table.snapshots[1], [a_file(1)], files=None).along.undoing == ()
+    assert plan_rollback(ORDERS, table, table.snapshots[1], [a_file(1)], files=None).along.file_states == ()
     with pytest.raises(UsageError, match="1 landing files"):
         plan_rollback(ORDERS, table, table.snapshots[1], [a_file(2)], files=None)
 
@@ -140,13 +151,13 @@ def test_nothing_need_be_said_where_undone_runs_took_no_file() -> None:
 def test_the_way_forward_takes_the_files_again() -> None:
     table = a_table(log=[1, 2, 1], kept={1, 2})
     plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(1), a_file(2, "waiting")], files=None)
-    assert plan.along.undoing == (undoing(2, state="taken"),)
+    assert plan.along.file_states == (undoing(2, state="taken"),)
 
 
 def test_of_runs_whose_snapshots_have_expired_the_time_decides() -> None:
     table = a_table(log=[1, 2, 3, 4], kept={2, 4}, refs={"v2": 2})
     plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(n) for n in (1, 2, 3, 4)], files="hold", by_tag=True)
-    assert plan.along.undoing == (undoing(3, 4, state="held"),)
+    assert plan.along.file_states == (undoing(3, 4, state="held"),)
 
 
 def test_a_state_that_was_never_published_is_refused_unless_it_is_tagged() -> None:
@@ -165,9 +176,9 @@ def test_files_whose_rows_are_in_the_restored_state_are_neither_held_nor_read_ag
     table, one, two = a_table(log=[1, 2]), a_file(1), a_file(2)
     ledger = [one, again(one, 2), two]
     held = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="hold")
-    assert held.along.undoing == (
-        Undoing(ORDERS, ((one.path, run_id(2)),), "waiting"),  # no word on it: the row of run 1 speaks
-        Undoing(ORDERS, ((two.path, run_id(2)),), "held"),
+    assert held.along.file_states == (
+        FileStateChange(ORDERS, ((one.path, run_id(2)),), "waiting"),  # no word on it: the row of run 1 speaks
+        FileStateChange(ORDERS, ((two.path, run_id(2)),), "held"),
     )
     assert plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="requeue").files == (two,)
     assert plan_rollback(ORDERS, table, table.snapshots[1], ledger[:2], files=None).files == ()
@@ -177,5 +188,5 @@ def test_the_last_word_on_a_file_counts_whichever_runs_took_it() -> None:
     table, file = a_table(log=[1, 2, 3]), a_file(2)
     rows = [file, again(file, 3, "held")]
     plan = plan_rollback(ORDERS, table, table.snapshots[1], rows, files="requeue")
-    assert plan.along.undoing == (Undoing(ORDERS, ((file.path, run_id(2)), (file.path, run_id(3))), "waiting"),)
+    assert plan.along.file_states == (FileStateChange(ORDERS, ((file.path, run_id(2)), (file.path, run_id(3))), "waiting"),)
     assert plan.files == (file,)

@@ -17,8 +17,8 @@ from lakebed.care.fsck import FsckServices, Newer, Report, newer, quiet
 from lakebed.engines.files import FolderFiles, open_files
 from lakebed.errors import FileMissing, UsageError
 from lakebed.pipelines.running.ledger_copies import restore_ledger
-from lakebed.ports import Along, Event, Files, Undoing
-from lakebed.ports.inspection import Repoint
+from lakebed.ports import Along, Event, Files, FileStateChange
+from lakebed.ports.inspection import PointerChange
 from lakebed.settings import Root
 from lakebed.tables import plan_rollback
 
@@ -120,7 +120,7 @@ def restore(lake: Lake, source: str, *, force: bool = False, newest: bool = Fals
     if newest and tools.pointing:
         _take_up(tools, found)
         restore_ledger(lake.stores.files, lake.stores.catalog, lake.stores.records)
-        tools.pointing.repoint([], along=Along(undoing=tuple(_undoings(lake, found))))
+        tools.pointing.change([], records=Along(file_states=tuple(_undoings(lake, found))))
     return RestoreReport(
         manifest["made_at"],
         manifest["root"],
@@ -185,18 +185,18 @@ def _take_up(tools: FsckServices, found: Sequence[Newer]) -> None:
     if tools.pointing is None or not found:
         return
     rows = {row.location: row for row in tools.pointing.rows() if row.kind == "table"}
-    moves = [Repoint(rows[one.pointer.location], one.file.location) for one in found]
+    moves = [PointerChange(rows[one.pointer.location], one.file.location) for one in found]
     events = [_event(one) for one in found]
-    tools.pointing.repoint(moves, along=Along(events=tuple(events)))
+    tools.pointing.change(moves, records=Along(events=tuple(events)))
 
 
-def _undoings(lake: Lake, found: Sequence[Newer]) -> Iterator[Undoing]:
+def _undoings(lake: Lake, found: Sequence[Newer]) -> Iterator[FileStateChange]:
     """Rollbacks since the backup: files are taken by the runs that tables have now; what became of the others is not known."""
     for one in found:
         if head := one.file.metadata.head():
             ledger = lake.stores.records.ledger(one.pointer.table)
             plan = plan_rollback(one.pointer.table, one.file.metadata, head, ledger, files="hold", by_tag=True)
-            yield from plan.along.undoing
+            yield from plan.along.file_states
 
 
 def _event(one: Newer) -> Event:

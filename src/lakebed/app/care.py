@@ -162,7 +162,7 @@ class Care:
     def _known(self) -> set[TableName]:
         stores = self._stores
         dropped = (gone.table for gone in stores.catalog.dropped())
-        return {*stores.catalog.pointers(), *dropped, *(run.table for run in stores.records.briefs())}
+        return {*stores.catalog.pointers(), *dropped, *(run.table for run in stores.records.summaries())}
 
     def _tables(self, asked: tuple[str, ...]) -> frozenset[TableName] | None:
         """Names, ends of names, or patterns; dropped tables and those of runs can be named too."""

@@ -10,7 +10,7 @@ from lakebed.errors import DamagedTable, LakebedError, PointerMoved, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.running.ledger_copies import restore_ledger
 from lakebed.ports import Along, Event, Pointer
-from lakebed.ports.inspection import Damage, MetadataFile, Pointing
+from lakebed.ports.inspection import DamagedFile, MetadataFile, PointerRows
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def fsck_tools(lake: Lake, *, report: Report = quiet) -> FsckServices:
     )
 
 
-def _pointing(lake: Lake) -> Pointing | None:
-    from lakebed.engines.iceberg.catalog.pointing import DatabasePointing
+def _pointing(lake: Lake) -> PointerRows | None:
+    from lakebed.engines.iceberg.catalog.pointing import DatabasePointerRows
     from lakebed.engines.iceberg.catalog.properties import file_properties
 
     if not isinstance(lake.stores.catalog, DatabaseCatalog):
         return None
-    return DatabasePointing(lake.stores.database, file_properties=file_properties(lake.settings.files))
+    return DatabasePointerRows(lake.stores.database, file_properties=file_properties(lake.settings.files))
 
 
 def _heal(lake: Lake, table: TableName) -> None:
@@ -126,7 +126,7 @@ def rebuild_catalog(lake: Lake, *, report: Report = quiet) -> Rebuilt:
         head = candidate.file.metadata.head()
         event = Event("restored", candidate.name, head.id if head else None, {"by": "fsck --rebuild-catalog"})
         try:
-            tools.catalog.register(candidate.name, candidate.file.location, along=Along(events=(event,)))
+            tools.catalog.register(candidate.name, candidate.file.location, records=Along(events=(event,)))
             taken[str(candidate.name)] = candidate.file.location
         except PointerMoved:
             skipped[candidate.file.location] = "its name was taken meanwhile"
@@ -142,8 +142,8 @@ def metadata_below(tools: FsckServices) -> tuple[list[MetadataFile], dict[str, s
             continue
         tools.report(f"looking for tables of {namespace}")
         for found in tools.inspection.metadata_files(f"{namespace}/warehouse"):
-            if isinstance(found, Damage):
-                damaged[found.location] = found.why
+            if isinstance(found, DamagedFile):
+                damaged[found.location] = found.reason
             else:
                 files.append(found)
     return files, damaged

@@ -34,7 +34,7 @@ def execute(pipelines: Pipelines, text: str, *, find: Callable[[str], TableName]
 
 def _change(pipelines: Pipelines, table: TableName, manner: WriteOptions, hand: ManualChange, *, gates: bool) -> RunRecord:
     specs = pipelines.load().specs
-    release = pipelines.tools.records.releases().get(table, "")
+    release = pipelines.tools.records.last_digests().get(table, "")
     spec = manual_spec(table, manner, pipeline=specs.get(table) if gates else None, release=release)
     order = replace(look.order_of(BuildRequest()), manual_change=hand)
     return apply_manual_change(Build(specs, pipelines.tools, order), spec)

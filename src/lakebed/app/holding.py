@@ -70,7 +70,7 @@ class SnapshotGuard:
 
     def _take(self) -> None:
         for table, snapshots in self._states.items():
-            self._events.hold(self._holder, table, snapshots, seconds=self._seconds)
+            self._events.protect(self._holder, table, snapshots, seconds=self._seconds)
 
     def give_back(self) -> None:
         """What cannot be given back lapses by itself."""
@@ -79,7 +79,7 @@ class SnapshotGuard:
         self._over.set()
         self._heart.join()
         with suppress(LakebedError):
-            self._events.give_back(self._holder)
+            self._events.unprotect(self._holder)
 
 
 def _renew(held: "weakref.ref[SnapshotGuard]", over: threading.Event, pause: float) -> None:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from lakebed.app.tables import Tables
     from lakebed.care import CareListener, CareResult
     from lakebed.engines.types import IcebergCatalog, SparkSession
-    from lakebed.pipelines import RunPlan, RunServices, Workbench
-    from lakebed.ports import Compute, Dropped, RunRecord
+    from lakebed.pipelines import LocalSession, RunPlan, RunServices
+    from lakebed.ports import Compute, DroppedTable, RunRecord
     from lakebed.tables import Rollback, TableDiff
 
 Report = Callable[[str], None]
@@ -130,7 +130,7 @@ class Lake(Reads):
         """Give a table another name."""
         return self.table_work.rename(name, to)
 
-    def drop(self, name: str | TableName) -> "Dropped":
+    def drop(self, name: str | TableName) -> "DroppedTable":
         """Take a table out of sight; `restore` brings it back until care purges it."""
         return self.table_work.drop(name)
 
@@ -276,7 +276,7 @@ class Lake(Reads):
         staging = Staging(self.stores.files, self.root, run_id)
         return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))
 
-    def _workbench(self) -> "Workbench":
+    def _workbench(self) -> "LocalSession":
         from lakebed.engines.duckdb import DuckWorkbench
         from lakebed.engines.iceberg import file_properties
 

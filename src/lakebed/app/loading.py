@@ -52,14 +52,14 @@ def load_drafts(tools: RunServices) -> Loaded:
     known = tables_of(folders)
     read = [(read_pipeline(folder, texts(folder, contents), known=known), contents) for folder, contents in folders.items()]
     specs = {spec.table: spec for spec, _ in read}
-    last = tools.records.releases()
+    last = tools.records.last_digests()
     graph = build_graph([_node(spec, last) for spec in specs.values()])
     return Loaded(specs, graph, {spec.table: contents for spec, contents in read})
 
 
 def load_all_released(tools: RunServices) -> Loaded:
     """All pipelines as of their newest releases; others can be named, and are refused with the reason."""
-    found, last = load_released(tools.placement.files, tools.releases), tools.records.releases()
+    found, last = load_released(tools.placement.files, tools.releases), tools.records.last_digests()
     refused = found.damaged | found.deleted | found.unreleased
     nodes = [_node(spec, last) for spec in found.specs.values()]
     nodes += [GraphNode(table, (), path=table.pipeline_folder) for table in refused]

@@ -13,7 +13,7 @@ from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import new_run_id
 from lakebed.query.planning.plan import Pinned, QueryPlan, read_by
 from lakebed.query.planning.plan_cache import PlanCache
-from lakebed.query.planning.prepare import QueryContext, Rows, planned
+from lakebed.query.planning.prepare import QueryContext, QueryRows, planned
 from lakebed.query.planning.resolve import everything
 from lakebed.query.results.log import QueryLog
 from lakebed.query.results.result import Result
@@ -108,7 +108,7 @@ class Queries:
             raise BadQuery(f"{view.name} is a view that takes Spark ({view.why}).", next="A stranger's query is for DuckDB only.")
         took = (time.perf_counter() - began) * 1000
         release = hold_former(self._stores, plan)
-        begin: Callable[[], Rows] = (lambda: self._confined(plan, ask)) if untrusted else (lambda: self._begun(plan, ask))
+        begin: Callable[[], QueryRows] = (lambda: self._confined(plan, ask)) if untrusted else (lambda: self._begun(plan, ask))
 
         def ended(rows: int, error: LakebedError | None) -> None:
             release()
@@ -116,7 +116,7 @@ class Queries:
 
         return Result(plan, begin, limit=ask.limit, on_end=ended, plan_ms=took, profile=ask.profile)
 
-    def _begun(self, plan: QueryPlan, ask: QueryRequest) -> Rows:
+    def _begun(self, plan: QueryPlan, ask: QueryRequest) -> QueryRows:
         session = self.sessions.take()
         try:
             if ask.stop:
@@ -133,7 +133,7 @@ class Queries:
         compute = self._compute(new_run_id())
         session.on_close(compute.close)
         try:
-            saved = {view.name: compute.save(compute.query(f"SELECT * FROM {view.name.spark}")) for view in plan.by_spark}
+            saved = {view.name: compute.materialize(compute.query(f"SELECT * FROM {view.name.spark}")) for view in plan.by_spark}
         except RunFailed as error:
             raise BadQuery(error.what, next=error.next) from error
         return plan.with_files(saved)
@@ -151,7 +151,7 @@ class Queries:
             names = [table.levels for table in (*known.pointers, *known.beside) if not table.hidden]
             check_untrusted(ask.sql, names)
 
-    def _confined(self, plan: QueryPlan, ask: QueryRequest) -> Rows:
+    def _confined(self, plan: QueryPlan, ask: QueryRequest) -> QueryRows:
         from lakebed.engines.duckdb.s3_secret import reaching
         from lakebed.engines.duckdb.untrusted.rows import confined
 

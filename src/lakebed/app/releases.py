@@ -96,7 +96,7 @@ class PipelineReleases:
 
     def versions(self, name: str) -> tuple[Release, ...]:
         """All versions that are kept, newest first."""
-        return self._tools.releases.of(self.find(name))
+        return self._tools.releases.versions(self.find(name))
 
     def diff(self, name: str, one: str, other: str = DRAFT) -> PipelineDiff:
         """From one state to another: a version, the beginning of a saved draft's digest, or `draft`."""
@@ -163,7 +163,7 @@ class PipelineReleases:
 
     def _stored(self, table: TableName, text: str) -> _Stored:
         """A version (`3`), or a saved draft by the beginning of its digest."""
-        versions = {release.version for release in self._tools.releases.of(table)}
+        versions = {release.version for release in self._tools.releases.versions(table)}
         drafts = self._tools.releases.drafts(table)
         fitting = [draft for draft in drafts if len(text) >= _SHORTEST and draft.digest.startswith(text.casefold())]
         if text.isdigit() and (int(text) in versions or not fitting):
@@ -180,7 +180,7 @@ class PipelineReleases:
         if table in draft_tables(self._tools.placement.files):
             next = f"Choose one: lakebed pipeline drafts {table}, lakebed pipeline releases {table}"
             raise UsageError("its draft is there; say what to restore.", where=str(table), next=next)
-        drafts, versions = self._tools.releases.drafts(table), self._tools.releases.of(table)
+        drafts, versions = self._tools.releases.drafts(table), self._tools.releases.versions(table)
         if drafts:
             return _saved(drafts[0])
         return _Stored(f"release {versions[0].version}", versions[0].files)

@@ -9,7 +9,7 @@ from lakebed.app.lake import Lake
 from lakebed.care.fsck import Report, quiet
 from lakebed.errors import DamagedTable, UsageError
 from lakebed.ports import Along, Event
-from lakebed.ports.inspection import Repoint, Row
+from lakebed.ports.inspection import PointerChange, PointerRow
 from lakebed.settings import Root, normalized_location
 
 if TYPE_CHECKING:
@@ -65,14 +65,16 @@ def relocate(
         raise UsageError(f"no table lay below {start}.", where=str(lake.root), next=f"One lay at {rows[0].location}")
     moves, lost = _written(work, below, report, skip_damaged=skip_damaged)
     if not dry_run:
-        tools.pointing.repoint([Repoint(row, moved.location) for row, moved in moves], along=_along(moves, start, lake.root))
+        tools.pointing.change(
+            [PointerChange(row, moved.location) for row, moved in moves], records=_along(moves, start, lake.root)
+        )
     left = tuple(row.name for row in rows if row not in below)
     return Relocated(start, str(lake.root), tuple(moved for _, moved in moves), lost, left)
 
 
 def _written(
-    work: "Relocation", rows: Sequence[Row], report: Report, *, skip_damaged: bool
-) -> tuple[list[tuple[Row, Moved]], tuple[str, ...]]:
+    work: "Relocation", rows: Sequence[PointerRow], report: Report, *, skip_damaged: bool
+) -> tuple[list[tuple[PointerRow, Moved]], tuple[str, ...]]:
     moves, lost = [], []
     for row in rows:
         report(f"rewriting the metadata of {row.name}")
@@ -102,7 +104,7 @@ def _places(lake: Lake) -> "FilesByUrl":
     return FilesByUrl(lake.root, lake.stores.files, lake.settings.files)
 
 
-def _along(moves: Iterable[tuple[Row, Moved]], origin: str, root: Root) -> Along:
+def _along(moves: Iterable[tuple[PointerRow, Moved]], origin: str, root: Root) -> Along:
     detail = {"from": origin, "to": str(root)}
     named = (row.table for row, _ in moves if row.kind == "table" and row.table)
     return Along(events=tuple(Event("relocated", name, detail=detail) for name in named))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.engines.files import open_files
-from lakebed.ports import CareLog, Catalog, Events, Files, Leases, Reach, Records, Releases, Scans
+from lakebed.ports import CareLog, Catalog, Events, Files, Leases, ReachableFiles, Records, Releases, Scans
 from lakebed.settings import DATABASE_FILE, PostgresCatalog, RestCatalog, Root, Settings
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Stores:
     leases: Leases
     records: Records
     events: Events
-    reach: Reach
+    reach: ReachableFiles
     releases: Releases
     care: CareLog
     scans: Scans
@@ -76,7 +76,7 @@ def _catalog(settings: Settings, root: Root, files: Files, database: "Database")
     return DatabaseCatalog(database, reader, file_properties=file_properties(settings.files))
 
 
-def _reach(settings: Settings) -> Reach:
+def _reach(settings: Settings) -> ReachableFiles:
     from lakebed.engines.iceberg import LazyReach, file_properties
 
     return LazyReach(file_properties(settings.files))

@@ -16,7 +16,7 @@ from lakebed.ports import (
     Amendment,
     Catalog,
     Compute,
-    Dropped,
+    DroppedTable,
     Event,
     Events,
     Pointer,
@@ -140,7 +140,7 @@ class Tables:
         plan = self.plan_rollback(table, to, requeue_files=requeue_files, hold_files=hold_files)
         # First the files: while the ledger says that they are taken, nobody reads them a second time.
         written_down(requeue(self._ground.files, plan.files), self._records)
-        self._catalog.amend(table, plan.amendments, seen=pointer, leases=[held.require()], along=plan.along)
+        self._catalog.amend(table, plan.amendments, expected=pointer, leases=[held.require()], records=plan.along)
         return plan
 
     # -- refs and names
@@ -183,7 +183,7 @@ class Tables:
 
     def _amend(self, table: TableName, pointer: Pointer, amendment: Amendment, event: Event) -> None:
         self._ground.require_relocated()
-        self._catalog.amend(table, [amendment], seen=pointer, along=Along(events=(event,)))
+        self._catalog.amend(table, [amendment], expected=pointer, records=Along(events=(event,)))
 
     def clone(self, name: str | TableName, to: str | TableName, *, at: str | int | None = None) -> TableName:
         """A table of its own that begins with a state of another; no file is copied, and neither can hurt the other."""
@@ -192,7 +192,7 @@ class Tables:
             pointer = self._catalog.pointers([table])[table]
             along = Along(events=(Event("cloned", target, point.id, {"of": str(table)}),))
             place = self._ground.new_location(target)
-            self._named(target, lambda: self._catalog.clone(pointer, target, snapshot=point.id, location=place, along=along))
+            self._named(target, lambda: self._catalog.clone(pointer, target, snapshot=point.id, location=place, records=along))
         return target
 
     def rename(self, name: str | TableName, to: str | TableName) -> TableName:
@@ -201,15 +201,15 @@ class Tables:
         events = (Event("renamed", table, detail={"to": str(target)}), Event("renamed", target, detail={"from": str(table)}))
         with self._hold(table) as held, self._hold(target) as other:
             leases = [held.require(), other.require()]
-            self._named(target, lambda: self._catalog.rename(table, target, leases=leases, along=Along(events=events)))
+            self._named(target, lambda: self._catalog.rename(table, target, leases=leases, records=Along(events=events)))
         return target
 
-    def drop(self, name: str | TableName) -> Dropped:
+    def drop(self, name: str | TableName) -> DroppedTable:
         """Take a table out of sight; it can be restored until care purges it."""
         table = self._find(name)
         with self._hold(table) as held:
             along = Along(events=(Event("dropped", table),))
-            gone = retry_on(lambda: self._catalog.drop(table, leases=[held.require()], along=along), (PointerMoved,))
+            gone = retry_on(lambda: self._catalog.drop(table, leases=[held.require()], records=along), (PointerMoved,))
         if gone is None:
             raise UnknownName("table", str(name), ())
         return gone
@@ -220,7 +220,7 @@ class Tables:
             if not self._catalog.drop_view(view):
                 raise UnknownName("view", str(view), map(str, self._catalog.views()))
 
-    def dropped(self) -> tuple[Dropped, ...]:
+    def dropped(self) -> tuple[DroppedTable, ...]:
         """Tables that can be restored, last dropped first."""
         return self._catalog.dropped()
 
@@ -233,7 +233,7 @@ class Tables:
         target = self._free(to or gone.table)
         event = Event("restored", target, detail={"from": str(gone.table)})
         with self._hold(target):
-            self._named(target, lambda: self._catalog.restore(gone, target, along=Along(events=(event,))))
+            self._named(target, lambda: self._catalog.restore(gone, target, records=Along(events=(event,))))
         return target
 
     def _free(self, name: str | TableName) -> TableName:

@@ -34,7 +34,7 @@ def _main(metadata: TableMetadata) -> int | None:
 def _left(metadata: TableMetadata) -> dict[int, datetime]:
     """When `main` moved on from each state for the last time."""
     left: dict[int, datetime] = {}
-    for (_, snapshot), (moved, _) in zip(metadata.log, metadata.log[1:], strict=False):
+    for (_, snapshot), (moved, _) in zip(metadata.snapshot_log, metadata.snapshot_log[1:], strict=False):
         left[snapshot] = moved
     return left
 
@@ -43,7 +43,7 @@ def _passed(metadata: TableMetadata) -> dict[int, datetime]:
     """When `main` first came to a state that was made from each snapshot."""
     passed: dict[int, datetime] = {}
     walked: set[int] = set()
-    for at, head in metadata.log:
+    for at, head in metadata.snapshot_log:
         for snapshot in metadata.ancestry(head):
             if snapshot.id in walked:
                 break

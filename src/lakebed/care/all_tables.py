@@ -7,7 +7,7 @@ from functools import cached_property
 
 from lakebed.errors import BadName, DamagedTable, LakebedError, PathUnresolved, PointsElsewhere
 from lakebed.names import TableName
-from lakebed.ports import Catalog, Dropped, Files, ForeignTable, Pointer, TableMetadata
+from lakebed.ports import Catalog, DroppedTable, Files, ForeignTable, Pointer, TableMetadata
 from lakebed.settings import Root
 from lakebed.tables import MovedTables, table_folder
 
@@ -18,7 +18,7 @@ class Member:
 
     pointer: Pointer
     metadata: TableMetadata | None
-    dropped: Dropped | None = None
+    dropped: DroppedTable | None = None
     damage: str = ""
     folder: str = ""  # below the root, symbolic links followed; empty for one that lies elsewhere
 
@@ -88,7 +88,7 @@ class Stocktaking:
             found = self._catalog.metadata(pointers)
             self._read |= {pointer.location: found[pointer.table] for pointer in pointers if pointer.table in found}
 
-    def _member(self, pointer: Pointer, dropped: Dropped | None = None) -> Member:
+    def _member(self, pointer: Pointer, dropped: DroppedTable | None = None) -> Member:
         try:
             found = self._read.get(pointer.location) or self._catalog.metadata([pointer]).get(pointer.table)
             folder = self._path(found.location, pointer) if found else self._folder(pointer)

@@ -9,7 +9,7 @@ from lakebed.care.services import CareServices
 from lakebed.care.steps import CompactFiles, RewriteManifests
 from lakebed.errors import RunFailed
 from lakebed.names import CATALOG, TableName, new_run_id, spark_identifier
-from lakebed.ports import Event, Reached, Snapshot, TableMetadata
+from lakebed.ports import Event, ReachableFile, Snapshot, TableMetadata
 from lakebed.settings import TableCare
 from lakebed.tables import HeldLease
 
@@ -37,7 +37,7 @@ def promising(metadata: TableMetadata, rules: TableCare) -> bool:
     return files is None or files >= min(rules.compact_min_files, rules.compact_min_manifests)
 
 
-def judged(found: Iterable[Reached], *, target: int) -> HeadFiles:
+def judged(found: Iterable[ReachableFile], *, target: int) -> HeadFiles:
     """What there is to be gained; files of one folder are taken for one partition."""
     sizes: dict[str, list[int]] = {}
     manifests = files = 0
@@ -107,7 +107,7 @@ def compact(step: CompactFiles | RewriteManifests, tools: CareServices, held: He
     after = _head(step.table, tools)
     if after and before and after.head() != before.head():
         _refuse_other_rows(before, after, step.table)
-        tools.events.note(Event("compacted", step.table, after.refs["main"].snapshot, {"action": step.action}))
+        tools.events.append(Event("compacted", step.table, after.refs["main"].snapshot, {"action": step.action}))
     counts = {name.removesuffix("_count").replace("_", " "): told[name] for name in told if name.endswith("_count")}
     size = counts.pop("rewritten bytes", 0)
     return Done({name: count for name, count in counts.items() if count}, size)

@@ -135,7 +135,7 @@ class _Work:
     def _remove_branches(self, step: RemoveBranches, held: HeldLease) -> Done:
         events = tuple(Event("branch_removed", step.table, snapshot, {"ref": name}) for name, snapshot in step.branches.items())
         amendments = [RemoveRef(name) for name in step.branches]
-        amend(self._tools.catalog, step.table, amendments, leases=[held.require()], along=Along(events=events))
+        amend(self._tools.catalog, step.table, amendments, leases=[held.require()], records=Along(events=events))
         return Done(step.counts)
 
     def _purge_processed(self, step: PurgeProcessed, on_progress: OnProgress) -> Done:
@@ -156,7 +156,7 @@ class _Work:
                 count = delete_files(tools.logs[place], [file.path for file in files], on_progress=on_progress)
                 return Done({"files": count}, step.size)
             case PurgeEvents(before=before):
-                return Done({"events": tools.events.forget(before=before), "entries": tools.log.forget(before=before)})
+                return Done({"events": tools.events.delete(before=before), "entries": tools.log.delete(before=before)})
             case PurgeRuns():
                 return Done(self._purge_runs(step))
             case _:
@@ -166,7 +166,7 @@ class _Work:
     def _purge_runs(self, step: PurgeRuns) -> Mapping[str, int]:
         records = self._tools.records
         chunks = (step.runs[start : start + _AT_ONCE] for start in range(0, len(step.runs), _AT_ONCE))
-        gone = sum(records.forget_runs(chunk) for chunk in chunks)
+        gone = sum(records.delete_runs(chunk) for chunk in chunks)
         for run_id in step.trim:
             if record := records.run(run_id):
                 records.write(replace(record, verdicts=()))

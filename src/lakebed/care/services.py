@@ -12,7 +12,7 @@ from lakebed.care.removal.removal import OnProgress
 from lakebed.errors import LakebedError
 from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import CareLog, Catalog, Compute, Events, Files, Lease, Leases, Reach, Records
+from lakebed.ports import CareLog, Catalog, Compute, Events, Files, Lease, Leases, ReachableFiles, Records
 from lakebed.settings import Root, Settings, TableCare
 from lakebed.tables import HeldLease, hold_lease
 
@@ -52,7 +52,7 @@ class CareServices:
     leases: Leases
     records: Records
     events: Events
-    reach: Reach
+    reach: ReachableFiles
     log: CareLog
     holder: str
     compute: Callable[[str], Compute]  # a session of its own
@@ -100,4 +100,4 @@ class CareServices:
     def kept(self) -> frozenset[int]:
         """Snapshots that runs read or that somebody holds, of whichever table: one may have been renamed since."""
         pinned = (snapshot for snapshots in self.records.pinned().values() for snapshot in snapshots)
-        return frozenset((*pinned, *(hold.snapshot for hold in self.events.holds())))
+        return frozenset((*pinned, *(hold.snapshot for hold in self.events.protected())))

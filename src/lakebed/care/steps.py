@@ -7,7 +7,7 @@ from typing import ClassVar
 from lakebed.care.removal.removal import Removal
 from lakebed.care.spec import Action
 from lakebed.names import TableName
-from lakebed.ports import Dropped
+from lakebed.ports import DroppedTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,7 @@ class PurgeDropped(Step):
 
     action: ClassVar[Action] = "purge_dropped"
     table: TableName
-    dropped: Dropped
+    dropped: DroppedTable
 
     @property
     def counts(self) -> Mapping[str, int]:

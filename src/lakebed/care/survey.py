@@ -17,7 +17,7 @@ from lakebed.care.spec import CareRequest
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.landing.plan import PROCESSED
 from lakebed.names import TableName
-from lakebed.ports import FileInfo, Files, RunBrief
+from lakebed.ports import FileInfo, Files, RunSummary
 from lakebed.settings import SAFE_DAYS, TableCare
 
 _STAGED = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -43,7 +43,7 @@ class LakeSurvey:
     stock: Stock
     rules: Mapping[TableName, TableCare]  # of every table, dropped ones too
     unread: Mapping[TableName, str] = field(default_factory=dict)  # pipelines whose own word cannot be read, and why
-    runs: tuple[RunBrief, ...] = ()
+    runs: tuple[RunSummary, ...] = ()
     busy: frozenset[TableName] = frozenset()  # tables whose lease somebody has
     kept: frozenset[int] = frozenset()
     released: Mapping[int, datetime] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class LakeSurvey:
     reaping: Reaping = field(default_factory=Reaping)
 
     @property
-    def runs_by_table(self) -> dict[TableName, list[RunBrief]]:
+    def runs_by_table(self) -> dict[TableName, list[RunSummary]]:
         return by_table(self.runs)
 
 
@@ -69,7 +69,7 @@ def look_around(tools: CareServices, request: CareRequest, *, now: datetime) -> 
     listed = list_warehouses(tools.files) if request.wants("remove_orphans") else ()
     look = tools.look() if request.wants("remove_orphans") else Look(tools.take_stock())
     stock = look.stock
-    runs = tools.records.briefs()
+    runs = tools.records.summaries()
     rules, unread = _rules(tools, stock, runs)
     zones = tools.zones() if lake_wide and request.wants("purge_processed") else ()
     return LakeSurvey(
@@ -94,7 +94,7 @@ def look_around(tools: CareServices, request: CareRequest, *, now: datetime) -> 
 
 
 def _rules(
-    tools: CareServices, stock: Stock, runs: tuple[RunBrief, ...]
+    tools: CareServices, stock: Stock, runs: tuple[RunSummary, ...]
 ) -> tuple[dict[TableName, TableCare], dict[TableName, str]]:
     """How each table is cared for; a pipeline that cannot be read may have had a longer retention, so its table is left."""
     told = tools.own_care()
@@ -104,7 +104,7 @@ def _rules(
     return {table: tools.settings.care_for(table, own=own.get(table)) for table in names}, unread
 
 
-def _busy(tools: CareServices, runs: tuple[RunBrief, ...]) -> frozenset[TableName]:
+def _busy(tools: CareServices, runs: tuple[RunSummary, ...]) -> frozenset[TableName]:
     running = {run.table for run in runs if run.state == "running"}
     return frozenset(table for table in running if tools.leases.holder(str(table)))
 
@@ -141,7 +141,7 @@ def _orphans(
     tools: CareServices,
     listed: tuple[FileInfo, ...],
     look: Look,
-    runs: tuple[RunBrief, ...],
+    runs: tuple[RunSummary, ...],
     *,
     now: datetime,
 ) -> OrphanLook:
@@ -154,7 +154,7 @@ def _orphans(
 
 
 def _judged_runs(
-    tools: CareServices, rules: Mapping[TableName, TableCare], runs: tuple[RunBrief, ...]
+    tools: CareServices, rules: Mapping[TableName, TableCare], runs: tuple[RunSummary, ...]
 ) -> dict[TableName, tuple[str, ...]]:
     """Only tables with more records than verdicts are kept of need their records read."""
     found = {}
@@ -177,9 +177,9 @@ def log_files(files: Files) -> tuple[FileInfo, ...]:
     return tuple(file for folder in _LOG_FOLDERS for file in files.list(folder) if _LOG.fullmatch(file.path))
 
 
-def by_table(runs: Iterable[RunBrief]) -> dict[TableName, list[RunBrief]]:
+def by_table(runs: Iterable[RunSummary]) -> dict[TableName, list[RunSummary]]:
     """Runs of each table, in the order in which they were given."""
-    found: dict[TableName, list[RunBrief]] = {}
+    found: dict[TableName, list[RunSummary]] = {}
     for run in runs:
         found.setdefault(run.table, []).append(run)
     return found

@@ -11,17 +11,17 @@ from lakebed.landing.formats.sniffed import Bad
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, fits_pattern, is_data, is_folder
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
-from lakebed.ports import FileInfo, Files, FileSighting, SetAside
+from lakebed.ports import FileInfo, Files, MovedFile, QuarantinedFile
 
 _CHANGED = "it was changed while it was read, so it waits for the next run"
 
 
-def archive(files: Files, moves: Iterable[Move]) -> Iterator[FileSighting]:
+def archive(files: Files, moves: Iterable[Move]) -> Iterator[MovedFile]:
     """Carry out the moves whose files are still those that were read; gives what was moved, and where to, one by one."""
     return (there for move in moves if (there := _moved(files, move)))
 
 
-def set_aside(files: Files, bad: Iterable[Bad], zone: ZoneName, *, run_id: str, at: datetime) -> tuple[SetAside, ...]:
+def set_aside(files: Files, bad: Iterable[Bad], zone: ZoneName, *, run_id: str, at: datetime) -> tuple[QuarantinedFile, ...]:
     """Move bad files to the quarantine of a run, each with its reason beside it."""
     return tuple(_set_aside(files, one, zone, run_id, at) for one in bad)
 
@@ -45,7 +45,7 @@ def _below(files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, sk
             yield file
 
 
-def _set_aside(files: Files, one: Bad, zone: ZoneName, run_id: str, at: datetime) -> SetAside:
+def _set_aside(files: Files, one: Bad, zone: ZoneName, run_id: str, at: datetime) -> QuarantinedFile:
     below = one.file.path.removeprefix(f"{zone.folder}/")
     move = Move(one.file.path, one.file.etag, f"{zone.folder}/{QUARANTINE}/{run_id}/{below}")
     told = {
@@ -54,12 +54,12 @@ def _set_aside(files: Files, one: Bad, zone: ZoneName, run_id: str, at: datetime
     }  # fmt: skip
     moved = _moved(files, move)
     if moved is None:
-        return SetAside(one.file.path, "", _CHANGED)
-    files.write(f"{moved.at}.reason.json", json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
-    return SetAside(one.file.path, moved.at, one.reason)
+        return QuarantinedFile(one.file.path, "", _CHANGED)
+    files.write(f"{moved.new_path}.reason.json", json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+    return QuarantinedFile(one.file.path, moved.new_path, one.reason)
 
 
-def _moved(files: Files, move: Move) -> FileSighting | None:
+def _moved(files: Files, move: Move) -> MovedFile | None:
     """Where the file lies now; None if it is not the one that was seen, or gone."""
     for target in _places(move.to):
         try:
@@ -67,7 +67,7 @@ def _moved(files: Files, move: Move) -> FileSighting | None:
         except FileMissing:
             return None
         if there:
-            return FileSighting(move.path, move.etag, target, there.etag)
+            return MovedFile(move.path, move.etag, target, there.etag)
     return None
 
 

@@ -6,14 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 from lakebed.landing.digest import content_digest, is_of_content, would_have
 from lakebed.landing.plan import PROCESSED, below_zone, is_archived
-from lakebed.ports import ConsumedFile, FileInfo, Files, FileSighting
+from lakebed.ports import ConsumedFile, FileInfo, Files, MovedFile
 
 _NUMBERED = re.compile(r"~\d+(?=\.|$)")  # see `archive`: where another file had the name
 _AT_ONCE = 8
 Same = Callable[[FileInfo, ConsumedFile], bool]
 
 
-def recognise(files: Files, present: Iterable[FileInfo], rows: Iterable[ConsumedFile]) -> tuple[FileSighting, ...]:
+def recognise(files: Files, present: Iterable[FileInfo], rows: Iterable[ConsumedFile]) -> tuple[MovedFile, ...]:
     """Files that lie where they landed under another etag, and are the same: their lake was copied or restored.
 
     Another file of the same size in its place is a new file: where the ledger holds a hash of the content, that decides.
@@ -24,7 +24,7 @@ def recognise(files: Files, present: Iterable[FileInfo], rows: Iterable[Consumed
     return tuple(seen for file in present if (seen := _recognised(files, file, known.get(file.path, []))))
 
 
-def _recognised(files: Files, file: FileInfo, rows: list[ConsumedFile]) -> FileSighting | None:
+def _recognised(files: Files, file: FileInfo, rows: list[ConsumedFile]) -> MovedFile | None:
     if any(row.etag == file.etag for row in rows):
         return None
     # Of several files that had the name, only the last can still be there; an earlier one again would be a new file.
@@ -34,7 +34,7 @@ def _recognised(files: Files, file: FileInfo, rows: list[ConsumedFile]) -> FileS
         if row.etag not in tried and (row.taken_at == last or same_time(row.etag, file.etag)):
             tried.add(row.etag)
             if is_same(files, file, row):
-                return FileSighting(row.path, row.etag, file.path, file.etag)
+                return MovedFile(row.path, row.etag, file.path, file.etag)
     return None
 
 

@@ -7,12 +7,12 @@ from lakebed.errors import FileExists, FileMissing, UsageError
 from lakebed.landing.known import Same, archived_places, is_same
 from lakebed.landing.plan import Move
 from lakebed.names import ZoneName
-from lakebed.ports import ConsumedFile, FileInfo, Files, FileSighting
+from lakebed.ports import ConsumedFile, FileInfo, Files, MovedFile
 
 _SHOWN = 3
 
 
-def requeue(files: Files, taken: Iterable[ConsumedFile]) -> Iterator[FileSighting]:
+def requeue(files: Files, taken: Iterable[ConsumedFile]) -> Iterator[MovedFile]:
     """Bring files back, one by one; those that never left stay. Refused, before any is moved, where one cannot come back."""
     by_zone: dict[ZoneName, list[ConsumedFile]] = {}
     for file in taken:
@@ -54,14 +54,14 @@ def _unchanged(archived: FileInfo, row: ConsumedFile, same: Same) -> bool:
     return not row.archived or archived.etag == row.archived_etag or same(archived, row)
 
 
-def _brought_back(files: Files, row: ConsumedFile, move: Move) -> FileSighting:
+def _brought_back(files: Files, row: ConsumedFile, move: Move) -> MovedFile:
     try:
         there = files.move(move.path, move.to, etag=move.etag)
     except FileExists:
         raise _in_the_way([move.to]) from None
     except FileMissing:
         raise UsageError(f"{move.path} was moved or changed by somebody else in this moment.", next="Try again.") from None
-    return FileSighting(row.path, row.etag, there.path, there.etag)
+    return MovedFile(row.path, row.etag, there.path, there.etag)
 
 
 def _in_the_way(paths: list[str]) -> UsageError:

@@ -19,7 +19,7 @@ from lakebed.landing.plan import fresh, waiting
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type
 from lakebed.names import ZoneName
-from lakebed.ports import ConsumedFile, FileInfo, Files, Frame, SetAside
+from lakebed.ports import ConsumedFile, FileInfo, Files, Frame, QuarantinedFile
 
 _AT_ONCE = 8
 _SHOWN = 10
@@ -41,7 +41,7 @@ class Landed:
     frame: Frame | None
     files: tuple[FileInfo, ...]
     rows_by_file: Mapping[str, int] = field(default_factory=dict)
-    set_aside: tuple[SetAside, ...] = ()
+    set_aside: tuple[QuarantinedFile, ...] = ()
     rejected: Mapping[str, int | None] = field(default_factory=dict)  # rows of the files set aside, where they could be counted
     checked: CheckedFiles | None = field(default=None, repr=False)  # what the look at all rows came to
 

@@ -17,7 +17,7 @@ from lakebed.tables import TablePlacement
 When = Literal["before", "after"]
 
 
-class Workbench(Protocol):
+class LocalSession(Protocol):
     """DuckDB, for small work: a connection over pinned inputs."""
 
     @property
@@ -40,7 +40,7 @@ class RunServices:
     leases: Leases
     records: Records
     compute: Callable[[str], Compute]  # a session of its own, by run id
-    workbench: Callable[[], Workbench]
+    workbench: Callable[[], LocalSession]
     scratch: Callable[[str], Path]  # a run's own folder on this machine
     log: Callable[[str], Path]  # where a run's log is written
     holder: str

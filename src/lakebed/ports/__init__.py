@@ -2,33 +2,33 @@
 
 from lakebed.ports.amendments import Amendment, RemoveRef, RemoveSnapshots, SetProperties, SetRef, SetSchema
 from lakebed.ports.care import CareEntry, CareLog, CareState
-from lakebed.ports.catalog import NOTHING_ALONG, Catalog, Dropped, Publication, RefMove
-from lakebed.ports.compute import Compute, Field, FileGroup, FileRows, Frame, Unreadable
-from lakebed.ports.events import Event, EventKind, Events, RecordedEvent, SnapshotHold
+from lakebed.ports.catalog import NOTHING_ALONG, Catalog, DroppedTable, Publication, RefMove
+from lakebed.ports.compute import Compute, Field, FileGroup, FileRows, Frame, UnreadableFiles
+from lakebed.ports.events import Event, EventKind, Events, RecordedEvent, SnapshotProtection
 from lakebed.ports.files import FileInfo, Files
 from lakebed.ports.leases import Lease, Leases
 from lakebed.ports.predicates import Always, And, Comparison, In, IsNull, Not, Operator, Or, Predicate, StartsWith
-from lakebed.ports.reach import Reach, Reached, ReachedKind
+from lakebed.ports.reach import ReachableFile, ReachableFiles, ReachableKind
 from lakebed.ports.records import (
     Along,
-    ColumnTaken,
+    ColumnTypeChange,
     ConsumedFile,
-    FileSighting,
     FileState,
+    FileStateChange,
     InputPin,
+    MovedFile,
     Phase,
+    QuarantinedFile,
     Records,
-    RunBrief,
     RunRecord,
     RunState,
-    SetAside,
+    RunSummary,
     Severity,
-    Undoing,
     Verdict,
     ZoneTypes,
 )
 from lakebed.ports.releases import Draft, Release, Releases
-from lakebed.ports.scans import Scan, ScanColumn, ScanFile, Scans, Stored
+from lakebed.ports.scans import ColumnGroup, Scan, ScanColumn, ScanFile, Scans
 from lakebed.ports.tables import (
     MAIN,
     NAME,
@@ -63,12 +63,13 @@ __all__ = [
     "Catalog",
     "Column",
     "ColumnAlias",
-    "ColumnTaken",
+    "ColumnGroup",
+    "ColumnTypeChange",
     "Comparison",
     "Compute",
     "ConsumedFile",
     "Draft",
-    "Dropped",
+    "DroppedTable",
     "Event",
     "EventKind",
     "Events",
@@ -76,8 +77,8 @@ __all__ = [
     "FileGroup",
     "FileInfo",
     "FileRows",
-    "FileSighting",
     "FileState",
+    "FileStateChange",
     "Files",
     "ForeignTable",
     "Frame",
@@ -86,6 +87,7 @@ __all__ = [
     "IsNull",
     "Lease",
     "Leases",
+    "MovedFile",
     "Not",
     "Operator",
     "Or",
@@ -93,9 +95,10 @@ __all__ = [
     "Pointer",
     "Predicate",
     "Publication",
-    "Reach",
-    "Reached",
-    "ReachedKind",
+    "QuarantinedFile",
+    "ReachableFile",
+    "ReachableFiles",
+    "ReachableKind",
     "RecordedEvent",
     "Records",
     "RefMove",
@@ -103,26 +106,23 @@ __all__ = [
     "Releases",
     "RemoveRef",
     "RemoveSnapshots",
-    "RunBrief",
     "RunRecord",
     "RunState",
+    "RunSummary",
     "Scan",
     "ScanColumn",
     "ScanFile",
     "Scans",
-    "SetAside",
     "SetProperties",
     "SetRef",
     "SetSchema",
     "Severity",
     "Snapshot",
-    "SnapshotHold",
+    "SnapshotProtection",
     "SnapshotRef",
     "StartsWith",
-    "Stored",
     "TableMetadata",
-    "Undoing",
-    "Unreadable",
+    "UnreadableFiles",
     "Verdict",
     "ViewMetadata",
     "ZoneTypes",

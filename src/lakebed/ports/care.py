@@ -33,6 +33,6 @@ class CareLog(Protocol):
         """What was done, newest first."""
         ...
 
-    def forget(self, *, before: datetime) -> int:
+    def delete(self, *, before: datetime) -> int:
         """Remove older entries; says how many."""
         ...

@@ -46,7 +46,7 @@ class Publication:
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedTable:
     """A table that was dropped, and whose files are still there."""
 
     uuid: str
@@ -59,7 +59,7 @@ class Dropped:
         return Pointer(self.table, self.location)
 
     @property
-    def hidden(self) -> TableName:
+    def hidden_name(self) -> TableName:
         """The name under which its books are kept meanwhile, and on some catalogs the table itself."""
         return TableName(self.table.namespace, self.table.layer, f"dropped_{self.uuid.replace('-', '')}")
 
@@ -115,13 +115,13 @@ class Catalog(Protocol):
         """Make a place for tables; one that is there is no error."""
         ...
 
-    def swap(
+    def commit(
         self,
         publication: Publication,
         *,
-        seen: Mapping[TableName, Pointer],
+        expected: Mapping[TableName, Pointer],
         leases: Sequence[Lease] = (),
-        along: Along = NOTHING_ALONG,
+        records: Along = NOTHING_ALONG,
     ) -> None:
         """Carry out a publication that was planned on the pointers in `seen`.
 
@@ -146,9 +146,9 @@ class Catalog(Protocol):
         table: TableName,
         amendments: Sequence[Amendment],
         *,
-        seen: Pointer | None = None,
+        expected: Pointer | None = None,
         leases: Sequence[Lease] = (),
-        along: Along = NOTHING_ALONG,
+        records: Along = NOTHING_ALONG,
     ) -> None:
         """Change a table's metadata in one commit, and write down what goes `along` in the same step.
 
@@ -157,38 +157,38 @@ class Catalog(Protocol):
         """
         ...
 
-    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
         """Give a table another name; its files stay where they are, and which landing files it has taken stays known.
 
         `PointerMoved` if it is gone, or the name is taken.
         """
         ...
 
-    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> Dropped | None:
+    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> DroppedTable | None:
         """Take a table out of the catalog; its files stay, and it can be restored. None if there is none.
 
         Landing files that it has taken wait again for whoever makes the table anew.
         """
         ...
 
-    def dropped(self) -> tuple[Dropped, ...]:
+    def dropped(self) -> tuple[DroppedTable, ...]:
         """The tables that can be restored, last dropped first."""
         ...
 
-    def restore(self, dropped: Dropped, to: TableName, *, along: Along = NOTHING_ALONG) -> None:
+    def restore(self, dropped: DroppedTable, to: TableName, *, records: Along = NOTHING_ALONG) -> None:
         """Bring a dropped table back under a name; `PointerMoved` if that is taken or somebody else restored it."""
         ...
 
-    def forget_dropped(self, dropped: Dropped) -> None:
+    def delete_dropped(self, dropped: DroppedTable) -> None:
         """A dropped table's files are gone, so it can be restored no more."""
         ...
 
-    def register(self, table: TableName, location: str, *, along: Along = NOTHING_ALONG) -> None:
+    def register(self, table: TableName, location: str, *, records: Along = NOTHING_ALONG) -> None:
         """Take up a table by its metadata file; `PointerMoved` if the name is taken."""
         ...
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, along: Along = NOTHING_ALONG
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: Along = NOTHING_ALONG
     ) -> None:
         """A table of its own with the rows of a snapshot, whose files both share; `PointerMoved` if the name is taken."""
         ...

@@ -40,7 +40,7 @@ class FileRows:
 
 
 @dataclass(frozen=True)
-class Unreadable:
+class UnreadableFiles:
     """Reading failed through the fault of a file, by `path` if the engine named it."""
 
     reason: str
@@ -55,7 +55,7 @@ class Compute(Protocol):
         """What a Python pipeline is given as `spark`."""
         ...
 
-    def stamp(self, key: str, value: str) -> None:
+    def set_snapshot_property(self, key: str, value: str) -> None:
         """Write this into the summary of every snapshot that the session commits from now on."""
         ...
 
@@ -74,7 +74,7 @@ class Compute(Protocol):
         """The columns of a frame; computes no row."""
         ...
 
-    def name(self, frame: Frame, view: str) -> None:
+    def create_view(self, frame: Frame, view: str) -> None:
         """Make a frame readable under a name, in this session only."""
         ...
 
@@ -86,11 +86,11 @@ class Compute(Protocol):
         """The first rows of a query, at most so many."""
         ...
 
-    def create(self, frame: Frame, table: str, *, location: str | None, properties: Mapping[str, str]) -> None:
+    def create_table(self, frame: Frame, table: str, *, location: str | None, properties: Mapping[str, str]) -> None:
         """Compute a frame once, into a new table."""
         ...
 
-    def shape(self, frame: Frame, fields: Sequence[Field]) -> Frame:
+    def conform(self, frame: Frame, fields: Sequence[Field]) -> Frame:
         """The frame with exactly these columns: cast where types differ, NULL where it has none."""
         ...
 
@@ -98,7 +98,7 @@ class Compute(Protocol):
         """A frame of these expressions, in the engine's SQL, over the columns of another."""
         ...
 
-    def save(self, frame: Frame) -> tuple[str, ...]:
+    def materialize(self, frame: Frame) -> tuple[str, ...]:
         """Compute a frame once, into Parquet files of the lake that stay until the session is given back."""
         ...
 
@@ -110,11 +110,11 @@ class Compute(Protocol):
         """Replace all rows of a table or branch, columns matched by name, in one commit; no row empties it."""
         ...
 
-    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | Unreadable:
+    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
         """The columns that the values of landing files show, names spelt as they are there."""
         ...
 
-    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
+    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
         """All landing files read once, in one job, and what was found in each; a file without a record may be left out."""
         ...
 

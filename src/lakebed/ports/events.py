@@ -37,7 +37,7 @@ class RecordedEvent:
 
 
 @dataclass(frozen=True)
-class SnapshotHold:
+class SnapshotProtection:
     """A snapshot that a holder keeps from expiry; without `until`, for as long as it does not give it back."""
 
     holder: str
@@ -49,7 +49,7 @@ class SnapshotHold:
 class Events(Protocol):
     """The lake's log of what happened to its tables."""
 
-    def note(self, *events: Event) -> None:
+    def append(self, *events: Event) -> None:
         """Write events down that no other step does along with its own."""
         ...
 
@@ -65,7 +65,7 @@ class Events(Protocol):
         """Events after this number, oldest first; of one table, of some kinds, after a time, if given."""
         ...
 
-    def forget(self, *, before: datetime) -> int:
+    def delete(self, *, before: datetime) -> int:
         """Remove events that every follower has dealt with, older than this; says how many."""
         ...
 
@@ -73,7 +73,7 @@ class Events(Protocol):
         """Register a follower, or find it again; returns the number of the last event it has dealt with."""
         ...
 
-    def reached(self, name: str, number: int) -> None:
+    def acknowledge(self, name: str, number: int) -> None:
         """The follower has dealt with everything up to this number."""
         ...
 
@@ -85,14 +85,14 @@ class Events(Protocol):
         """All followers, and how far each has come."""
         ...
 
-    def hold(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
+    def protect(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
         """Keep these snapshots of a table from expiry, in place of those the holder kept of it before."""
         ...
 
-    def give_back(self, holder: str, table: TableName | None = None) -> None:
+    def unprotect(self, holder: str, table: TableName | None = None) -> None:
         """The holder keeps nothing more: of this table, or at all."""
         ...
 
-    def holds(self) -> tuple[SnapshotHold, ...]:
+    def protected(self) -> tuple[SnapshotProtection, ...]:
         """All holds that have not run out."""
         ...

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from lakebed.names import TableName
 from lakebed.ports.catalog import RefMove
 from lakebed.ports.leases import Lease
-from lakebed.ports.reach import Reached, ReachedKind
+from lakebed.ports.reach import ReachableFile, ReachableKind
 from lakebed.ports.records import Along
 from lakebed.ports.tables import Pointer, TableMetadata
 
@@ -16,16 +16,16 @@ LISTED_NOTHING = Along()
 
 
 @dataclass(frozen=True)
-class Damage:
+class DamagedFile:
     """A file that a table needs and that cannot be read, or is not there."""
 
     location: str
-    kind: ReachedKind
-    why: str
+    kind: ReachableKind
+    reason: str
 
 
 @dataclass(frozen=True)
-class Content:
+class FileContent:
     """A file as it was read from its first byte to its last; `fault` says what of it is no such file."""
 
     sha256: str
@@ -42,10 +42,10 @@ class MetadataFile:
     metadata: TableMetadata
 
 
-class Inspection(Protocol):
+class FileInspector(Protocol):
     """Looks at files; changes none."""
 
-    def walk(self, pointer: Pointer) -> Iterator[Reached | Damage]:
+    def walk(self, pointer: Pointer) -> Iterator[ReachableFile | DamagedFile]:
         """Every file that a table keeps, each once; what cannot be read is told, and the walk goes on."""
         ...
 
@@ -53,11 +53,11 @@ class Inspection(Protocol):
         """How large the file is now; None if there is none."""
         ...
 
-    def content(self, reached: Reached) -> Content:
+    def content(self, reached: ReachableFile) -> FileContent:
         """The whole file, read and decoded; `FileMissing` if there is none."""
         ...
 
-    def metadata_files(self, folder: str) -> Iterator[MetadataFile | Damage]:
+    def metadata_files(self, folder: str) -> Iterator[MetadataFile | DamagedFile]:
         """Every metadata file below a folder of the lake."""
         ...
 
@@ -85,7 +85,7 @@ class PinRow:
 class Audit(Protocol):
     """Rows of the lake's state that only a check asks for."""
 
-    def fault(self) -> str:
+    def database_fault(self) -> str:
         """What the database says is wrong with itself; nothing if nothing is."""
         ...
 
@@ -93,7 +93,7 @@ class Audit(Protocol):
         """Every pin."""
         ...
 
-    def ledger(self) -> dict[TableName, int]:
+    def consumed_counts(self) -> dict[TableName, int]:
         """How many landing files each table is said to have taken."""
         ...
 
@@ -101,17 +101,17 @@ class Audit(Protocol):
         """What is known of files, by path."""
         ...
 
-    def remember(self, checksums: Sequence[Checksum]) -> None:
+    def save_checksums(self, checksums: Sequence[Checksum]) -> None:
         """These were read now."""
         ...
 
-    def forget(self, paths: Collection[str]) -> None:
+    def delete_checksums(self, paths: Collection[str]) -> None:
         """No table reaches these any more."""
         ...
 
 
 @dataclass(frozen=True)
-class Row:
+class PointerRow:
     """A row of the catalog or of the dropped tables, and the metadata file it points at. `key` names it among its kind."""
 
     kind: Literal["table", "view", "dropped"]
@@ -123,24 +123,24 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Repoint:
+class PointerChange:
     """A row that is to point at another metadata file of the same table."""
 
-    row: Row
+    row: PointerRow
     to: str
 
 
-class Pointing(Protocol):
+class PointerRows(Protocol):
     """All rows that hold a metadata file's address, moved together."""
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[PointerRow, ...]:
         """Tables, views and dropped tables."""
         ...
 
-    def staged(self, location: str, move: RefMove) -> str:
+    def stage(self, location: str, move: RefMove) -> str:
         """Write the metadata at `location` as it is after a move of refs, as a file of its own; returns where it lies."""
         ...
 
-    def repoint(self, moves: Sequence[Repoint], *, leases: Sequence[Lease] = (), along: Along = LISTED_NOTHING) -> None:
+    def change(self, moves: Sequence[PointerChange], *, leases: Sequence[Lease] = (), records: Along = LISTED_NOTHING) -> None:
         """All of them in one transaction; `PointerMoved` if one is not where it was: then nothing is changed."""
         ...

@@ -50,17 +50,17 @@ class ConsumedFile:
 
 
 @dataclass(frozen=True)
-class FileSighting:
+class MovedFile:
     """Where a file of the ledger, known by the path and etag it had there, lies now, and its etag since."""
 
     path: str
     etag: str
-    at: str
-    now: str
+    new_path: str
+    new_etag: str
 
 
 @dataclass(frozen=True)
-class ColumnTaken:
+class ColumnTypeChange:
     """What a column of a zone is taken for from now on, and what it was taken for when the run began; empty: nothing."""
 
     column: str
@@ -74,11 +74,11 @@ class ZoneTypes:
 
     zone: ZoneName
     pattern: str
-    columns: tuple[ColumnTaken, ...]
+    columns: tuple[ColumnTypeChange, ...]
 
 
 @dataclass(frozen=True)
-class Undoing:
+class FileStateChange:
     """What becomes of files of a table, each by its path and the run that took it: a rollback left it out, or brought it back."""
 
     table: TableName
@@ -87,7 +87,7 @@ class Undoing:
 
 
 @dataclass(frozen=True)
-class SetAside:
+class QuarantinedFile:
     """A landing file that could not be read, where it lies now, and why."""
 
     path: str
@@ -134,7 +134,7 @@ class RunRecord:
     rows: Mapping[str, int] = field(default_factory=dict)
     inputs: tuple[InputPin, ...] = ()
     files: Mapping[str, int] = field(default_factory=dict)  # zone → how many of its files were read
-    set_aside: tuple[SetAside, ...] = ()
+    set_aside: tuple[QuarantinedFile, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     base: int | None = None  # the snapshot the table stood at before
     schema: int | None = None  # and its schema, to be set back should the run fail
@@ -153,7 +153,7 @@ class RunRecord:
 
 
 @dataclass(frozen=True)
-class RunBrief:
+class RunSummary:
     """As much of a record as can be read of many at once."""
 
     run_id: str
@@ -172,7 +172,7 @@ class Along:
 
     runs: tuple[RunRecord, ...] = ()
     consumed: tuple[ConsumedFile, ...] = ()
-    undoing: tuple[Undoing, ...] = ()
+    file_states: tuple[FileStateChange, ...] = ()
     events: tuple[Event, ...] = ()
     types: tuple[ZoneTypes, ...] = ()
 
@@ -194,11 +194,11 @@ class Records(Protocol):
         """Records, newest first."""
         ...
 
-    def briefs(self) -> tuple[RunBrief, ...]:
+    def summaries(self) -> tuple[RunSummary, ...]:
         """All records in brief, newest first."""
         ...
 
-    def releases(self) -> dict[TableName, str]:
+    def last_digests(self) -> dict[TableName, str]:
         """The release that the last successful run of each table was made from."""
         ...
 
@@ -209,7 +209,7 @@ class Records(Protocol):
         """
         ...
 
-    def sighted(self, sightings: Iterable[FileSighting]) -> None:
+    def record_moves(self, sightings: Iterable[MovedFile]) -> None:
         """Files were moved, or have another etag: the ledger knows them there from now on."""
         ...
 
@@ -221,7 +221,7 @@ class Records(Protocol):
         """What published runs took the columns of a zone's files for, by the pattern of the files; empty: all."""
         ...
 
-    def forget_runs(self, run_ids: Collection[str]) -> int:
+    def delete_runs(self, run_ids: Collection[str]) -> int:
         """Remove records of runs that have ended; which files they took stays known. Says how many there were."""
         ...
 

@@ -38,7 +38,7 @@ class Releases(Protocol):
         """Write down the next version and forget those to `drop`, in one step; `Conflict` if it is not the next one."""
         ...
 
-    def of(self, table: TableName) -> tuple[Release, ...]:
+    def versions(self, table: TableName) -> tuple[Release, ...]:
         """All versions of a pipeline, newest first."""
         ...
 
@@ -50,7 +50,7 @@ class Releases(Protocol):
         """Every version of every pipeline."""
         ...
 
-    def save(self, draft: Draft) -> None:
+    def save_draft(self, draft: Draft) -> None:
         """Remember a draft, in place of an earlier one of the same content."""
         ...
 
@@ -58,15 +58,15 @@ class Releases(Protocol):
         """Saved drafts, newest first: of one pipeline, or of all."""
         ...
 
-    def forget_draft(self, draft: Draft) -> bool:
+    def delete_draft(self, draft: Draft) -> bool:
         """Forget a draft, unless it was saved anew since it was read; returns whether it is gone."""
         ...
 
-    def delete(self, table: TableName, *, at: datetime) -> None:
+    def mark_deleted(self, table: TableName, *, at: datetime) -> None:
         """Remember that somebody deleted this pipeline."""
         ...
 
-    def undelete(self, tables: Iterable[TableName]) -> None:
+    def mark_present(self, tables: Iterable[TableName]) -> None:
         """These pipelines are there again."""
         ...
 

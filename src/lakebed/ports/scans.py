@@ -36,7 +36,7 @@ class ScanFile:
 
 
 @dataclass(frozen=True)
-class Stored:
+class ColumnGroup:
     """Files that hold the columns of a scan in the same way: `names` are theirs there, None for a column they do not have.
 
     Types are the same in all files of one, and may be narrower than the table's.
@@ -64,7 +64,7 @@ class Scan:
     total_files: int
     total_bytes: int
     plain: bool
-    stored: tuple[Stored, ...] = ()
+    groups: tuple[ColumnGroup, ...] = ()
 
     @property
     def bytes(self) -> int:

@@ -142,8 +142,8 @@ class TableMetadata:
     refs: Mapping[str, SnapshotRef]
     schema: int = 0  # the id of the present one
     schemas: Mapping[int, tuple[Column, ...]] = field(default_factory=dict)
-    log: tuple[tuple[datetime, int], ...] = ()  # since when `main` stood at which snapshot, oldest first
-    earlier: tuple[str, ...] = ()  # the metadata files before the present one that are still known, oldest first
+    snapshot_log: tuple[tuple[datetime, int], ...] = ()  # since when `main` stood at which snapshot, oldest first
+    metadata_log: tuple[str, ...] = ()  # the metadata files before the present one that are still known, oldest first
     statistics: tuple[str, ...] = ()  # files of statistics about it
 
     @property
@@ -163,7 +163,7 @@ class TableMetadata:
         """The columns that a snapshot was written with."""
         return self.columns_of(self.schema_at(snapshot))
 
-    def shown_at(self, snapshot: int | None) -> tuple[ColumnAlias, ...]:
+    def aliases_at(self, snapshot: int | None) -> tuple[ColumnAlias, ...]:
         """A snapshot's columns as they are called now, for engines that read it with its own names; none where these agree.
 
         Columns that came since are left out: a run may have added them, and may take them back.

@@ -158,7 +158,7 @@ def test_a_lost_publication_is_done_again(kept: Kept) -> None:
 def test_a_lost_metadata_file_is_not_replaced_by_one_that_contradicts_the_log(kept: Kept) -> None:
     table = kept.table()
     first = kept.lake.history(table)[-1].id
-    kept.lake.stores.catalog.amend(table, [SetRef("main", first)], along=Along(events=(Event("rolled_back", table, first),)))
+    kept.lake.stores.catalog.amend(table, [SetRef("main", first)], records=Along(events=(Event("rolled_back", table, first),)))
     kept.pointed(table).unlink()
     (found,) = [found for found in kept.check(repair=True).findings if found.severity == "problem"]
     assert found.repair is None
@@ -243,12 +243,12 @@ def test_a_hidden_table_of_a_dead_run_goes_unless_others_use_its_folder(kept: Ke
 def test_holds_of_tables_that_are_no_more_are_given_back(kept: Kept) -> None:
     table = kept.table()
     events = kept.lake.stores.events
-    events.hold("mirror", TableName("shop", "silver", "gone"), [1])
+    events.protect("mirror", TableName("shop", "silver", "gone"), [1])
     head = kept.lake.describe(table).head()
     assert head
-    events.hold("mirror", table, [head.id])
+    events.protect("mirror", table, [head.id])
     kept.check(repair=True)
-    assert [(hold.table, hold.snapshot) for hold in events.holds()] == [(table, head.id)]
+    assert [(hold.table, hold.snapshot) for hold in events.protected()] == [(table, head.id)]
 
 
 def test_a_dropped_table_is_looked_after_too(kept: Kept) -> None:

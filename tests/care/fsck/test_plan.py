@@ -23,11 +23,11 @@ from lakebed.ports import (
     RefMove,
     RunRecord,
     Snapshot,
-    SnapshotHold,
+    SnapshotProtection,
     SnapshotRef,
     TableMetadata,
 )
-from lakebed.ports.inspection import Checksum, Content, MetadataFile, PinRow
+from lakebed.ports.inspection import Checksum, FileContent, MetadataFile, PinRow
 from lakebed.settings import Root
 
 ROOT = Root.parse("/lake")
@@ -48,7 +48,7 @@ def file(
     place = ROOT.at(f"shop/warehouse/silver/{folder}")
     known = {one: Snapshot(one, None, at, "append", {}) for one in snapshots}
     refs = {MAIN: SnapshotRef(MAIN, snapshots[-1], "branch")} if snapshots else {}
-    metadata = TableMetadata(uuid, place, 2, at, (), (), (), properties or {}, known, refs, earlier=earlier)
+    metadata = TableMetadata(uuid, place, 2, at, (), (), (), properties or {}, known, refs, metadata_log=earlier)
     return MetadataFile(f"{place}/metadata/{number:05d}-x.metadata.json", number, metadata)
 
 
@@ -164,9 +164,9 @@ def branched(*refs: str) -> TableMetadata:
             FsckState({ORDERS: branched()}, pins=(PinRow("r1", ORDERS, 7, False), PinRow("r2", ORDERS, 7, True))),
             {"dead pin": Unpin(("r1",))},
         ),
-        (FsckState({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 7),)), {}),
-        (FsckState({ORDERS: branched()}, holds=(SnapshotHold("mirror", ORDERS, 8),)), {"dead hold": None}),
-        (FsckState({ORDERS: branched()}, holds=(SnapshotHold("m", HIDDEN, 8),)), {"dead hold": GiveBack("m", HIDDEN)}),
+        (FsckState({ORDERS: branched()}, holds=(SnapshotProtection("mirror", ORDERS, 7),)), {}),
+        (FsckState({ORDERS: branched()}, holds=(SnapshotProtection("mirror", ORDERS, 8),)), {"dead hold": None}),
+        (FsckState({ORDERS: branched()}, holds=(SnapshotProtection("m", HIDDEN, 8),)), {"dead hold": GiveBack("m", HIDDEN)}),
         (
             FsckState({ORDERS: branched()}, ledger={ORDERS: 3, TableName("shop", "silver", "gone"): 1}),
             {"ledger of unknown table": None},
@@ -189,9 +189,12 @@ def test_files_never_read_come_first_then_those_read_longest_ago() -> None:
 
 def test_content_is_judged_by_itself_and_by_what_it_was() -> None:
     known = Checksum("a", "s1", 1, THEN)
-    assert judge_content("t", "a", Content("s1", 1), known) is None
-    assert judge_content("t", "a", Content("s2", 1), None) is None
-    changed, broken = judge_content("t", "a", Content("s2", 1), known), judge_content("t", "a", Content("s1", 1, "torn"), known)
+    assert judge_content("t", "a", FileContent("s1", 1), known) is None
+    assert judge_content("t", "a", FileContent("s2", 1), None) is None
+    changed, broken = (
+        judge_content("t", "a", FileContent("s2", 1), known),
+        judge_content("t", "a", FileContent("s1", 1, "torn"), known),
+    )
     assert changed
     assert broken
     assert (changed.kind, broken.kind) == ("changed file", "damaged file")

@@ -94,6 +94,6 @@ def test_a_snapshot_of_former_columns_tells_what_the_present_ones_were(tmp_path:
     found = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
     head = found.head()
     assert head
-    assert found.shown_at(head.id) == (ColumnAlias("key", "id"),)  # note is not shown: a run may have added it, and fail
-    assert found.shown_at(None) == ()
+    assert found.aliases_at(head.id) == (ColumnAlias("key", "id"),)  # note is not shown: a run may have added it, and fail
+    assert found.aliases_at(None) == ()
     bench.close()

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from lakebed.care.fsck.spec import Finding, Severity, StoredContent
-from lakebed.ports import Reached
-from lakebed.ports.inspection import Checksum, Content, Damage
+from lakebed.ports import ReachableFile
+from lakebed.ports.inspection import Checksum, DamagedFile, FileContent
 
 _RESTORE = "Bring the file back from a backup of the files; until then, snapshots without it can be read."
 _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 
-def damage(table: str, found: Damage, *, dropped: bool = False) -> Finding:
+def damage(table: str, found: DamagedFile, *, dropped: bool = False) -> Finding:
     """A file that metadata leads to, and that cannot be read."""
-    missing = found.why == "there is no such file"
-    what = f"the {found.kind} of {table} {'is missing' if missing else f'cannot be read: {found.why}'}"
+    missing = found.reason == "there is no such file"
+    what = f"the {found.kind} of {table} {'is missing' if missing else f'cannot be read: {found.reason}'}"
     if dropped:
         advice = "The table cannot be restored whole."
         return Finding("damaged dropped table", "warning", found.location, f"{what} (it was dropped)", advice=advice)
@@ -23,7 +23,7 @@ def damage(table: str, found: Damage, *, dropped: bool = False) -> Finding:
     return Finding("missing file" if missing else "damaged file", "problem", found.location, what, advice=_RESTORE)
 
 
-def missing(table: str, reached: Reached, *, dropped: bool = False) -> Finding:
+def missing(table: str, reached: ReachableFile, *, dropped: bool = False) -> Finding:
     """A file that is not there; earlier metadata files are only history, and statistics only make reading quicker."""
     what = f"the {'earlier ' if reached.kind == 'metadata' else ''}{reached.kind} file of {table} is missing"
     if dropped:
@@ -33,7 +33,7 @@ def missing(table: str, reached: Reached, *, dropped: bool = False) -> Finding:
     return Finding("missing file", severity, reached.location, what, advice=_RESTORE if severity == "problem" else "")
 
 
-def wrong_size(table: str, reached: Reached, size: int) -> Finding:
+def wrong_size(table: str, reached: ReachableFile, size: int) -> Finding:
     """A file that is longer or shorter than its manifest says."""
     what = f"the {reached.kind} file of {table} has {size:,} bytes, its manifest says {reached.size:,}"
     return Finding("wrong size", "problem", reached.location, what, advice=_RESTORE)
@@ -45,7 +45,7 @@ def to_read(files: Iterable[str], known: Mapping[str, Checksum], *, limit: int |
     return tuple(order if limit is None else order[:limit])
 
 
-def judge_content(table: str, location: str, content: Content, known: Checksum | None) -> Finding | None:
+def judge_content(table: str, location: str, content: FileContent, known: Checksum | None) -> Finding | None:
     """What reading a file has shown: bytes that are no such file, or not those that it held before."""
     if content.fault:
         return Finding(

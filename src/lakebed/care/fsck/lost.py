@@ -8,7 +8,7 @@ from lakebed.care.fsck.pointing import Replacement, replacement
 from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding, PointBack
 from lakebed.ports import Pointer, RecordedEvent, RefMove
-from lakebed.ports.inspection import Damage, Repoint, Row
+from lakebed.ports.inspection import DamagedFile, PointerChange, PointerRow
 
 _LIST = re.compile(r"snap-(\d+)-")
 _AT_ONCE = 10_000
@@ -26,16 +26,16 @@ def with_repair(tools: FsckServices, found: Finding, pointers: Iterable[Pointer]
     chosen = _replacement(tools, lost, row, path.rsplit("/metadata/", 1)[0])
     if isinstance(chosen, str):
         return replace(found, what=f"{found.what}; {chosen}")
-    return replace(found, repair=PointBack(lost.table, Repoint(row, chosen.file.location), chosen.replay), advice="")
+    return replace(found, repair=PointBack(lost.table, PointerChange(row, chosen.file.location), chosen.replay), advice="")
 
 
 def _same(tools: FsckServices, one: str, other: str) -> bool:
     return (tools.root.relative(one) or one) == (tools.root.relative(other) or other)
 
 
-def _replacement(tools: FsckServices, lost: Pointer, row: Row, folder: str) -> Replacement | str:
+def _replacement(tools: FsckServices, lost: Pointer, row: PointerRow, folder: str) -> Replacement | str:
     read = tools.inspection.metadata_files(f"{folder}/metadata")
-    files = [file for file in read if not isinstance(file, Damage) and not _same(tools, file.location, lost.location)]
+    files = [file for file in read if not isinstance(file, DamagedFile) and not _same(tools, file.location, lost.location)]
     before = next((file for file in files if row.previous and _same(tools, file.location, row.previous)), None)
     names = (info.path.rsplit("/", 1)[-1] for info in tools.files.list(f"{folder}/metadata"))
     lists = {int(found[1]) for name in names if (found := _LIST.match(name))}

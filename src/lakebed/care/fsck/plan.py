@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lakebed.care.fsck.spec import ClearStage, Finding, GiveBack, Heal, Pipelined, Purge, Settle, Unpin
 from lakebed.names import TableName, run_of_branch, run_of_hidden, short_id
-from lakebed.ports import Publication, RunRecord, SnapshotHold, TableMetadata
+from lakebed.ports import Publication, RunRecord, SnapshotProtection, TableMetadata
 from lakebed.ports.inspection import PinRow
 
 
@@ -19,7 +19,7 @@ class FsckState:
     leased: frozenset[TableName] = frozenset()  # somebody works on them now
     running: tuple[RunRecord, ...] = ()
     pins: tuple[PinRow, ...] = ()
-    holds: tuple[SnapshotHold, ...] = ()
+    holds: tuple[SnapshotProtection, ...] = ()
     ledger: Mapping[TableName, int] = field(default_factory=dict)
     unsettled: tuple[Publication, ...] = ()
     pipelines: Pipelined = field(default_factory=Pipelined)

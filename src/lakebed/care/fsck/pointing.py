@@ -43,7 +43,7 @@ def replacement(
         return "there is no other metadata file of this table that can be read"
     if len({file.metadata.uuid for file in files}) > 1:
         return "metadata files of several tables lie in its folder"
-    if found is not before and lost not in found.metadata.earlier:
+    if found is not before and lost not in found.metadata.metadata_log:
         return f"the newest one that can be read ({found.location.rsplit('/', 1)[-1]}) is not the one just before it"
     known = {snapshot for file in files for snapshot in file.metadata.snapshots}
     if unknown := sorted(set(lists) - known):

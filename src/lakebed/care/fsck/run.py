@@ -51,7 +51,7 @@ def check(tools: FsckServices, *, sample: int | None) -> FsckReport:
 
 
 def _database(tools: FsckServices) -> Iterator[Finding]:
-    if fault := tools.audit.fault():
+    if fault := tools.audit.database_fault():
         advice = "Make a copy of it, then restore a backup: lakebed restore BACKUP --force --newest"
         yield Finding("damaged database", "problem", tools.catalog.where, f"the database is damaged: {fault}", advice=advice)
 
@@ -78,8 +78,8 @@ def _state(tools: FsckServices, inventory: Inventory) -> FsckState:
         leased=frozenset(table for table in work if tools.leases.holder(str(table))),
         running=running,
         pins=tools.audit.pins(),
-        holds=tools.events.holds(),
-        ledger=tools.audit.ledger(),
+        holds=tools.events.protected(),
+        ledger=tools.audit.consumed_counts(),
         unsettled=tools.catalog.unsettled(),
         pipelines=tools.pipelines,
         shared=_shared(tools, tables, inventory),
@@ -129,8 +129,8 @@ def _do(tools: FsckServices, repair: Repair) -> None:
         case PointBack(table, move, replay) if tools.pointing:
             with hold_lease(tools.leases, str(table), holder=tools.holder, limit=tools.limit) as held:
                 event = Event("altered", table, detail={"by": "fsck", "metadata": move.to})
-                to = tools.pointing.staged(move.to, replay) if replay else move.to
-                tools.pointing.repoint([replace(move, to=to)], leases=[held.require()], along=Along(events=(event,)))
+                to = tools.pointing.stage(move.to, replay) if replay else move.to
+                tools.pointing.change([replace(move, to=to)], leases=[held.require()], records=Along(events=(event,)))
         case Purge(table):
             with hold_lease(tools.leases, str(table), holder=tools.holder, limit=tools.limit):
                 tools.catalog.purge(table)
@@ -139,7 +139,7 @@ def _do(tools: FsckServices, repair: Repair) -> None:
         case Unpin(run_ids):
             tools.records.unpin(run_ids)
         case GiveBack(holder, table):
-            tools.events.give_back(holder, table)
+            tools.events.unprotect(holder, table)
         case Settle():
             settle_publications(tools.catalog)
 

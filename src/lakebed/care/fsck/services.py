@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from lakebed.care.fsck.spec import Pipelined, StoredContent
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Events, Files, Leases, Records
-from lakebed.ports.inspection import Audit, Inspection, Pointing
+from lakebed.ports.inspection import Audit, FileInspector, PointerRows
 from lakebed.settings import Root
 
 Report = Callable[[str], None]
@@ -28,11 +28,11 @@ class FsckServices:
     records: Records
     events: Events
     audit: Audit
-    inspection: Inspection
+    inspection: FileInspector
     heal: Callable[[TableName], None]
     holder: str
     limit: float  # of leases, in seconds
-    pointing: Pointing | None = None  # None: the catalog is a server of its own
+    pointing: PointerRows | None = None  # None: the catalog is a server of its own
     pipelines: Pipelined = field(default_factory=Pipelined)
     stored: tuple[StoredContent, ...] = ()
     report: Report = quiet

@@ -6,7 +6,7 @@ from typing import Literal
 
 from lakebed.names import TableName
 from lakebed.ports import RefMove
-from lakebed.ports.inspection import Repoint
+from lakebed.ports.inspection import PointerChange
 
 Severity = Literal["problem", "warning", "info"]
 FindingKind = Literal[
@@ -36,7 +36,7 @@ class PointBack:
     """
 
     table: TableName
-    move: Repoint
+    move: PointerChange
     replay: RefMove | None = None
 
     def __str__(self) -> str:

@@ -11,8 +11,8 @@ from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding
 from lakebed.errors import FileMissing
 from lakebed.names import TableName
-from lakebed.ports import FileInfo, Pointer, Reached
-from lakebed.ports.inspection import Checksum, Damage
+from lakebed.ports import FileInfo, Pointer, ReachableFile
+from lakebed.ports.inspection import Checksum, DamagedFile
 from lakebed.settings import DATA
 from lakebed.tables import USED_MARKER
 
@@ -27,7 +27,7 @@ class Inventory:
     """The files of the lake's warehouses, listed once, and which of them tables reach."""
 
     files: dict[str, FileInfo]
-    reached: dict[str, tuple[str, Reached]] = field(default_factory=dict)  # path → table and what it is to it
+    reached: dict[str, tuple[str, ReachableFile]] = field(default_factory=dict)  # path → table and what it is to it
     places: dict[str, str] = field(default_factory=dict)  # folder of a table → its name
     read: int = 0
     bytes: int = 0
@@ -66,9 +66,9 @@ def walk_table(tools: FsckServices, inventory: Inventory, pointer: Pointer, *, d
     table = str(pointer.table)
     _place(tools, inventory, pointer)
     for found in tools.inspection.walk(pointer):
-        if isinstance(found, Damage):
+        if isinstance(found, DamagedFile):
             if path := tools.root.relative(found.location):  # what is damaged is reached all the same
-                inventory.reached.setdefault(path, (table, Reached(found.location, found.kind)))
+                inventory.reached.setdefault(path, (table, ReachableFile(found.location, found.kind)))
             yield damage(table, found, dropped=dropped)
             continue
         size = _size(tools, inventory, found)
@@ -80,7 +80,7 @@ def walk_table(tools: FsckServices, inventory: Inventory, pointer: Pointer, *, d
             inventory.reached[path] = (table, found)
 
 
-def _size(tools: FsckServices, inventory: Inventory, reached: Reached) -> int | None:
+def _size(tools: FsckServices, inventory: Inventory, reached: ReachableFile) -> int | None:
     listed = inventory.files.get(tools.root.relative(reached.location) or "")
     return listed.size if listed else tools.inspection.size(reached.location)  # made since, or elsewhere
 
@@ -102,9 +102,9 @@ def read_some(tools: FsckServices, inventory: Inventory, *, sample: int | None) 
     for start in range(0, len(chosen), _AT_ONCE):
         tools.report(f"reading file {start + 1:,} of {len(chosen):,}")
         judged = [_read(tools, inventory, path, known.get(path)) for path in chosen[start : start + _AT_ONCE]]
-        tools.audit.remember([one for one in judged if isinstance(one, Checksum)])
+        tools.audit.save_checksums([one for one in judged if isinstance(one, Checksum)])
         yield from (one for one in judged if isinstance(one, Finding))
-    tools.audit.forget([path for path in known if path not in inventory.reached])
+    tools.audit.delete_checksums([path for path in known if path not in inventory.reached])
 
 
 def _read(tools: FsckServices, inventory: Inventory, path: str, known: Checksum | None) -> Finding | Checksum | None:

@@ -26,11 +26,11 @@ def purge(step: PurgeDropped, tools: CareServices, *, now: datetime, on_progress
     removal = _purging(member, look.stock, tools, now=now)
     write_removal(tools.files, removal)
     try:
-        tools.catalog.forget_dropped(step.dropped)
+        tools.catalog.delete_dropped(step.dropped)
     except PointerMoved:
         discard_removal(tools.files, removal)
         return Done({}, message="it was restored, or purged by somebody else")
-    tools.events.note(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
+    tools.events.append(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
     return with_counts(remove(removal, tools, on_progress=on_progress), {"tables": 1})
 
 

@@ -83,7 +83,7 @@ def _forget_snapshots(
     head = metadata.head()
     event = Event("expired", pointer.table, head.id if head else None, {"snapshots": ",".join(map(str, ids))})
     tools.catalog.amend(
-        pointer.table, [RemoveSnapshots(ids)], seen=pointer, leases=[held.require()], along=Along(events=(event,))
+        pointer.table, [RemoveSnapshots(ids)], expected=pointer, leases=[held.require()], records=Along(events=(event,))
     )
 
 

@@ -8,7 +8,7 @@ from lakebed.care.services import ZoneRules
 from lakebed.care.survey import LakeSurvey
 from lakebed.landing.plan import PROCESSED
 from lakebed.names import TableName
-from lakebed.ports import FileInfo, RunBrief
+from lakebed.ports import FileInfo, RunSummary
 from lakebed.settings import CareSettings, TableCare
 
 _UNKNOWN = 7  # times as long: what no record tells of may belong to another lake, or to a run whose record is gone
@@ -37,7 +37,7 @@ def _archived(file: FileInfo, zone: ZoneRules) -> datetime:
 
 
 def purge_staging(
-    place: str, files: Iterable[FileInfo], runs: Mapping[str, RunBrief], settings: CareSettings, *, now: datetime
+    place: str, files: Iterable[FileInfo], runs: Mapping[str, RunSummary], settings: CareSettings, *, now: datetime
 ) -> Iterator[PurgeFolders]:
     """Folders of runs that ended; a run's own time counts too, for its files may be links to older ones."""
     folders: dict[str, list[FileInfo]] = {}
@@ -50,7 +50,7 @@ def purge_staging(
         yield PurgeFolders(place=place, folders=tuple(sorted(old)), bytes=size, why="nobody works with them any more")
 
 
-def _is_over(name: str, inside: list[FileInfo], runs: Mapping[str, RunBrief], settings: CareSettings, now: datetime) -> bool:
+def _is_over(name: str, inside: list[FileInfo], runs: Mapping[str, RunSummary], settings: CareSettings, now: datetime) -> bool:
     newest = max(*(file.modified for file in inside), run_time(name) or datetime.min.replace(tzinfo=UTC))
     known = runs.get(name)
     if known and known.state == "running":
@@ -59,7 +59,7 @@ def _is_over(name: str, inside: list[FileInfo], runs: Mapping[str, RunBrief], se
 
 
 def purge_logs(
-    place: str, files: Iterable[FileInfo], runs: Mapping[str, RunBrief], settings: CareSettings, *, now: datetime
+    place: str, files: Iterable[FileInfo], runs: Mapping[str, RunSummary], settings: CareSettings, *, now: datetime
 ) -> Iterator[PurgeLogs]:
     """Logs that nothing was added to for long; never one of a run that goes on."""
     limit = now - timedelta(days=settings.logs_max_age_days)
@@ -74,7 +74,7 @@ def _stem(path: str) -> str:
 
 
 def purge_runs(
-    table: TableName, runs: Iterable[RunBrief], judged: tuple[str, ...], rules: TableCare, *, now: datetime
+    table: TableName, runs: Iterable[RunSummary], judged: tuple[str, ...], rules: TableCare, *, now: datetime
 ) -> Iterator[PurgeRuns]:
     """Records beyond their number or age, given newest first; the last success stays, for it says what the table is made of."""
     limit = now - timedelta(days=rules.runs_max_age_days)

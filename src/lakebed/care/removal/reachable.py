@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from lakebed.care.all_tables import Member, Stock, path_below
 from lakebed.care.removal.removal import belongs_to, below
 from lakebed.errors import DamagedTable, LakebedError, PathUnresolved
-from lakebed.ports import Files, ForeignTable, Pointer, Reach
+from lakebed.ports import Files, ForeignTable, Pointer, ReachableFiles
 from lakebed.settings import normalized_location
 from lakebed.tables import table_folder
 
@@ -32,7 +32,7 @@ class Reachable:
     """Which files tables reach. A metadata file never changes, so each is followed once, however often stock is taken."""
 
     files: Files
-    reach: Reach
+    reach: ReachableFiles
     _known: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by where a table's metadata is
     _reached: Counter[str] = field(default_factory=Counter)  # by how many of those
 
@@ -64,7 +64,7 @@ class Reachable:
         """Another table that needs a file which this one reaches, or which lies in its folder; empty if there is none."""
         self.by(stock)
         own, folder = set(self._known[member.pointer.location]), f"{member.folder or _spelt(member)}/"
-        itself = member.dropped.hidden if member.dropped else member.pointer.table  # a REST catalog keeps it under that name
+        itself = member.dropped.hidden_name if member.dropped else member.pointer.table  # a REST catalog keeps it under that name
         others = (row for row in stock.rows if row != member.pointer and row.table != itself)
         found = (str(one.table) for one in others if any(_meets(path, own, folder) for path in self._known[one.location]))
         view = next((f"the view in {view}" for view in stock.views if f"{view}/".startswith(folder)), "")

@@ -9,7 +9,7 @@ import duckdb
 
 from lakebed.engines.duckdb.failures import as_failure
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.planning.prepare import Operator
+from lakebed.query.planning.prepare import OperatorProfile
 
 _TELLING = ("Filters", "Function", "Join Type", "Conditions", "Groups", "Aggregates", "Order By")
 
@@ -39,7 +39,7 @@ class DuckRows:
         with failing(self._plan.sql, self._plan):
             yield from reader
 
-    def operators(self) -> tuple[Operator, ...]:
+    def operators(self) -> tuple[OperatorProfile, ...]:
         found = json.loads(self._connection.get_profiling_information(format="json"))
         return tuple(sorted(_operators(found), key=lambda one: one.ms, reverse=True))
 
@@ -47,10 +47,10 @@ class DuckRows:
         self._close()
 
 
-def _operators(tree: Mapping[str, Any]) -> Iterator[Operator]:
+def _operators(tree: Mapping[str, Any]) -> Iterator[OperatorProfile]:
     for child in tree.get("children") or ():
         detail = ", ".join(f"{key}: {value}" for key, value in (child.get("extra_info") or {}).items() if key in _TELLING)
-        yield Operator(child["operator_name"], detail, child["operator_timing"] * 1000, child["operator_cardinality"])
+        yield OperatorProfile(child["operator_name"], detail, child["operator_timing"] * 1000, child["operator_cardinality"])
         yield from _operators(child)
 
 

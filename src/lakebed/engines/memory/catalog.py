@@ -17,7 +17,7 @@ from lakebed.ports import (
     Along,
     Amendment,
     Column,
-    Dropped,
+    DroppedTable,
     ForeignTable,
     Lease,
     Pointer,
@@ -95,7 +95,7 @@ class MemoryCatalog:
     _metadata: dict[str, TableMetadata] = field(default_factory=dict)
     _rows: dict[int, tuple[int, ...]] = field(default_factory=dict)
     _published: dict[str, Publication] = field(default_factory=dict)
-    _dropped: dict[str, Dropped] = field(default_factory=dict)
+    _dropped: dict[str, DroppedTable] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
@@ -147,19 +147,19 @@ class MemoryCatalog:
         head = self._metadata[self._pointers[table].location].head(ref)
         return sorted(self._rows[head.id]) if head else []
 
-    def swap(
+    def commit(
         self,
         publication: Publication,
         *,
-        seen: Mapping[TableName, Pointer],
+        expected: Mapping[TableName, Pointer],
         leases: Sequence[Lease] = (),
-        along: Along = NOTHING_ALONG,
+        records: Along = NOTHING_ALONG,
     ) -> None:
         with self._lock:
             for lease in leases:
                 self.leases.fence(lease)
             for move in publication.moves:
-                if self._pointers.get(move.table) != seen[move.table] or move.becomes in self._pointers:
+                if self._pointers.get(move.table) != expected[move.table] or move.becomes in self._pointers:
                     raise PointerMoved(str(move.table))
             for move in publication.moves:
                 self._move(move)
@@ -181,55 +181,55 @@ class MemoryCatalog:
         table: TableName,
         amendments: Sequence[Amendment],
         *,
-        seen: Pointer | None = None,
+        expected: Pointer | None = None,
         leases: Sequence[Lease] = (),
-        along: Along = NOTHING_ALONG,
+        records: Along = NOTHING_ALONG,
     ) -> None:
         with self._lock:
             for lease in leases:
                 self.leases.fence(lease)
             pointer = self._pointers.get(table)
-            if seen and pointer != seen:
+            if expected and pointer != expected:
                 raise PointerMoved(str(table))
             if pointer:
                 self._point(table, reduce(_amended, amendments, self._metadata[pointer.location]))
 
-    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
         with self._lock:
             if table not in self._pointers or to in self._pointers:
                 raise PointerMoved(str(to))
             self._pointers[to] = Pointer(to, self._pointers.pop(table).location)
 
-    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> Dropped | None:
+    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> DroppedTable | None:
         with self._lock:
             pointer = self._pointers.pop(table, None)
             if pointer is None:
                 return None
-            gone = Dropped(self._metadata[pointer.location].uuid, table, pointer.location, datetime.now(UTC))
+            gone = DroppedTable(self._metadata[pointer.location].uuid, table, pointer.location, datetime.now(UTC))
             self._dropped[gone.uuid] = gone
             return gone
 
-    def dropped(self) -> tuple[Dropped, ...]:
+    def dropped(self) -> tuple[DroppedTable, ...]:
         return tuple(sorted(self._dropped.values(), key=lambda gone: gone.at, reverse=True))
 
-    def restore(self, dropped: Dropped, to: TableName, *, along: Along = NOTHING_ALONG) -> None:
+    def restore(self, dropped: DroppedTable, to: TableName, *, records: Along = NOTHING_ALONG) -> None:
         with self._lock:
             if dropped.uuid not in self._dropped:
                 raise PointerMoved(str(dropped.table))
             self.register(to, dropped.location)
             del self._dropped[dropped.uuid]
 
-    def forget_dropped(self, dropped: Dropped) -> None:
+    def delete_dropped(self, dropped: DroppedTable) -> None:
         self._dropped.pop(dropped.uuid, None)
 
-    def register(self, table: TableName, location: str, *, along: Along = NOTHING_ALONG) -> None:
+    def register(self, table: TableName, location: str, *, records: Along = NOTHING_ALONG) -> None:
         with self._lock:
             if table in self._pointers:
                 raise PointerMoved(str(table))
             self._pointers[table] = Pointer(table, location)
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, along: Along = NOTHING_ALONG
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: Along = NOTHING_ALONG
     ) -> None:
         with self._lock:
             if to in self._pointers:

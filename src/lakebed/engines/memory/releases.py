@@ -17,14 +17,14 @@ class MemoryReleases:
         self._deleted: dict[TableName, datetime] = {}
 
     def add(self, release: Release, *, drop: Collection[int] = ()) -> None:
-        newest = self.of(release.table)
+        newest = self.versions(release.table)
         if release.version != (newest[0].version if newest else 0) + 1:
             raise Conflict("somebody else released it meanwhile.")
         self._releases[release.table, release.version] = release
         self._releases = {key: one for key, one in self._releases.items() if key[0] != release.table or key[1] not in drop}
         self._deleted.pop(release.table, None)
 
-    def of(self, table: TableName) -> tuple[Release, ...]:
+    def versions(self, table: TableName) -> tuple[Release, ...]:
         return tuple(one for key, one in sorted(self._releases.items(), reverse=True) if key[0] == table)
 
     def newest(self) -> dict[TableName, Release]:
@@ -33,7 +33,7 @@ class MemoryReleases:
     def all(self) -> tuple[Release, ...]:
         return tuple(one for _, one in sorted(self._releases.items()))
 
-    def save(self, draft: Draft) -> None:
+    def save_draft(self, draft: Draft) -> None:
         self._drafts[draft.table, draft.digest] = draft
         self._deleted.pop(draft.table, None)
 
@@ -41,17 +41,17 @@ class MemoryReleases:
         found = [draft for draft in self._drafts.values() if table in (None, draft.table)]
         return tuple(sorted(found, key=lambda draft: (-draft.at.timestamp(), draft.digest)))
 
-    def forget_draft(self, draft: Draft) -> bool:
+    def delete_draft(self, draft: Draft) -> bool:
         known = self._drafts.get((draft.table, draft.digest))
         if known is None or known.at > draft.at:
             return False
         del self._drafts[draft.table, draft.digest]
         return True
 
-    def delete(self, table: TableName, *, at: datetime) -> None:
+    def mark_deleted(self, table: TableName, *, at: datetime) -> None:
         self._deleted[table] = at
 
-    def undelete(self, tables: Iterable[TableName]) -> None:
+    def mark_present(self, tables: Iterable[TableName]) -> None:
         for table in tables:
             self._deleted.pop(table, None)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed.engines.spark.failures import as_failure
 from lakebed.engines.spark.frames import Staging, as_frame
 from lakebed.engines.spark.types import ddl
-from lakebed.ports import RUN_ID, Field, FileGroup, FileRows, Unreadable
+from lakebed.ports import RUN_ID, Field, FileGroup, FileRows, UnreadableFiles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,7 +23,7 @@ class SparkCompute:
     ) -> None:
         self.session: Any = session
         self._spark, self._staging, self._close = session, staging, close
-        self.stamp(RUN_ID, run_id)
+        self.set_snapshot_property(RUN_ID, run_id)
         # With pruning on, Spark counts rows of a CSV file without noticing the broken ones.
         session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
 
@@ -34,7 +34,7 @@ class SparkCompute:
         except Exception as error:
             raise as_failure(error) from error
 
-    def stamp(self, key: str, value: str) -> None:
+    def set_snapshot_property(self, key: str, value: str) -> None:
         self._spark.conf.set(f"{_STAMP}.{key}", value)
 
     def query(self, text: str) -> "DataFrame":
@@ -49,7 +49,7 @@ class SparkCompute:
         with self._answering():
             return tuple(Field(field.name, ddl(field.dataType)) for field in frame.schema.fields)
 
-    def name(self, frame: "DataFrame", view: str) -> None:
+    def create_view(self, frame: "DataFrame", view: str) -> None:
         with self._answering():
             frame.createOrReplaceTempView(view)
 
@@ -62,7 +62,7 @@ class SparkCompute:
             frame = self._spark.sql(query) if isinstance(query, str) else query
             return [dict(zip(frame.columns, row, strict=True)) for row in frame.limit(limit).collect()]
 
-    def create(self, frame: "DataFrame", table: str, *, location: str | None, properties: Mapping[str, str]) -> None:
+    def create_table(self, frame: "DataFrame", table: str, *, location: str | None, properties: Mapping[str, str]) -> None:
         writer = frame.writeTo(table).using("iceberg").tableProperty("format-version", "2")
         for key, value in properties.items():
             writer = writer.tableProperty(key, value)
@@ -71,7 +71,7 @@ class SparkCompute:
         with self._answering():
             writer.create()
 
-    def shape(self, frame: "DataFrame", fields: Sequence[Field]) -> "DataFrame":
+    def conform(self, frame: "DataFrame", fields: Sequence[Field]) -> "DataFrame":
         from pyspark.sql import functions as f
 
         there = {column.casefold(): column for column in frame.columns}
@@ -88,7 +88,7 @@ class SparkCompute:
         with self._answering():
             return frame.selectExpr(*expressions)
 
-    def save(self, frame: "DataFrame") -> tuple[str, ...]:
+    def materialize(self, frame: "DataFrame") -> tuple[str, ...]:
         with self._answering():
             return self._staging.save(frame)
 
@@ -102,13 +102,13 @@ class SparkCompute:
         with self._answering():
             frame.writeTo(target).overwrite(lit(True))
 
-    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | Unreadable:
+    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
         from lakebed.engines.spark.landing.check import infer_files
 
         with self._answering():
             return infer_files(self._spark, group)
 
-    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
+    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
         from lakebed.engines.spark.landing.check import check_files
 
         with self._answering():

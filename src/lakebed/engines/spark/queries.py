@@ -7,7 +7,7 @@ from lakebed.engines.spark.failures import as_failure
 from lakebed.errors import BadQuery, LakebedError
 from lakebed.ports import Compute
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.planning.prepare import Operator
+from lakebed.query.planning.prepare import OperatorProfile
 
 
 class SparkRows:
@@ -44,7 +44,7 @@ class SparkRows:
         except Exception as error:
             raise as_failure(error) from error
 
-    def operators(self) -> tuple[Operator, ...]:
+    def operators(self) -> tuple[OperatorProfile, ...]:
         return ()
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lakebed.landing.checking.read_groups import Address, ReadGroup
 from lakebed.landing.formats.sniffed import Bad
-from lakebed.ports import FileInfo, Unreadable
+from lakebed.ports import FileInfo, UnreadableFiles
 
 _FEW = 3  # so many culprits are taken out one by one; if there are more, dividing finds them sooner
 
@@ -29,7 +29,7 @@ class Blame:
         """What is wrong with the bytes of a file, by our own eyes."""
         return self.look(file, member.multiline)
 
-    def narrow(self, groups: Sequence[ReadGroup], answer: Unreadable) -> tuple[tuple[ReadGroup, ...], ...]:
+    def narrow(self, groups: Sequence[ReadGroup], answer: UnreadableFiles) -> tuple[tuple[ReadGroup, ...], ...]:
         """Reading these groups failed: refuse the file that is surely at fault, and say in which parts to read the rest.
 
         It is surely at fault if it was the only one, or if the engine named it and we see its damage too.

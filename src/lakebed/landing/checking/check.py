@@ -13,7 +13,7 @@ from lakebed.landing.formats.sniffed import Bad, Sniffed
 from lakebed.landing.formats.verify import damage, line_of
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type, kept_as
-from lakebed.ports import FileInfo, FileRows, Files, Unreadable
+from lakebed.ports import FileInfo, FileRows, Files, UnreadableFiles
 
 _Rows = Mapping[str, FileRows]
 
@@ -128,7 +128,7 @@ class _Checking:
         if not groups:
             return {}
         answer = self.reader.check_files([member.to_read(reading_columns(member, target), self.address) for member in groups])
-        if isinstance(answer, Unreadable):
+        if isinstance(answer, UnreadableFiles):
             parts = self.blame.narrow(groups, answer)
             return {path: row for part in parts for path, row in self._rows(part, target).items()}
         found = {row.path: row for row in answer}
@@ -160,7 +160,7 @@ class _Checking:
 
     def _shown(self, member: ReadGroup) -> dict[str, Type]:
         answer = _plain(member.types) if member.format == "parquet" else self.inference.shown(member)
-        return {} if isinstance(answer, Unreadable) else answer
+        return {} if isinstance(answer, UnreadableFiles) else answer
 
     def _wanted_by(self, member: ReadGroup) -> str:
         taken = self.inference.taken

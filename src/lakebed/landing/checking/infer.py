@@ -11,7 +11,7 @@ from lakebed.landing.formats.csv_text import repeated
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.type_text import parse_type
 from lakebed.landing.types import STRING, Type
-from lakebed.ports import Field, Unreadable
+from lakebed.ports import Field, UnreadableFiles
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Inference:
         """The groups with their types: divided where files cannot be read together, and without those that are bad."""
         return tuple(typed for member in groups for typed in self._of(member))
 
-    def types(self, member: ReadGroup) -> dict[str, Type] | Unreadable:
+    def types(self, member: ReadGroup) -> dict[str, Type] | UnreadableFiles:
         """The types of a group's columns, by their names in the files."""
         if member.format == "csv" and (expected := self.spec.expected):
             folded = {name.casefold(): type_ for name, type_ in expected.items()}
@@ -40,15 +40,15 @@ class Inference:
         if member.format == "csv" and len(known) == len(member.columns):
             return known
         answer = self.shown(member)
-        if member.format == "parquet" or isinstance(answer, Unreadable):
+        if member.format == "parquet" or isinstance(answer, UnreadableFiles):
             return answer
         return {name: read_as(self.taken.of(name), type_) for name, type_ in answer.items()}
 
-    def shown(self, member: ReadGroup) -> dict[str, Type] | Unreadable:
+    def shown(self, member: ReadGroup) -> dict[str, Type] | UnreadableFiles:
         """The types that the values of a group show, whatever its columns were taken for before."""
         asked = member.of(member.files[:1]) if member.format == "parquet" else member  # Parquet files alike have one schema
         answer = self.reader.infer_files(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
-        if isinstance(answer, Unreadable):
+        if isinstance(answer, UnreadableFiles):
             return answer
         names = member.columns or tuple(column.name for column in answer)
         nanos = {name: parse_type(type_) for name, type_ in member.nanos}
@@ -67,7 +67,7 @@ class Inference:
     def _anew(self, member: ReadGroup) -> tuple[ReadGroup, ...]:
         wrong = "" if member.format == "json" else drift(member, self.spec)
         answer = self.types(member) if not wrong else {}
-        if isinstance(answer, Unreadable):
+        if isinstance(answer, UnreadableFiles):
             return tuple(typed for part in self.blame.narrow([member], answer) for typed in self.typed(part))
         typed = replace(member, types=answer)
         wrong = wrong or _two_spellings(typed) or _nested(typed) or drift(typed, self.spec)

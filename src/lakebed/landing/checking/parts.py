@@ -9,7 +9,7 @@ from lakebed.landing.checking.reader import Reader
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type
 from lakebed.names import spark_identifier
-from lakebed.ports import Field, FileInfo, Frame, Unreadable
+from lakebed.ports import Field, FileInfo, Frame, UnreadableFiles
 
 
 def frame_of(reader: Reader, checked: CheckedFiles, spec: ZoneSpec, address: Address) -> Frame | None:
@@ -42,13 +42,13 @@ def frame_of_some(
 def _names(reader: Reader, member: ReadGroup, address: Address) -> Iterator[str]:
     """The columns of some of a group's files: JSON records have no others than those that occur."""
     answer = reader.infer_files(member.to_read((), address)) if member.format == "json" else ()
-    found = () if isinstance(answer, Unreadable) else tuple(column.name for column in answer)
+    found = () if isinstance(answer, UnreadableFiles) else tuple(column.name for column in answer)
     yield from found or member.columns or member.types
 
 
 def _read(reader: Reader, groups: Sequence[ReadGroup], target: Mapping[str, Type], address: Address) -> Frame:
     asked = [member.to_read(reading_columns(member, target), address) for member in groups]
-    return reader.union([reader.shape(reader.read_files(group), _fields(target)) for group in asked])
+    return reader.union([reader.conform(reader.read_files(group), _fields(target)) for group in asked])
 
 
 def _fields(target: Mapping[str, Type]) -> list[Field]:

@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from lakebed.ports import Field, FileGroup, FileRows, Frame, Unreadable
+from lakebed.ports import Field, FileGroup, FileRows, Frame, UnreadableFiles
 
 
 class Reader(Protocol):
     """Reads groups of files."""
 
-    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | Unreadable:
+    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
         """The columns that the values of the files show, names spelt as they are there."""
         ...
 
-    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
+    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
         """All files read once, in one job, and what was found in each; a file without a record may be left out."""
         ...
 
@@ -25,7 +25,7 @@ class Reader(Protocol):
         """The rows of the files; a record that does not fit fails the job that meets it."""
         ...
 
-    def shape(self, frame: Frame, fields: Sequence[Field]) -> Frame:
+    def conform(self, frame: Frame, fields: Sequence[Field]) -> Frame:
         """The frame with exactly these columns: cast where types differ, NULL where it has none."""
         ...
 
@@ -38,4 +38,4 @@ class Reader(Protocol):
         ...
 
 
-__all__ = ["FileRows", "Reader", "Unreadable"]
+__all__ = ["FileRows", "Reader", "UnreadableFiles"]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from lakebed.landing import recognise
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.services import RunServices
-from lakebed.ports import ConsumedFile, FileInfo, FileSighting, Records
+from lakebed.ports import ConsumedFile, FileInfo, MovedFile, Records
 
 _AT_ONCE = 100
 
@@ -18,21 +18,21 @@ def known_files(
     seen = recognise(tools.placement.files, present, rows)
     if not seen:
         return rows
-    tools.records.sighted(seen)
+    tools.records.record_moves(seen)
     return tools.records.consumed(zone, table=table)
 
 
-def written_down(sightings: Iterable[FileSighting], records: Records) -> int:
+def written_down(sightings: Iterable[MovedFile], records: Records) -> int:
     """Let files be moved one by one, and the ledger know where they lie; what was moved before an error too. Says how many."""
-    count, pending = 0, list[FileSighting]()
+    count, pending = 0, list[MovedFile]()
     try:
         for seen in sightings:
             count += 1
             pending.append(seen)
             if len(pending) == _AT_ONCE:
-                records.sighted(pending)
+                records.record_moves(pending)
                 pending = []
     finally:
         if pending:
-            records.sighted(pending)
+            records.record_moves(pending)
     return count

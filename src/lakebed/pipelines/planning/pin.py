@@ -71,7 +71,7 @@ def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: RunServic
 def _shown(
     pin: InputPin, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, UnpublishedInput]
 ) -> tuple[ColumnAlias, ...]:
-    return built[pin.table].shown if pin.table in built else found[pin.table].shown_at(pin.snapshot)
+    return built[pin.table].shown if pin.table in built else found[pin.table].aliases_at(pin.snapshot)
 
 
 def _columns(shown: tuple[ColumnAlias, ...], metadata: TableMetadata | None) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def _own_shown(target: TargetTable, ref: str) -> tuple[ColumnAlias, ...]:
     """The pipeline's own table as its author calls the columns: under the names that are due."""
     if target.metadata is None:
         return ()
-    shown = target.metadata.shown_at(target.base(ref))
+    shown = target.metadata.aliases_at(target.base(ref))
     if not target.renames:
         return shown
     shown = shown or tuple(ColumnAlias(column.name, column.name) for column in target.metadata.columns)

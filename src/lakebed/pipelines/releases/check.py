@@ -107,7 +107,7 @@ def _known(spec: PipelineSpec, tools: RunServices) -> _Known:
 
 def _settled(spec: PipelineSpec, tools: RunServices) -> Iterator[TableName]:
     """The inputs whose columns will be those that they have: no pipeline makes them, or it has not changed since it ran."""
-    newest, last, store = tools.releases.newest(), tools.records.releases(), tools.placement.files
+    newest, last, store = tools.releases.newest(), tools.records.last_digests(), tools.placement.files
     for table in spec.inputs:
         draft = read_folder(store, table.pipeline_folder)
         makers = {digest_of(draft)} if draft else set()

@@ -36,8 +36,8 @@ def reap_releases(files: Files, releases: Releases, settings: ReleaseSettings, *
         size = sum(found.size for found in plan.objects)
         return Reaped(len(plan.drafts), len(plan.pipelines), len(plan.releases), len(plan.objects), size)
     if plan.returned:
-        releases.undelete(plan.returned)
-    drafts = sum(releases.forget_draft(draft) for draft in plan.drafts)
+        releases.mark_present(plan.returned)
+    drafts = sum(releases.delete_draft(draft) for draft in plan.drafts)
     purged = {table for table, at in plan.pipelines.items() if releases.purge(table, deleted_at=at)}
     versions = sum(release.table in purged for release in plan.releases)
     removed = [found for chunk in _chunks(plan.objects) for found in _remove(files, releases, chunk, now)]

@@ -65,7 +65,7 @@ def _source_there(table: TableName, tools: RunServices) -> bool:
 
 def find_version(table: TableName, version: int, tools: RunServices) -> Release:
     """This version of a pipeline."""
-    versions = {release.version: release for release in tools.releases.of(table)}
+    versions = {release.version: release for release in tools.releases.versions(table)}
     if version not in versions:
         next = f"See them: lakebed pipeline releases {table}" if versions else f"Make one: lakebed pipeline release {table}"
         raise UsageError(f"there is no release {version}.", where=str(table), next=next)
@@ -74,7 +74,7 @@ def find_version(table: TableName, version: int, tools: RunServices) -> Release:
 
 def _next_version(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> Made:
     files, table = tools.placement.files, spec.table
-    versions = tools.releases.of(table)
+    versions = tools.releases.versions(table)
     kept = keep(files, contents)
     last = versions[0] if versions else None
     if last and last.digest == spec.release:
@@ -114,7 +114,7 @@ def save_drafts(drafts: Mapping[TableName, Contents], tools: RunServices) -> Non
 
 def _saved(table: TableName, contents: Contents, tools: RunServices) -> Draft:
     draft = Draft(table, digest_of(contents), tools.now(), keep(tools.placement.files, contents))
-    tools.releases.save(draft)
+    tools.releases.save_draft(draft)
     assure(tools.placement.files, contents)
     return draft
 
@@ -132,7 +132,7 @@ def restore_draft(table: TableName, files: Listed, tools: RunServices) -> Restor
     removed = tuple(sorted(present.keys() - contents.keys()))
     for path in removed:
         store.delete(f"{folder}/{path}")
-    tools.releases.undelete([table])
+    tools.releases.mark_present([table])
     return RestoredDraft(table, written, removed)
 
 
@@ -141,7 +141,7 @@ def delete_draft(table: TableName, tools: RunServices) -> Draft | None:
     store, folder = tools.placement.files, table.pipeline_folder
     contents = read_folder(store, folder)
     draft = save_draft(table, contents, tools)[0] if contents else None
-    tools.releases.delete(table, at=tools.now())
+    tools.releases.mark_deleted(table, at=tools.now())
     for path in contents:
         store.delete(f"{folder}/{path}")
     if all("/__pycache__/" in found.path for found in store.list(folder)):

@@ -29,7 +29,7 @@ from lakebed.pipelines.running.publishing import publication_records, publish_re
 from lakebed.pipelines.running.run import finish, prepare, publish_view, publishing
 from lakebed.pipelines.running.walk import walk
 from lakebed.pipelines.services import RunOptions, RunServices
-from lakebed.ports import Along, RunRecord, SetAside
+from lakebed.ports import Along, QuarantinedFile, RunRecord
 from lakebed.tables import HeldLease, LeaseWait, hold_lease, publish
 
 REBUILDS = 3  # how often a run begins anew because somebody else's commit came in between
@@ -116,7 +116,7 @@ def run_one(build: Build, spec: PipelineSpec) -> RunRecord:
 def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
     """Run again if that may help: as often as is asked for, and where only somebody else's commit was in the way."""
     retries = rebuilds = 0
-    aside: tuple[SetAside, ...] = ()
+    aside: tuple[QuarantinedFile, ...] = ()
     while True:
         outcome = _attempt(build, spec, attempt=retries + rebuilds + 1)
         aside, error = (*aside, *outcome.record.set_aside), outcome.error
@@ -129,7 +129,7 @@ def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
             return replace(outcome, record=with_set_aside(build, outcome.record, aside))
 
 
-def with_set_aside(build: Build, record: RunRecord, aside: tuple[SetAside, ...]) -> RunRecord:
+def with_set_aside(build: Build, record: RunRecord, aside: tuple[QuarantinedFile, ...]) -> RunRecord:
     """The last attempt's record, which is the one that is shown, with the files that earlier ones set aside."""
     if record.set_aside == aside:
         return record
@@ -211,7 +211,7 @@ def publish_all(runs: Sequence[ActiveRun], *, publication: str) -> None:
     leases = [run.held.require() for run in runs]
     with publishing(runs):
         _mark(runs, "tried")
-        publish(runs[0].services.placement.catalog, asked, run_id=publication, leases=leases, along=together)
+        publish(runs[0].services.placement.catalog, asked, run_id=publication, leases=leases, records=together)
         _mark(runs, "done")
 
 

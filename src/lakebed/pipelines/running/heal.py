@@ -44,7 +44,7 @@ def _restore(
         former = schema_to_restore(metadata, schema, touched=touched, reshaped=not catalog.atomic)
         refs = [RemoveRef(name) for name in metadata.refs if run_of_branch(name)] if branches else []
         if amendments := (*refs, *((SetSchema(former),) if former is not None else ())):
-            catalog.amend(table, amendments, seen=seen[table], leases=leases)
+            catalog.amend(table, amendments, expected=seen[table], leases=leases)
 
     retry_on(attempt, (PointerMoved, Unavailable))
 

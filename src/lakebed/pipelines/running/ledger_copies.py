@@ -41,7 +41,7 @@ def restore_ledger(files: Files, catalog: Catalog, records: Records) -> int:
     count = 0
     for run_id in sorted(by_run):
         rows = [row for table in by_run[run_id] for row in _taken(files, run_id, table, tables)]
-        publish(catalog, [], run_id=run_id, along=Along((), tuple(rows)))
+        publish(catalog, [], run_id=run_id, records=Along((), tuple(rows)))
         count += len(rows)
     return count
 

@@ -122,7 +122,7 @@ def alter_manually(build: Build, table: TableName, statement: ChangeStatement, e
             raise
         finally:
             compute.close()
-        events.note(Event("altered", table, detail={"statement": text, "run": run_id}))
+        events.append(Event("altered", table, detail={"statement": text, "run": run_id}))
         done = replace(record, state="success", ended_at=services.now())
         services.records.write(done)
     return done

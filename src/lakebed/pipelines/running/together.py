@@ -23,13 +23,13 @@ from lakebed.pipelines.running.failure import recording_failure
 from lakebed.pipelines.running.run import finish, prepare
 from lakebed.pipelines.running.steps.gates import require_gates_passed
 from lakebed.pipelines.running.walk import walk
-from lakebed.ports import RunRecord, SetAside
+from lakebed.ports import QuarantinedFile, RunRecord
 from lakebed.tables import HeldLease
 
 
 def run_together(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
     """Run these pipelines and publish all of them in one step; a failure anywhere publishes nothing."""
-    aside: dict[TableName, tuple[SetAside, ...]] = dict.fromkeys(tables, ())
+    aside: dict[TableName, tuple[QuarantinedFile, ...]] = dict.fromkeys(tables, ())
     for _ in range(REBUILDS):
         records, error = _attempt(build, tables)
         aside |= {record.table: (*aside[record.table], *record.set_aside) for record in records}

@@ -23,7 +23,7 @@ _LOOKS = 3
 
 
 @dataclass(frozen=True)
-class Operator:
+class OperatorProfile:
     """A step of the engine: what it did, how long that took, and how many rows came out."""
 
     name: str
@@ -32,7 +32,7 @@ class Operator:
     rows: int
 
 
-class Rows(Protocol):
+class QueryRows(Protocol):
     """An answer on its way: handed over once, from the first row to the last."""
 
     @property
@@ -53,7 +53,7 @@ class Rows(Protocol):
         """The rest as a `pyarrow.RecordBatchReader`, in batches of about so many rows."""
         ...
 
-    def operators(self) -> tuple[Operator, ...]:
+    def operators(self) -> tuple[OperatorProfile, ...]:
         """What each step took, slowest first, once the last row was read; none unless that was asked for."""
         ...
 
@@ -62,7 +62,7 @@ class Rows(Protocol):
         ...
 
 
-class Session(Protocol):
+class QuerySession(Protocol):
     """An engine's connection, for one query."""
 
     def parse(self, sql: str) -> tuple[str, Json]:
@@ -72,7 +72,9 @@ class Session(Protocol):
         """
         ...
 
-    def run(self, plan: QueryPlan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False) -> Rows:
+    def run(
+        self, plan: QueryPlan, parameters: Sequence[Any] | Mapping[str, Any] | None = None, *, profile: bool = False
+    ) -> QueryRows:
         """Begin; errors in the query are `BadQuery`, at the place where they stand in the text that was asked."""
         ...
 
@@ -98,7 +100,7 @@ class QueryContext:
         return self.seen.metadata(self.catalog, pointers) if self.seen else self.catalog.metadata(pointers)
 
 
-def planned(ask: QueryRequest, session: Session, ground: QueryContext) -> QueryPlan:
+def planned(ask: QueryRequest, session: QuerySession, ground: QueryContext) -> QueryPlan:
     """The plan of a query. A table that is changed while we look is looked at again."""
     for _ in range(_LOOKS - 1):
         try:
@@ -108,7 +110,7 @@ def planned(ask: QueryRequest, session: Session, ground: QueryContext) -> QueryP
     return _planned(ask, session, ground)
 
 
-def _planned(ask: QueryRequest, session: Session, ground: QueryContext) -> QueryPlan:
+def _planned(ask: QueryRequest, session: QuerySession, ground: QueryContext) -> QueryPlan:
     sql, tree = _read(ask, session, ground)
     reads = reads_of(tree)
     targets = _targets(reads, ask, session, ground)
@@ -127,7 +129,7 @@ def _listed(
     return QueryPlan(sql, sql, (), tree=tree, more=True, listed=in_order(tree, listed, namespace=ask.namespace))
 
 
-def _read(ask: QueryRequest, session: Session, ground: QueryContext) -> tuple[str, Json]:
+def _read(ask: QueryRequest, session: QuerySession, ground: QueryContext) -> tuple[str, Json]:
     try:
         return session.parse(ask.sql)
     except BadQuery:
@@ -154,7 +156,7 @@ def _scan(view: View, ground: QueryContext) -> Scan:
     return ground.scans.plan(what.pointer, snapshot=snapshot, schema=what.schema, predicate=view.predicate)
 
 
-def _targets(reads: Sequence[Read], ask: QueryRequest, session: Session, ground: QueryContext) -> dict[int, Target]:
+def _targets(reads: Sequence[Read], ask: QueryRequest, session: QuerySession, ground: QueryContext) -> dict[int, Target]:
     own = {read.byte: Own(name, ground.own[name]) for read in reads if (name := _folded(read)) in ground.own}
     known, meant = _meant([read for read in reads if read.byte not in own], ask, ground.catalog)
     pointers = known.tables
@@ -172,7 +174,7 @@ def _targets(reads: Sequence[Read], ask: QueryRequest, session: Session, ground:
     return targets
 
 
-def _view(one: TableReference, at: str | None, session: Session, ground: QueryContext) -> Viewed:
+def _view(one: TableReference, at: str | None, session: QuerySession, ground: QueryContext) -> Viewed:
     refuse_states(one, at)
     if one.table in ground.behind:
         raise BadQuery(f"the view {one.table} reads itself.", next="Make it anew, over tables.")

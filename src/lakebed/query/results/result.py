@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed.errors import LakebedError, MissingExtra
 from lakebed.query.planning.explain import Explained, explained
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.planning.prepare import Operator, Rows
+from lakebed.query.planning.prepare import OperatorProfile, QueryRows
 from lakebed.query.results.pandas_frame import Backend, as_pandas
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Profile:
     plan_ms: float
     run_ms: float
     rows: int
-    operators: tuple[Operator, ...] = ()
+    operators: tuple[OperatorProfile, ...] = ()
 
 
 OnEnd = Callable[[int, LakebedError | None], None]  # how many rows were handed over, and what went wrong
@@ -43,7 +43,7 @@ class Result:
     def __init__(
         self,
         plan: QueryPlan,
-        begin: Callable[[], Rows],
+        begin: Callable[[], QueryRows],
         *,
         limit: int | None = None,
         on_end: OnEnd | None = None,
@@ -54,10 +54,10 @@ class Result:
         self.profile: Profile | None = None  # known when the rows were read
         self._plan_ms, self._profiling, self._began = plan_ms, profile, time.perf_counter()
         self._on_end: OnEnd | None = on_end
-        self._open: Rows | None = None
+        self._open: QueryRows | None = None
         self.truncated = False  # whether rows were left out of a stranger's answer; known at its end
         try:
-            self._fresh: Rows | None = begin()
+            self._fresh: QueryRows | None = begin()
         except LakebedError as error:
             self._ended(0, error)
             raise
@@ -135,7 +135,7 @@ class Result:
         self.truncated = False
         return _Reading(rows, self._read)
 
-    def _read(self, rows: Rows, count: int, error: LakebedError | None) -> None:
+    def _read(self, rows: QueryRows, count: int, error: LakebedError | None) -> None:
         if self.profile is None and error is None:
             took = (time.perf_counter() - self._began) * 1000
             self.profile = Profile(self._plan_ms, took, count, rows.operators() if self._profiling else ())
@@ -170,7 +170,7 @@ class Result:
 class _Reading:
     """One passage through the rows."""
 
-    def __init__(self, rows: Rows, ended: Callable[[Rows, int, LakebedError | None], None]) -> None:
+    def __init__(self, rows: QueryRows, ended: Callable[[QueryRows, int, LakebedError | None], None]) -> None:
         self.rows, self.count, self._ended = rows, 0, ended
 
     def __enter__(self) -> "_Reading":

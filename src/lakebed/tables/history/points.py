@@ -65,9 +65,9 @@ def _at(table: TableName, metadata: TableMetadata, at: datetime) -> Snapshot:
 
 def _moves(metadata: TableMetadata) -> list[tuple[datetime, int]]:
     """Since when `main` stood at which snapshot, kept or not; in order, though clocks may have disagreed."""
-    if metadata.log:
-        times = accumulate((at for at, _ in metadata.log), max)
-        return [(at, snapshot) for at, (_, snapshot) in zip(times, metadata.log, strict=True)]
+    if metadata.snapshot_log:
+        times = accumulate((at for at, _ in metadata.snapshot_log), max)
+        return [(at, snapshot) for at, (_, snapshot) in zip(times, metadata.snapshot_log, strict=True)]
     head = metadata.head(MAIN)
     return [(one.at, one.id) for one in reversed(tuple(metadata.ancestry(head.id)))] if head else []
 

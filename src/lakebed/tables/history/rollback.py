@@ -13,11 +13,11 @@ from lakebed.ports import (
     ConsumedFile,
     Event,
     FileState,
+    FileStateChange,
     SetRef,
     SetSchema,
     Snapshot,
     TableMetadata,
-    Undoing,
 )
 from lakebed.tables.history.points import published_snapshots
 
@@ -79,7 +79,7 @@ def plan_rollback(
         tuple(sorted(_runs_left_out(metadata, to))),
         tuple(sorted({file.run_id for file in redone})),
         tuple(file for file in leaving if file.state == "taken") if files == "requeue" else (),
-        Along(undoing=_undoing(table, becomes), events=() if base == to.id else (event,)),
+        Along(file_states=_undoing(table, becomes), events=() if base == to.id else (event,)),
     )
 
 
@@ -104,14 +104,14 @@ def _sort_out(
     return inside, leaving, freed
 
 
-def _undoing(table: TableName, becomes: Iterable[tuple[FileState, Sequence[ConsumedFile]]]) -> tuple[Undoing, ...]:
+def _undoing(table: TableName, becomes: Iterable[tuple[FileState, Sequence[ConsumedFile]]]) -> tuple[FileStateChange, ...]:
     """One for each state, of the rows that are not in it yet."""
     changed: dict[FileState, list[tuple[str, str]]] = {}
     for state, files in becomes:
         for file in files:
             if file.state != state:
                 changed.setdefault(state, []).append((file.path, file.run_id))
-    return tuple(Undoing(table, tuple(sorted(rows)), state) for state, rows in changed.items())
+    return tuple(FileStateChange(table, tuple(sorted(rows)), state) for state, rows in changed.items())
 
 
 def _runs_left_out(metadata: TableMetadata, to: Snapshot) -> set[str]:

@@ -20,7 +20,7 @@ def publish(
     *,
     run_id: str,
     leases: Sequence[Lease] = (),
-    along: Along = NOTHING_ALONG,
+    records: Along = NOTHING_ALONG,
     attempts: int = ATTEMPTS,
 ) -> Publication:
     """Move every asked ref to its branch, in one step, exactly once however often it is tried; what goes `along`, too.
@@ -30,7 +30,7 @@ def publish(
     published, this run or another, is settled first.
     """
     return retry_on(
-        lambda: _attempt(catalog, requests, run_id=run_id, leases=leases, along=along), (PointerMoved, Unavailable), attempts
+        lambda: _attempt(catalog, requests, run_id=run_id, leases=leases, records=records), (PointerMoved, Unavailable), attempts
     )
 
 
@@ -40,10 +40,10 @@ def amend(
     amendments: Sequence[Amendment],
     *,
     leases: Sequence[Lease] = (),
-    along: Along = NOTHING_ALONG,
+    records: Along = NOTHING_ALONG,
 ) -> None:
     """Change a table's metadata, however busy it is: for changes that are right whatever else was committed meanwhile."""
-    retry_on(lambda: catalog.amend(table, amendments, leases=leases, along=along), (PointerMoved, Unavailable))
+    retry_on(lambda: catalog.amend(table, amendments, leases=leases, records=records), (PointerMoved, Unavailable))
 
 
 def retry_on(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts: int = ATTEMPTS) -> T:
@@ -57,14 +57,14 @@ def retry_on(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts:
 
 
 def _attempt(
-    catalog: Catalog, asked: Collection[PublishRequest], *, run_id: str, leases: Sequence[Lease], along: Along
+    catalog: Catalog, asked: Collection[PublishRequest], *, run_id: str, leases: Sequence[Lease], records: Along
 ) -> Publication:
     settle_publications(catalog, own_run=run_id)
     if done := catalog.published(run_id):
         return done
     seen = catalog.pointers([table for ask in asked for table in ask.tables])
     publication = plan_publication(run_id, asked, catalog.metadata(seen.values()))
-    catalog.swap(publication, seen=seen, leases=leases, along=along)
+    catalog.commit(publication, expected=seen, leases=leases, records=records)
     return publication
 
 

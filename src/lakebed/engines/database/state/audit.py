@@ -23,7 +23,7 @@ class DatabaseAudit:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def fault(self) -> str:
+    def database_fault(self) -> str:
         if not self._database.is_sqlite:
             return ""  # PostgreSQL looks after its own pages
         with self._database.reading() as connection:
@@ -36,7 +36,7 @@ class DatabaseAudit:
             rows = connection.execute(query.order_by(pins.c.run_id)).all()
         return tuple(PinRow(row.run_id, TableName.parse(row.table_name), row.snapshot, row.state == RUNNING) for row in rows)
 
-    def ledger(self) -> dict[TableName, int]:
+    def consumed_counts(self) -> dict[TableName, int]:
         query = select(ledger.c.table_name, func.count().label("files")).group_by(ledger.c.table_name)
         with self._database.reading() as connection:
             return {TableName.parse(row.table_name): row.files for row in connection.execute(query)}
@@ -46,14 +46,14 @@ class DatabaseAudit:
             rows = connection.execute(select(checksums)).all()
         return {row.path: Checksum(row.path, row.sha256, row.size, datetime.fromtimestamp(row.at, UTC)) for row in rows}
 
-    def remember(self, read: Sequence[Checksum]) -> None:
+    def save_checksums(self, read: Sequence[Checksum]) -> None:
         for chunk in _chunks(read):
             values = [{"path": one.path, "sha256": one.sha256, "size": one.size, "at": one.at.timestamp()} for one in chunk]
             with self._database.writing() as connection:
                 connection.execute(delete(checksums).where(checksums.c.path.in_([one.path for one in chunk])))
                 connection.execute(insert(checksums), values)
 
-    def forget(self, paths: Collection[str]) -> None:
+    def delete_checksums(self, paths: Collection[str]) -> None:
         for chunk in _chunks(paths):
             with self._database.writing() as connection:
                 connection.execute(delete(checksums).where(checksums.c.path.in_(chunk)))

@@ -31,7 +31,7 @@ class DatabaseCareLog:
         with self._database.reading() as connection:
             return tuple(_entry(row) for row in connection.execute(query))
 
-    def forget(self, *, before: datetime) -> int:
+    def delete(self, *, before: datetime) -> int:
         with self._database.writing() as connection:
             return connection.execute(delete(care).where(care.c.at < before.timestamp())).rowcount
 

@@ -8,17 +8,17 @@ from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import dropped
 from lakebed.errors import PointerMoved
 from lakebed.names import TableName
-from lakebed.ports import Dropped
+from lakebed.ports import DroppedTable
 
 
-def put_dropped(connection: Connection, database: Database, table: TableName, *, uuid: str, location: str) -> Dropped:
+def put_dropped(connection: Connection, database: Database, table: TableName, *, uuid: str, location: str) -> DroppedTable:
     """Remember a table that is being dropped."""
     values = {"uuid": uuid, "table_name": str(table), "metadata_location": location}
     at = connection.execute(insert(dropped).values(**values, at=database.now()).returning(dropped.c.at)).scalar_one()
-    return Dropped(uuid, table, location, datetime.fromtimestamp(at, UTC))
+    return DroppedTable(uuid, table, location, datetime.fromtimestamp(at, UTC))
 
 
-def take_dropped(connection: Connection, gone: Dropped) -> None:
+def take_dropped(connection: Connection, gone: DroppedTable) -> None:
     """It is restored, or purged; `PointerMoved` if somebody else was first."""
     if not forget_dropped(connection, gone.uuid):
         raise PointerMoved(str(gone.table))
@@ -29,11 +29,11 @@ def forget_dropped(connection: Connection, uuid: str) -> bool:
     return connection.execute(delete(dropped).where(dropped.c.uuid == uuid)).rowcount == 1
 
 
-def list_dropped(database: Database) -> tuple[Dropped, ...]:
+def list_dropped(database: Database) -> tuple[DroppedTable, ...]:
     """All of them, last dropped first."""
     with database.reading() as connection:
         rows = connection.execute(select(dropped).order_by(dropped.c.at.desc())).all()
     return tuple(
-        Dropped(row.uuid, TableName.parse(row.table_name), row.metadata_location, datetime.fromtimestamp(row.at, UTC))
+        DroppedTable(row.uuid, TableName.parse(row.table_name), row.metadata_location, datetime.fromtimestamp(row.at, UTC))
         for row in rows
     )

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, or_, select, updat
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import events, followers, holds
 from lakebed.names import TableName
-from lakebed.ports import Event, EventKind, RecordedEvent, SnapshotHold
+from lakebed.ports import Event, EventKind, RecordedEvent, SnapshotProtection
 
 
 def put_events(connection: Connection, database: Database, happened: Sequence[Event]) -> None:
@@ -26,7 +26,7 @@ class DatabaseEvents:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def note(self, *happened: Event) -> None:
+    def append(self, *happened: Event) -> None:
         with self._database.writing() as connection:
             put_events(connection, self._database, happened)
 
@@ -46,7 +46,7 @@ class DatabaseEvents:
         with self._database.reading() as connection:
             return tuple(_noted(row) for row in connection.execute(query))
 
-    def forget(self, *, before: datetime) -> int:
+    def delete(self, *, before: datetime) -> int:
         behind = select(func.min(followers.c.number)).scalar_subquery()
         done = or_(behind.is_(None), events.c.number <= behind)
         with self._database.writing() as connection:
@@ -60,7 +60,7 @@ class DatabaseEvents:
                 connection.execute(insert(followers).values(name=name, number=number))
         return int(number)
 
-    def reached(self, name: str, number: int) -> None:
+    def acknowledge(self, name: str, number: int) -> None:
         further = (followers.c.name == name, followers.c.number < number)
         with self._database.writing() as connection:
             connection.execute(update(followers).where(*further).values(number=number))
@@ -74,7 +74,7 @@ class DatabaseEvents:
         with self._database.reading() as connection:
             return {row.name: row.number for row in connection.execute(select(followers).order_by(followers.c.name))}
 
-    def hold(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
+    def protect(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
         until = None if seconds is None else self._database.now() + seconds
         with self._database.writing() as connection:
             connection.execute(delete(holds).where(holds.c.holder == holder, holds.c.table_name == str(table)))
@@ -82,17 +82,17 @@ class DatabaseEvents:
                 values = {"holder": holder, "table_name": str(table), "snapshot": snapshot}
                 connection.execute(insert(holds).values(**values, until=until))
 
-    def give_back(self, holder: str, table: TableName | None = None) -> None:
+    def unprotect(self, holder: str, table: TableName | None = None) -> None:
         theirs = delete(holds).where(holds.c.holder == holder)
         with self._database.writing() as connection:
             connection.execute(theirs if table is None else theirs.where(holds.c.table_name == str(table)))
 
-    def holds(self) -> tuple[SnapshotHold, ...]:
+    def protected(self) -> tuple[SnapshotProtection, ...]:
         lasting = or_(holds.c.until.is_(None), holds.c.until > self._database.now())
         with self._database.reading() as connection:
             rows = connection.execute(select(holds).where(lasting).order_by(holds.c.holder, holds.c.snapshot)).all()
         return tuple(
-            SnapshotHold(row.holder, TableName.parse(row.table_name), row.snapshot, _time(row.until) if row.until else None)
+            SnapshotProtection(row.holder, TableName.parse(row.table_name), row.snapshot, _time(row.until) if row.until else None)
             for row in rows
         )
 

@@ -12,7 +12,7 @@ from lakebed.engines.database.state.events import put_events
 from lakebed.engines.database.state.run_documents import from_text, to_text
 from lakebed.engines.database.state.zone_types import put_types, types_of
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import Along, ConsumedFile, FileSighting, InputPin, RunBrief, RunRecord, RunState
+from lakebed.ports import Along, ConsumedFile, InputPin, MovedFile, RunRecord, RunState, RunSummary
 
 SUCCESS, RUNNING, PUBLISHED, TAKEN, WAITING = "success", "running", "published", "taken", "waiting"
 _AT_ONCE = 500
@@ -45,16 +45,16 @@ class DatabaseRecords:
         with self._database.reading() as connection:
             return tuple(from_text(row.document, state=row.state) for row in connection.execute(query))
 
-    def briefs(self) -> tuple[RunBrief, ...]:
+    def summaries(self) -> tuple[RunSummary, ...]:
         known = select(runs.c.run_id, runs.c.table_name, runs.c.state, runs.c.started)
         with self._database.reading() as connection:
             rows = connection.execute(known.order_by(runs.c.started.desc(), runs.c.run_id.desc())).all()
         return tuple(
-            RunBrief(row.run_id, TableName.parse(row.table_name), row.state, datetime.fromtimestamp(row.started, UTC))
+            RunSummary(row.run_id, TableName.parse(row.table_name), row.state, datetime.fromtimestamp(row.started, UTC))
             for row in rows
         )
 
-    def releases(self) -> dict[TableName, str]:
+    def last_digests(self) -> dict[TableName, str]:
         succeeded = select(runs.c.table_name, func.max(runs.c.started).label("newest")).where(runs.c.state == SUCCESS)
         last = succeeded.group_by(runs.c.table_name).subquery()
         same = and_(last.c.table_name == runs.c.table_name, last.c.newest == runs.c.started, runs.c.state == SUCCESS)
@@ -83,12 +83,12 @@ class DatabaseRecords:
         with self._database.reading() as connection:
             return tuple(_file(row) for row in connection.execute(query.order_by(publications.c.at, ledger.c.path)))
 
-    def sighted(self, sightings: Iterable[FileSighting]) -> None:
+    def record_moves(self, sightings: Iterable[MovedFile]) -> None:
         with self._database.writing() as connection:
             for seen in sightings:
                 connection.execute(_sighted(seen))
 
-    def forget_runs(self, run_ids: Collection[str]) -> int:
+    def delete_runs(self, run_ids: Collection[str]) -> int:
         ended = (runs.c.run_id.in_(run_ids), runs.c.state != RUNNING)
         with self._database.writing() as connection:
             return connection.execute(delete(runs).where(*ended)).rowcount
@@ -142,7 +142,7 @@ def put_books(connection: Connection, database: Database, along: Along) -> None:
     """Write what goes along with a change that is no publication: records, what becomes of files, what happened."""
     for record in along.runs:
         _put(connection, record, state=record.state, publication=None)
-    for undoing in along.undoing:
+    for undoing in along.file_states:
         for chunk in _chunks(undoing.files):
             theirs = (ledger.c.table_name == str(undoing.table), tuple_(ledger.c.path, ledger.c.run_id).in_(chunk))
             connection.execute(update(ledger).where(*theirs).values(state=undoing.state))
@@ -177,15 +177,15 @@ def _put(connection: Connection, record: RunRecord, *, state: str, publication: 
         connection.execute(update(runs).where(runs.c.run_id == record.run_id).values(**changed))
 
 
-def _sighted(seen: FileSighting) -> Update:
+def _sighted(seen: MovedFile) -> Update:
     theirs = update(ledger).where(ledger.c.path == seen.path, ledger.c.etag == seen.etag)
-    if seen.at != seen.path:
-        return theirs.values(archived=seen.at, archived_etag=seen.now)
-    if seen.now != seen.etag:
+    if seen.new_path != seen.path:
+        return theirs.values(archived=seen.new_path, archived_etag=seen.new_etag)
+    if seen.new_etag != seen.etag:
         other = ledger.alias()
         same_run = (other.c.table_name == ledger.c.table_name, other.c.path == ledger.c.path, other.c.run_id == ledger.c.run_id)
-        theirs = theirs.where(~select(other.c.run_id).where(*same_run, other.c.etag == seen.now).exists())
-    return theirs.values(etag=seen.now, archived=None, archived_etag=None)
+        theirs = theirs.where(~select(other.c.run_id).where(*same_run, other.c.etag == seen.new_etag).exists())
+    return theirs.values(etag=seen.new_etag, archived=None, archived_etag=None)
 
 
 def _row(file: ConsumedFile, publication: str) -> dict[str, str | int | None]:

@@ -37,7 +37,7 @@ class DatabaseReleases:
         if release.version != (connection.execute(newest).scalar() or 0) + 1:
             raise _overtaken(release)
 
-    def of(self, table: TableName) -> tuple[Release, ...]:
+    def versions(self, table: TableName) -> tuple[Release, ...]:
         query = select(releases).where(releases.c.table_name == str(table)).order_by(releases.c.version.desc())
         with self._database.reading() as connection:
             return tuple(_releases(connection.execute(query)))
@@ -55,7 +55,7 @@ class DatabaseReleases:
         with self._database.reading() as connection:
             return tuple(_releases(connection.execute(query)))
 
-    def save(self, draft: Draft) -> None:
+    def save_draft(self, draft: Draft) -> None:
         values = {"at": draft.at.timestamp(), "files": json.dumps(dict(draft.files))}
         with self._database.writing() as connection:
             connection.execute(delete(drafts).where(*_same(draft)))
@@ -71,17 +71,17 @@ class DatabaseReleases:
                 for row in connection.execute(query)
             )
 
-    def forget_draft(self, draft: Draft) -> bool:
+    def delete_draft(self, draft: Draft) -> bool:
         unchanged = drafts.c.at <= draft.at.timestamp()
         with self._database.writing() as connection:
             return connection.execute(delete(drafts).where(*_same(draft), unchanged)).rowcount > 0
 
-    def delete(self, table: TableName, *, at: datetime) -> None:
+    def mark_deleted(self, table: TableName, *, at: datetime) -> None:
         with self._database.writing() as connection:
             _undelete(connection, [table])
             connection.execute(insert(deleted_pipelines).values(table_name=str(table), at=at.timestamp()))
 
-    def undelete(self, tables: Iterable[TableName]) -> None:
+    def mark_present(self, tables: Iterable[TableName]) -> None:
         with self._database.writing() as connection:
             _undelete(connection, tables)
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from lakebed.names import TableName
-from lakebed.ports import InputPin, Phase, RunRecord, SetAside, Verdict
+from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
 
 
 def to_text(record: RunRecord) -> str:
@@ -37,7 +37,7 @@ def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
         "phases": tuple(Phase(**phase) for phase in document["phases"]),
         "inputs": tuple(InputPin(TableName(**pin["table"]), pin["snapshot"]) for pin in document["inputs"]),
         "touched": tuple(document.get("touched", ())),
-        "set_aside": tuple(SetAside(**file) for file in document["set_aside"]),
+        "set_aside": tuple(QuarantinedFile(**file) for file in document["set_aside"]),
         "verdicts": tuple(
             Verdict(**verdict | {"sample": tuple(verdict["sample"]), "tags": tuple(verdict["tags"])})
             for verdict in document["verdicts"]

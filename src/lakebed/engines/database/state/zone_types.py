@@ -10,7 +10,7 @@ from lakebed.errors import FilesChanged
 from lakebed.landing.type_text import parse_type
 from lakebed.landing.types import join_types
 from lakebed.names import ZoneName
-from lakebed.ports import ColumnTaken, ZoneTypes
+from lakebed.ports import ColumnTypeChange, ZoneTypes
 
 
 def types_of(connection: Connection, zone: ZoneName) -> dict[str, dict[str, str]]:
@@ -40,7 +40,7 @@ def _is_wider(found: str, wanted: str) -> bool:
     return bool(found) and join_types(parse_type(found), parse_type(wanted)) == parse_type(found)
 
 
-def _put(connection: Connection, learned: ZoneTypes, column: ColumnTaken, *, run_id: str, place: int) -> str:
+def _put(connection: Connection, learned: ZoneTypes, column: ColumnTypeChange, *, run_id: str, place: int) -> str:
     """Written if it is as it was; what the column is taken for after that."""
     key = {"zone": str(learned.zone), "pattern": learned.pattern, "folded": column.column.casefold()}
     same = [zone_types.c[name] == value for name, value in key.items()]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from lakebed.engines.duckdb.sql.types import as_text, duckdb_type, text
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
-from lakebed.ports import Column, Scan, ScanColumn, ScanFile, Stored
+from lakebed.ports import Column, ColumnGroup, Scan, ScanColumn, ScanFile
 from lakebed.query.planning.plan import Pinned
 from lakebed.settings import normalized_location
 
@@ -23,9 +23,9 @@ def rows_of(scan: Scan, what: Pinned) -> str:
         return f"SELECT {_shown(scan)} FROM {_through_iceberg(scan, what)}"
     if not scan.columns:
         return f"SELECT NULL FROM read_parquet([{_listed(scan.files)}], hive_partitioning = false)"
-    if scan.stored and not any(_MARKED.search(column.type) for column in scan.columns):
+    if scan.groups and not any(_MARKED.search(column.type) for column in scan.columns):
         # Without a schema of ours DuckDB knows bounds and counts of the columns, and joins in a better order.
-        return " UNION ALL ".join(_by_name(stored, scan) for stored in scan.stored)
+        return " UNION ALL ".join(_by_name(stored, scan) for stored in scan.groups)
     schema = ", ".join(_mapped(column, scan) for column in scan.columns)
     source = f"read_parquet([{_listed(scan.files)}], schema = MAP {{{schema}}}, hive_partitioning = false)"
     return f"SELECT *{_unbounded(scan)} FROM {source}"
@@ -40,7 +40,7 @@ def _listed(files: Iterable[ScanFile]) -> str:
     return listed(file.location for file in files)
 
 
-def _by_name(stored: Stored, scan: Scan) -> str:
+def _by_name(stored: ColumnGroup, scan: Scan) -> str:
     """Files that hold the columns under these names. A cast to the type that a column has there costs nothing."""
     shown = ", ".join(_found(name, column, scan) for name, column in zip(stored.names, scan.columns, strict=True))
     return f"SELECT {shown} FROM read_parquet([{_listed(stored.files)}], hive_partitioning = false)"

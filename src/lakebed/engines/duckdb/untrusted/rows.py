@@ -10,7 +10,7 @@ from lakebed.engines.duckdb.sql.views import files_of, parts
 from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Limits, SandboxInputs
 from lakebed.engines.duckdb.untrusted.processes import Children
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.planning.prepare import Operator
+from lakebed.query.planning.prepare import OperatorProfile
 from lakebed.query.stopping import Cancellation
 
 
@@ -66,7 +66,7 @@ class ConfinedRows:
     def reader(self, rows: int) -> Any:
         return self._reader
 
-    def operators(self) -> tuple[Operator, ...]:
+    def operators(self) -> tuple[OperatorProfile, ...]:
         return ()
 
     @property

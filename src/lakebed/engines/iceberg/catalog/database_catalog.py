@@ -21,7 +21,7 @@ from lakebed.ports import (
     NOTHING_ALONG,
     Along,
     Amendment,
-    Dropped,
+    DroppedTable,
     ForeignTable,
     Lease,
     Pointer,
@@ -116,85 +116,85 @@ class DatabaseCatalog:
             for name in (namespace, f"{namespace}.{layer}"):
                 jdbc_rows.add_namespace(connection, name)
 
-    def swap(
+    def commit(
         self,
         publication: Publication,
         *,
-        seen: Mapping[TableName, Pointer],
+        expected: Mapping[TableName, Pointer],
         leases: Sequence[Lease] = (),
-        along: Along = NOTHING_ALONG,
+        records: Along = NOTHING_ALONG,
     ) -> None:
-        staged = {move.table: self._stage(seen[move.table], move) for move in publication.moves}
-        with self._kept_only_if_used(staged, seen, publication.run_id), self._database.writing() as connection:
+        staged = {move.table: self._stage(expected[move.table], move) for move in publication.moves}
+        with self._kept_only_if_used(staged, expected, publication.run_id), self._database.writing() as connection:
             _fence(connection, leases)
             for move in publication.moves:
-                swap = jdbc_rows.Swap(move.table, seen[move.table].location, staged[move.table], becomes=move.becomes)
+                swap = jdbc_rows.Swap(move.table, expected[move.table].location, staged[move.table], becomes=move.becomes)
                 swap.within(connection)
-            record(connection, self._database, publication, state=PUBLISHED, along=along)
+            record(connection, self._database, publication, state=PUBLISHED, along=records)
 
     def amend(
         self,
         table: TableName,
         amendments: Sequence[Amendment],
         *,
-        seen: Pointer | None = None,
+        expected: Pointer | None = None,
         leases: Sequence[Lease] = (),
-        along: Along = NOTHING_ALONG,
+        records: Along = NOTHING_ALONG,
     ) -> None:
         from lakebed.engines.iceberg.metadata.staging import stage_amendments
 
-        present = {table: seen} if seen else self.pointers([table])
+        present = {table: expected} if expected else self.pointers([table])
         if table not in present:
             return
         old = present[table].location
         staged = {table: stage_amendments(old, amendments, properties=self._file_properties)}
-        with self._kept_only_if_used(staged, present, str(table)), self._changing(leases, along) as connection:
+        with self._kept_only_if_used(staged, present, str(table)), self._changing(leases, records) as connection:
             jdbc_rows.Swap(table, old, staged[table]).within(connection)
 
-    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
         self.create_namespace(to.namespace, to.layer)
-        with _named_once(to), self._changing(leases, along) as connection:
+        with _named_once(to), self._changing(leases, records) as connection:
             location = jdbc_rows.location_of(connection, table)
             if location is None:
                 raise PointerMoved(str(table))
             jdbc_rows.Swap(table, location, self._named(location, to), becomes=to).within(connection)
             move_ledger(connection, table, to)
 
-    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> Dropped | None:
+    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> DroppedTable | None:
         seen = self.pointers([table])
         if table not in seen:
             return None
         uuid = self.metadata(seen.values())[table].uuid
-        with self._changing(leases, along) as connection:
+        with self._changing(leases, records) as connection:
             if jdbc_rows.location_of(connection, table) != seen[table].location:
                 raise PointerMoved(str(table))
             jdbc_rows.remove(connection, table, location=seen[table].location)
             gone = put_dropped(connection, self._database, table, uuid=uuid, location=seen[table].location)
-            move_ledger(connection, table, gone.hidden)
+            move_ledger(connection, table, gone.hidden_name)
         return gone
 
-    def dropped(self) -> tuple[Dropped, ...]:
+    def dropped(self) -> tuple[DroppedTable, ...]:
         return list_dropped(self._database)
 
-    def restore(self, dropped: Dropped, to: TableName, *, along: Along = NOTHING_ALONG) -> None:
+    def restore(self, dropped: DroppedTable, to: TableName, *, records: Along = NOTHING_ALONG) -> None:
         self.create_namespace(to.namespace, to.layer)
-        with _named_once(to), self._changing((), along) as connection:
+        with _named_once(to), self._changing((), records) as connection:
             take_dropped(connection, dropped)
             jdbc_rows.add(connection, to, dropped.location if to == dropped.table else self._named(dropped.location, to))
-            move_ledger(connection, dropped.hidden, to)
+            move_ledger(connection, dropped.hidden_name, to)
 
-    def forget_dropped(self, dropped: Dropped) -> None:
+    def delete_dropped(self, dropped: DroppedTable) -> None:
         with self._database.writing() as connection:
             take_dropped(connection, dropped)
-            forget_ledger(connection, dropped.hidden)
+            forget_ledger(connection, dropped.hidden_name)
 
-    def register(self, table: TableName, location: str, *, along: Along = NOTHING_ALONG) -> None:
+    def register(self, table: TableName, location: str, *, records: Along = NOTHING_ALONG) -> None:
         self.create_namespace(table.namespace, table.layer)
-        with _named_once(table), self._changing((), along) as connection:
+        with _named_once(table), self._changing((), records) as connection:
             jdbc_rows.add(connection, table, location)
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, along: Along = NOTHING_ALONG
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: Along = NOTHING_ALONG
     ) -> None:
         from lakebed.engines.iceberg.metadata.cloning import write_clone
 
@@ -202,7 +202,7 @@ class DatabaseCatalog:
             raise ValueError("a table of this catalog has a location")
         made = write_clone(pointer.location, snapshot=snapshot, to=location, properties=self._file_properties)
         try:
-            self.register(to, made, along=along)
+            self.register(to, made, records=records)
         except PointerMoved:
             self._discard([made])
             raise

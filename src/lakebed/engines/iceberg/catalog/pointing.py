@@ -11,26 +11,26 @@ from lakebed.engines.iceberg.catalog.jdbc_rows import name_of
 from lakebed.errors import PointerMoved
 from lakebed.names import CATALOG, TableName
 from lakebed.ports import NOTHING_ALONG, Along, Lease, RefMove
-from lakebed.ports.inspection import Repoint, Row
+from lakebed.ports.inspection import PointerChange, PointerRow
 
 _T = iceberg_tables.c
 _VIEW = "VIEW"
 
 
-class DatabasePointing:
+class DatabasePointerRows:
     """Pointers of a catalog that is kept in the lake's own database."""
 
     def __init__(self, database: Database, *, file_properties: Mapping[str, str]) -> None:
         self._database, self._file_properties = database, file_properties
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[PointerRow, ...]:
         query = select(iceberg_tables).where(_T.catalog_name == CATALOG, _T.metadata_location.is_not(None))
         with self._database.reading() as connection:
             present = connection.execute(query.order_by(_T.table_namespace, _T.table_name)).all()
             gone = connection.execute(select(dropped).order_by(dropped.c.table_name, dropped.c.uuid)).all()
         return (
             *(
-                Row(
+                PointerRow(
                     "view" if row.iceberg_type == _VIEW else "table",
                     f"{row.table_namespace}.{row.table_name}",
                     name_of(row.table_namespace, row.table_name),
@@ -40,24 +40,27 @@ class DatabasePointing:
                 )
                 for row in present
             ),
-            *(Row("dropped", row.table_name, TableName.parse(row.table_name), row.metadata_location, row.uuid) for row in gone),
+            *(
+                PointerRow("dropped", row.table_name, TableName.parse(row.table_name), row.metadata_location, row.uuid)
+                for row in gone
+            ),
         )
 
-    def staged(self, location: str, move: RefMove) -> str:
+    def stage(self, location: str, move: RefMove) -> str:
         from lakebed.engines.iceberg.metadata.staging import stage_move
 
         return stage_move(location, move, properties=self._file_properties)
 
-    def repoint(self, moves: Sequence[Repoint], *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+    def change(self, moves: Sequence[PointerChange], *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
         with self._database.writing() as connection:
             for lease in sorted(leases, key=lambda lease: lease.name):
                 fence(connection, lease)
             for move in sorted(moves, key=lambda move: (move.row.kind, move.row.key)):
                 _repoint(connection, move)
-            put_books(connection, self._database, along)
+            put_books(connection, self._database, records)
 
 
-def _repoint(connection: Connection, move: Repoint) -> None:
+def _repoint(connection: Connection, move: PointerChange) -> None:
     row = move.row
     if row.kind == "dropped":
         there = (dropped.c.uuid == row.key, dropped.c.metadata_location == row.location)

@@ -23,7 +23,7 @@ from lakebed.ports import (
     NOTHING_ALONG,
     Along,
     Amendment,
-    Dropped,
+    DroppedTable,
     ForeignTable,
     Lease,
     Pointer,
@@ -139,20 +139,20 @@ class RestTables:
             for name in ((namespace,), (namespace, layer)):
                 self._catalog.create_namespace_if_not_exists(name)
 
-    def swap(
+    def commit(
         self,
         publication: Publication,
         *,
-        seen: Mapping[TableName, Pointer],
+        expected: Mapping[TableName, Pointer],
         leases: Sequence[Lease] = (),
-        along: Along = NOTHING_ALONG,
+        records: Along = NOTHING_ALONG,
     ) -> None:
         """As the port says, save that the tables move one by one; `seen` is not needed, for every move names its base.
 
         A table that moved meanwhile leaves the intent as it is: settling decides what becomes of it, here as after a crash.
         """
-        del seen
-        self._intend(publication, leases, along)
+        del expected
+        self._intend(publication, leases, records)
         for move in publication.moves:
             self._move(move)
         self._close(publication, whole=True)
@@ -188,9 +188,9 @@ class RestTables:
         table: TableName,
         amendments: Sequence[Amendment],
         *,
-        seen: Pointer | None = None,
+        expected: Pointer | None = None,
         leases: Sequence[Lease] = (),
-        along: Along = NOTHING_ALONG,
+        records: Along = NOTHING_ALONG,
     ) -> None:
         from lakebed.engines.iceberg.metadata.staging import amended, as_seen
 
@@ -198,19 +198,19 @@ class RestTables:
             found = self._load(table)
             if found is None:
                 return
-            if seen and found.metadata_location != seen.location:
+            if expected and found.metadata_location != expected.location:
                 raise PointerMoved(str(table))
             self._fence(leases)
             self._commit_to(found, amended(amendments, found.metadata), *as_seen(amendments, found.metadata))
-        self._write_books(along)
+        self._write_books(records)
 
-    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> None:
+    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
         self._fence(leases)
         self.create_namespace(to.namespace, to.layer)
         self._rename(table, to)
-        self._write_books(along, renamed=(table, to))
+        self._write_books(records, renamed=(table, to))
 
-    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), along: Along = NOTHING_ALONG) -> Dropped | None:
+    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> DroppedTable | None:
         """Under a hidden name from then on: some servers remove a table's files when it is dropped, even if asked not to.
 
         The row comes first; without the hidden table it means nothing.
@@ -224,32 +224,32 @@ class RestTables:
         with self._database.writing() as connection:
             forget_dropped(connection, str(uuid))
             gone = put_dropped(connection, self._database, table, uuid=str(uuid), location=found.metadata_location)
-        self._rename(table, gone.hidden)
-        self._write_books(along, renamed=(table, gone.hidden))
+        self._rename(table, gone.hidden_name)
+        self._write_books(records, renamed=(table, gone.hidden_name))
         return gone
 
-    def dropped(self) -> tuple[Dropped, ...]:
+    def dropped(self) -> tuple[DroppedTable, ...]:
         known = list_dropped(self._database)
-        there = self.pointers([gone.hidden for gone in known])
-        return tuple(gone for gone in known if gone.hidden in there)
+        there = self.pointers([gone.hidden_name for gone in known])
+        return tuple(gone for gone in known if gone.hidden_name in there)
 
-    def restore(self, dropped: Dropped, to: TableName, *, along: Along = NOTHING_ALONG) -> None:
+    def restore(self, dropped: DroppedTable, to: TableName, *, records: Along = NOTHING_ALONG) -> None:
         self.create_namespace(to.namespace, to.layer)
-        self._rename(dropped.hidden, to)
+        self._rename(dropped.hidden_name, to)
         self._forget(dropped)
-        self._write_books(along, renamed=(dropped.hidden, to))
+        self._write_books(records, renamed=(dropped.hidden_name, to))
 
-    def forget_dropped(self, dropped: Dropped) -> None:
-        self.purge(dropped.hidden)
+    def delete_dropped(self, dropped: DroppedTable) -> None:
+        self.purge(dropped.hidden_name)
         self._forget(dropped)
         with self._database.writing() as connection:
-            forget_ledger(connection, dropped.hidden)
+            forget_ledger(connection, dropped.hidden_name)
 
-    def _forget(self, dropped: Dropped) -> None:
+    def _forget(self, dropped: DroppedTable) -> None:
         with self._database.writing() as connection:
             forget_dropped(connection, dropped.uuid)
 
-    def register(self, table: TableName, location: str, *, along: Along = NOTHING_ALONG) -> None:
+    def register(self, table: TableName, location: str, *, records: Along = NOTHING_ALONG) -> None:
         from pyiceberg.exceptions import TableAlreadyExistsError
 
         self.create_namespace(table.namespace, table.layer)
@@ -261,10 +261,10 @@ class RestTables:
             except NotImplementedError as error:
                 what = "this REST catalog cannot take up a table by its metadata file."
                 raise UsageError(what, next="Restore, clone and rebuild need a catalog that can.") from error
-        self._write_books(along)
+        self._write_books(records)
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, along: Along = NOTHING_ALONG
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: Along = NOTHING_ALONG
     ) -> None:
         what = "a REST catalog owns its tables' files, so two of its tables cannot share them."
         raise UsageError(what, where=str(to), next="Work on a branch of the table instead: lakebed table clone --branch NAME")

@@ -34,8 +34,8 @@ def read_metadata(document: Json) -> TableMetadata:
         refs=_refs(document),
         schema=document["current-schema-id"],
         schemas={schema["schema-id"]: tuple(_column(field) for field in schema["fields"]) for schema in document["schemas"]},
-        log=tuple((_time(entry["timestamp-ms"]), entry["snapshot-id"]) for entry in document.get("snapshot-log") or ()),
-        earlier=tuple(entry["metadata-file"] for entry in document.get("metadata-log") or ()),
+        snapshot_log=tuple((_time(entry["timestamp-ms"]), entry["snapshot-id"]) for entry in document.get("snapshot-log") or ()),
+        metadata_log=tuple(entry["metadata-file"] for entry in document.get("metadata-log") or ()),
         statistics=tuple(
             entry["statistics-path"] for kind in ("statistics", "partition-statistics") for entry in document.get(kind) or ()
         ),

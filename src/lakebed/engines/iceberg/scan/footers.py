@@ -8,7 +8,7 @@ from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.files.ranged import RangedFile
 from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
 from lakebed.engines.iceberg.scan.manifests import ManifestEntry
-from lakebed.ports import ScanColumn, ScanFile, Stored
+from lakebed.ports import ColumnGroup, ScanColumn, ScanFile
 from lakebed.settings import normalized_location
 
 _FILES = 128  # for more it takes too long to look into all before the first is read
@@ -24,7 +24,7 @@ class Footers:
     def __init__(self, places: FilesByUrl, remembered: ManifestCache) -> None:
         self._places, self._remembered = places, remembered
 
-    def stored(self, columns: Sequence[ScanColumn], files: Sequence[tuple[ManifestEntry, ScanFile]]) -> tuple[Stored, ...]:
+    def stored(self, columns: Sequence[ScanColumn], files: Sequence[tuple[ManifestEntry, ScanFile]]) -> tuple[ColumnGroup, ...]:
         """The files by how they hold these columns; nothing where that is not known, or there are too many kinds."""
         if not 0 < len(files) <= _FILES:
             return ()
@@ -61,7 +61,7 @@ def held_columns(schema: Any) -> tuple[Held, ...]:
     return tuple((id_, field.name, str(field.type).replace("large_", "")) for id_, field in zip(ids, schema, strict=True))
 
 
-def grouped(columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[Held, ...], ScanFile]]) -> tuple[Stored, ...]:
+def grouped(columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[Held, ...], ScanFile]]) -> tuple[ColumnGroup, ...]:
     """Files that hold the columns under the same names and with the same types, together."""
     groups: dict[tuple[tuple[str, str] | None, ...], list[ScanFile]] = {}
     for held, file in files:
@@ -71,4 +71,4 @@ def grouped(columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[Held, ...
         groups.setdefault(tuple(by_id.get(column.id) for column in columns), []).append(file)
     if len(groups) > _WAYS:
         return ()
-    return tuple(Stored(tuple(one and one[0] for one in way), tuple(files)) for way, files in groups.items())
+    return tuple(ColumnGroup(tuple(one and one[0] for one in way), tuple(files)) for way, files in groups.items())

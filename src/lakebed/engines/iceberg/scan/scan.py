@@ -18,7 +18,7 @@ from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
 from lakebed.engines.iceberg.scan.manifests import Manifest, ManifestEntry, as_entries, as_manifests, read_entries, read_list
 from lakebed.engines.iceberg.scan.scan_columns import nested_alike, scan_columns, stored_as_named
 from lakebed.errors import DamagedTable, FileMissing, LakebedError
-from lakebed.ports import Pointer, Predicate, Scan, ScanColumn, ScanFile, Stored
+from lakebed.ports import ColumnGroup, Pointer, Predicate, Scan, ScanColumn, ScanFile
 from lakebed.settings import normalized_location
 
 _AT_ONCE = 8
@@ -63,10 +63,10 @@ class IcebergScans:
 
     def _stored(
         self, outline: Outline, columns: Sequence[ScanColumn], entries: Sequence[ManifestEntry], files: tuple[ScanFile, ...]
-    ) -> tuple[Stored, ...]:
+    ) -> tuple[ColumnGroup, ...]:
         """How the files hold these columns. Those of a table that never changed need not be looked into."""
         if outline.never_changed and all(stored_as_named(column.name) for column in columns):
-            return (Stored(tuple(column.name for column in columns), files),)
+            return (ColumnGroup(tuple(column.name for column in columns), files),)
         return self._footers.stored(columns, list(zip(entries, files, strict=True)))
 
     def folders(self, pointer: Pointer, *, snapshot: int) -> frozenset[str]:

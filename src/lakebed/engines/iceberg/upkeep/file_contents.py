@@ -13,13 +13,13 @@ from lakebed.engines.files import FolderFiles
 from lakebed.engines.files.ranged import RangedFile
 from lakebed.errors import FileMissing
 from lakebed.ports.files import Files
-from lakebed.ports.inspection import Content
+from lakebed.ports.inspection import FileContent
 
 _IN_MEMORY = 64 * 1024 * 1024  # a file up to this size is fetched once, and read twice
 _PIECE = 16 * 1024 * 1024
 
 
-def content_of(files: Files, path: str, *, rows: int | None) -> Content:
+def content_of(files: Files, path: str, *, rows: int | None) -> FileContent:
     """The content of a file; `rows` are how many its manifest promises. `FileMissing` if there is none."""
     size = files.info(path).size
     data = files.read(path) if size <= _IN_MEMORY else None
@@ -31,7 +31,7 @@ def content_of(files: Files, path: str, *, rows: int | None) -> Content:
     fault = "" if agrees else "the checksums that Spark left beside it say otherwise"
     if not fault and path.endswith(".parquet"):
         fault = _fault(files, path, data, size, rows)
-    return Content(digest.hexdigest(), size, fault)
+    return FileContent(digest.hexdigest(), size, fault)
 
 
 class _Beside:

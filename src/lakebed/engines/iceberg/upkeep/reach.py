@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lakebed.ports import ForeignTable, Pointer, Reached
+from lakebed.ports import ForeignTable, Pointer, ReachableFile
 
 if TYPE_CHECKING:
     from lakebed.engines.iceberg.upkeep.reaching import IcebergReach
@@ -22,5 +22,5 @@ class LazyReach:
 
         return IcebergReach(self._properties)
 
-    def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[Reached]:
+    def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[ReachableFile]:
         return self._reach.files(pointer, snapshots=snapshots)

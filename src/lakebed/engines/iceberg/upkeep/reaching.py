@@ -12,7 +12,7 @@ from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 
 from lakebed.engines.iceberg.metadata.documents import read_document
 from lakebed.errors import DamagedTable
-from lakebed.ports import ForeignTable, Pointer, Reached
+from lakebed.ports import ForeignTable, Pointer, ReachableFile
 from lakebed.settings import normalized_location
 
 _AT_ONCE = 8
@@ -25,10 +25,10 @@ class IcebergReach:
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties = dict(properties)
-        self._known: OrderedDict[str, tuple[Reached, ...]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[ReachableFile, ...]] = OrderedDict()
         self._lock = Lock()
 
-    def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[Reached]:
+    def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[ReachableFile]:
         io = load_file_io(self._properties, pointer.location)
         _, present = self._reading(pointer, pointer.location, lambda: read_document(io, pointer.location))
         if snapshots is None:
@@ -38,15 +38,15 @@ class IcebergReach:
             for snapshot in present.snapshots
             if snapshot.manifest_list and (snapshots is None or snapshot.snapshot_id in snapshots)
         ]
-        yield from (Reached(normalized_location(place), "manifest list") for place in dict.fromkeys(lists))
+        yield from (ReachableFile(normalized_location(place), "manifest list") for place in dict.fromkeys(lists))
         yield from self._below(pointer, lists, io)
 
-    def _below(self, pointer: Pointer | ForeignTable, lists: Collection[str], io: FileIO) -> Iterator[Reached]:
+    def _below(self, pointer: Pointer | ForeignTable, lists: Collection[str], io: FileIO) -> Iterator[ReachableFile]:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             listed = pool.map(lambda place: self._reading(pointer, place, lambda: _manifests(io, place)), dict.fromkeys(lists))
             manifests = {manifest.manifest_path: manifest for manifests in listed for manifest in manifests}
             for manifest in manifests.values():
-                yield Reached(normalized_location(manifest.manifest_path), "manifest", manifest.manifest_length)
+                yield ReachableFile(normalized_location(manifest.manifest_path), "manifest", manifest.manifest_length)
             seen: set[str] = set()
             for entries in pool.map(lambda manifest: self._entries(pointer, manifest, io), manifests.values()):
                 for entry in entries:
@@ -54,7 +54,7 @@ class IcebergReach:
                         seen.add(entry.location)
                         yield entry
 
-    def _entries(self, pointer: Pointer | ForeignTable, manifest: ManifestFile, io: FileIO) -> tuple[Reached, ...]:
+    def _entries(self, pointer: Pointer | ForeignTable, manifest: ManifestFile, io: FileIO) -> tuple[ReachableFile, ...]:
         place = manifest.manifest_path
         with self._lock:
             if place in self._known:
@@ -76,21 +76,21 @@ class IcebergReach:
             raise DamagedTable(str(pointer.table), place, f"{type(error).__name__}: {error}.") from error
 
 
-def _own(pointer: Pointer | ForeignTable, present: IcebergMetadata) -> Iterator[Reached]:
+def _own(pointer: Pointer | ForeignTable, present: IcebergMetadata) -> Iterator[ReachableFile]:
     earlier = (entry.metadata_file for entry in present.metadata_log)
     for place in dict.fromkeys((*earlier, pointer.location)):
-        yield Reached(normalized_location(place), "metadata")
+        yield ReachableFile(normalized_location(place), "metadata")
     for statistics in (*present.statistics, *present.partition_statistics):
-        yield Reached(normalized_location(statistics.statistics_path), "statistics", statistics.file_size_in_bytes)
+        yield ReachableFile(normalized_location(statistics.statistics_path), "statistics", statistics.file_size_in_bytes)
 
 
 def _manifests(io: FileIO, place: str) -> list[ManifestFile]:
     return list(read_manifest_list(io.new_input(place)))
 
 
-def _entries(manifest: ManifestFile, io: FileIO) -> tuple[Reached, ...]:
+def _entries(manifest: ManifestFile, io: FileIO) -> tuple[ReachableFile, ...]:
     return tuple(
-        Reached(
+        ReachableFile(
             normalized_location(entry.data_file.file_path),
             "data" if entry.data_file.content == DataFileContent.DATA else "deletes",
             entry.data_file.file_size_in_bytes,

@@ -11,7 +11,7 @@ from lakebed.engines.spark.landing.infer import infer_columns
 from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
 from lakebed.engines.spark.landing.reader import CORRUPT, as_stored, columns_text, load, reader_of, union
 from lakebed.names import spark_identifier
-from lakebed.ports import Field, FileGroup, FileRows, Unreadable
+from lakebed.ports import Field, FileGroup, FileRows, UnreadableFiles
 from lakebed.settings import normalized_location
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _VALUES = "coalesce(json_array_length(concat('[', value, ']')), size(from_json(concat('[', value, ']'), 'array<string>')), -1)"
 
 
-def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] | Unreadable:
-    """The columns that the files show; `Unreadable` where a file is at fault that there are none."""
+def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
+    """The columns that the files show; `UnreadableFiles` where a file prevents that."""
     return blaming([group], lambda: infer_columns(session, group), for_columns=True)
 
 
-def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | Unreadable:
+def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
     """All files read once; what was found in each that has a record."""
     answer = blaming(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
     addresses = {normalized_location(path): path for group in groups for path in group.paths}
-    if isinstance(answer, Unreadable):
+    if isinstance(answer, UnreadableFiles):
         return answer
     found: dict[str, FileRows] = {}
     for row in answer:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from lakebed.engines.spark.failures import short
 from lakebed.engines.spark.landing.reader import unaddressable
 from lakebed.errors import BadFiles
-from lakebed.ports import FileGroup, Unreadable
+from lakebed.ports import FileGroup, UnreadableFiles
 
 T = TypeVar("T")
 
@@ -20,13 +20,13 @@ _STORE = re.compile(
 )
 
 
-def blaming(groups: Sequence[FileGroup], ask: Callable[[], T], *, for_columns: bool = False) -> T | Unreadable:
+def blaming(groups: Sequence[FileGroup], ask: Callable[[], T], *, for_columns: bool = False) -> T | UnreadableFiles:
     """The answer, or the file at whose fault there is none. What is not a file's fault is raised.
 
     Asked `for_columns`, a file with types that Spark does not know is at fault, too.
     """
     if lost := next((path for group in groups for path in group.paths if unaddressable(path)), None):
-        return Unreadable("Spark cannot address it: a colon and signs like * [ { do not go together in a name", lost)
+        return UnreadableFiles("Spark cannot address it: a colon and signs like * [ { do not go together in a name", lost)
     try:
         return ask()
     except Exception as error:
@@ -39,7 +39,7 @@ def blaming(groups: Sequence[FileGroup], ask: Callable[[], T], *, for_columns: b
         unfit = for_columns and condition.startswith(_UNKNOWN_TYPES)
         if not unfit and ("FAILED_READ_FILE" not in text or _STORE.search(text)):
             raise
-        return Unreadable(_reason(text), _named(text, groups))
+        return UnreadableFiles(_reason(text), _named(text, groups))
 
 
 def _reason(text: str) -> str:

@@ -16,7 +16,7 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.evolve import present_fields
 from lakebed.pipelines.running.steps.python_code import Answer, Context, run_code
 from lakebed.pipelines.running.steps.zone_types import recall, without_rows
-from lakebed.pipelines.services import Workbench
+from lakebed.pipelines.services import LocalSession
 from lakebed.ports import FileInfo, Frame
 
 
@@ -27,7 +27,7 @@ def take_files(run: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
     run.record = replace(run.record, set_aside=(*run.record.set_aside, *landed.set_aside))  # however the run ends
     frame = landed.frame if landed.frame is not None else _without_rows(run, step)
     run.landed[step.zone, step.pattern] = replace(landed, frame=frame)
-    run.compute.name(frame, zone_view(step.zone, step.pattern))
+    run.compute.create_view(frame, zone_view(step.zone, step.pattern))
 
 
 def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> RememberedTypes:
@@ -73,7 +73,7 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
             next="Put a file there, or set expected_schema in its zone.yaml.",
         )
     newest = max(known, key=lambda file: file.modified)
-    run.compute.name(_opened(run, key, [newest], recall(run, key), keep=True).frame, "zone_columns")
+    run.compute.create_view(_opened(run, key, [newest], recall(run, key), keep=True).frame, "zone_columns")
     return run.compute.query("SELECT * FROM zone_columns LIMIT 0")
 
 
@@ -123,7 +123,7 @@ def _as_frame(run: ActiveRun, result: Any) -> Frame:
         raise
 
 
-def _context(run: ActiveRun, bench: Workbench | None) -> Context:
+def _context(run: ActiveRun, bench: LocalSession | None) -> Context:
     context = run.context
     mark = context.watermark if context.is_incremental else None
     return Context(
@@ -142,7 +142,7 @@ def _context(run: ActiveRun, bench: Workbench | None) -> Context:
     )
 
 
-def _refs(run: ActiveRun, bench: Workbench | None) -> Callable[[str], Any]:
+def _refs(run: ActiveRun, bench: LocalSession | None) -> Callable[[str], Any]:
     known = {spelt: ref.table for ref in run.spec.refs for spelt in (ref.text, str(ref.table))}
 
     def ref(name: str) -> Any:
@@ -153,7 +153,7 @@ def _refs(run: ActiveRun, bench: Workbench | None) -> Callable[[str], Any]:
     return ref
 
 
-def _read(run: ActiveRun, table: TableName, bench: Workbench | None) -> Any:
+def _read(run: ActiveRun, table: TableName, bench: LocalSession | None) -> Any:
     if bench is None:
         return run.compute.query(f"SELECT * FROM {relation(table, run.context)}")
     built, pins = run.context.built.get(table), run.context.pins
@@ -161,11 +161,11 @@ def _read(run: ActiveRun, table: TableName, bench: Workbench | None) -> Any:
     return bench.table(built.source if built else table, snapshot=snapshot, shown=pins.shown.get(table, ()))
 
 
-def _this(run: ActiveRun, bench: Workbench | None) -> Any:
+def _this(run: ActiveRun, bench: LocalSession | None) -> Any:
     return None if run.context.target.absent else _read(run, run.table, bench)
 
 
-def _zones(run: ActiveRun, bench: Workbench | None) -> Callable[..., Any]:
+def _zones(run: ActiveRun, bench: LocalSession | None) -> Callable[..., Any]:
     def landing_zone(name: str, pattern: str | None = None) -> Any:
         zone = _asked(run, name, pattern)
         landed = run.read[zone.zone, zone.pattern]

@@ -67,7 +67,7 @@ def _name_part(run: ActiveRun, step: Replay, *, all_columns: bool) -> None:
         if frame is None:  # the batch has no file of this zone
             frame = run.compute.query(f"SELECT * FROM {spark_identifier(zone_view(*key))} LIMIT 0")
         run.batch[key] = replace(landed, frame=frame, files=tuple(files))
-        run.compute.name(frame, run.context.view(*key))
+        run.compute.create_view(frame, run.context.view(*key))
 
 
 def _part(run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: bool) -> Frame | None:

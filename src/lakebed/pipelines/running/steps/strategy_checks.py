@@ -38,9 +38,9 @@ def stamp_columns(run: ActiveRun) -> None:
     own, target = [name for name, _ in run.spec.strategy.own_columns], run.context.target
     known = None if target.metadata is None else owned_columns(target.metadata, target.base(run.options.ref))
     if run.is_first_run or _replaces(run) or own:
-        run.compute.stamp(OWN_COLUMNS, own_columns_summary(own))
+        run.compute.set_snapshot_property(OWN_COLUMNS, own_columns_summary(own))
     elif known is not None:
-        run.compute.stamp(OWN_COLUMNS, own_columns_summary(apply_renames(known, target.renames)))
+        run.compute.set_snapshot_property(OWN_COLUMNS, own_columns_summary(apply_renames(known, target.renames)))
 
 
 def _replaces(run: ActiveRun) -> bool:

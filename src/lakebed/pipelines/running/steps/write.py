@@ -51,7 +51,7 @@ def compute_stage(run: ActiveRun) -> None:
     place = placement.temporary_location(run.stage)
     at_source(
         run.compiled,
-        lambda: run.compute.create(run.frame, run.stage.spark, location=place, properties=placement.temporary_properties()),
+        lambda: run.compute.create_table(run.frame, run.stage.spark, location=place, properties=placement.temporary_properties()),
     )
     if run.options.manual_change:  # its frame may be another session's, whose snapshots would not carry the run's id
         run.frame = run.compute.query(f"SELECT * FROM {run.stage.spark}")

@@ -9,7 +9,7 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import compile_query
 from lakebed.pipelines.planning.pins import ZoneKey
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.ports import Column, ColumnTaken, TableMetadata, ZoneTypes
+from lakebed.ports import Column, ColumnTypeChange, TableMetadata, ZoneTypes
 from lakebed.sql import NOTHING_PASSED, Passed, passed_columns
 from lakebed.tables import can_accept
 
@@ -59,14 +59,14 @@ def learned(run: ActiveRun) -> tuple[ZoneTypes, ...]:
     return tuple(types for types in said if types.columns)
 
 
-def _learned(run: ActiveRun, key: ZoneKey, checked: CheckedFiles) -> Iterator[ColumnTaken]:
+def _learned(run: ActiveRun, key: ZoneKey, checked: CheckedFiles) -> Iterator[ColumnTypeChange]:
     stored = {name.casefold(): (name, text) for name, text in run.zone_types.get(key, {}).items()}
     for name, type_ in checked.learned.items():
         spelt, before = stored.get(name.casefold(), (name, ""))
         if before and not _anew(run):
             type_ = join_types(parse_type(before), type_) if name.casefold() in checked.widened else parse_type(before)
         if str(type_) != before and len(name) <= _LONGEST_NAME:
-            yield ColumnTaken(spelt, before, str(type_))
+            yield ColumnTypeChange(spelt, before, str(type_))
 
 
 def _anew(run: ActiveRun) -> bool:
