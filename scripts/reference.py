@@ -1,4 +1,7 @@
-"""Writes docs/reference.md from the code: settings, variables, commands, errors. `make docs` runs it; a test compares."""
+"""Writes docs/reference.md from the code: settings, variables, commands, errors. `make docs` runs it; a test compares.
+
+The last section is written by hand, and kept.
+"""
 
 import inspect
 from collections.abc import Iterator
@@ -21,15 +24,21 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 HEAD = """\
 # Reference
 
-Written by `make docs` from the code: do not edit by hand.
+Written by `make docs` from the code: do not edit by hand, but for the last section.
 
 """
+BY_HAND = "## JSON of each command\n"
 
 
 def page() -> str:
     """The whole page."""
     written = (*of_model("Pipelines", PIPELINES, PipelineConfig), *of_model("Zones", ZONES, ZoneSpec))
-    return HEAD + "\n".join((*settings(), *other_variables(), *written, *commands(), *tree_of_errors()))
+    return HEAD + "\n".join((*settings(), *other_variables(), *written, *commands(), *tree_of_errors(), by_hand()))
+
+
+def by_hand() -> str:
+    """The last section as it is on the page: only the commands' answers could tell it, and a test compares it with them."""
+    return BY_HAND + PAGE.read_text().split(BY_HAND, 1)[1]
 
 
 def settings() -> Iterator[str]:
