@@ -29,7 +29,7 @@ def test_a_reader_that_takes_longer_than_its_hold_lasts_does_not_lose_its_files(
     hold = SnapshotGuard(bench.stores.events, {ORDERS: [5]}, seconds=1.0)
     time.sleep(2.5)
     assert held(bench) == [5]
-    hold.give_back()
+    hold.release()
     assert held(bench) == []
 
 

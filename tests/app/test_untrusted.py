@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.errors import BadQuery, QueryEnded
-from lakebed.query.stopping import Cancellation
+from lakebed.query.cancellation import Cancellation
 from lakebed.settings import Root
 from tests.contracts.benches import sqlite_bench
 from tests.query.attacks import ATTACKS, SECRET
@@ -33,7 +33,7 @@ def lake(tmp_path: Path) -> Iterator[Lake]:
         yield opened
 
 
-def test_a_stranger_is_answered_from_the_lakes_tables(lake: Lake) -> None:
+def test_untrusted_queries_are_answered_from_the_lakes_tables(lake: Lake) -> None:
     answer = lake.query("SELECT sum(id) AS n FROM orders JOIN silver.t USING (id)", untrusted=True)
     assert answer.to_arrow().to_pylist() == [{"n": 10}]
     assert not answer.truncated
@@ -94,7 +94,7 @@ def test_every_attack_is_refused_and_nothing_is_written_but_the_log(lake: Lake, 
 @pytest.mark.parametrize(
     "sql", ["SELECT * FROM orders$snapshots", "SELECT * FROM system.query_log", "SELECT * FROM orders WHERE id = ?"]
 )
-def test_strangers_see_neither_the_books_nor_the_log_nor_parameters(lake: Lake, sql: str) -> None:
+def test_untrusted_queries_see_neither_the_books_nor_the_log_nor_parameters(lake: Lake, sql: str) -> None:
     with pytest.raises(BadQuery):
         lake.query(sql, untrusted=True, parameters=[1] if "?" in sql else None)
 
@@ -118,11 +118,11 @@ def test_a_query_is_stopped_from_another_thread(lake: Lake, untrusted: bool) -> 
     assert list(lake.query("SELECT 1").rows()) == [(1,)]
 
 
-def test_strangers_are_answered_by_duckdb_only(lake: Lake) -> None:
+def test_untrusted_queries_are_answered_by_duckdb_only(lake: Lake) -> None:
     with pytest.raises(BadQuery, match="DuckDB only"):
         lake.query("SELECT 1", untrusted=True, engine="spark")
 
 
-def test_queries_of_strangers_see_nothing_of_one_another(lake: Lake) -> None:
+def test_untrusted_queries_see_nothing_of_one_another(lake: Lake) -> None:
     answers = [lake.query(f"SELECT count(*) + {number} FROM orders", untrusted=True) for number in range(3)]
     assert [next(iter(answer.rows()))[0] for answer in answers] == [4, 5, 6]

@@ -1,4 +1,4 @@
-"""SQL of strangers over a bucket: the child reaches the objects of its tables with the lake's keys, and no others."""
+"""Untrusted SQL over a bucket: the child reaches the objects of its tables with the lake's keys, and no others."""
 
 import os
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from lakebed.app import Lake
-from lakebed.engines.duckdb import reaching
+from lakebed.engines.duckdb import s3_secret
 from lakebed.engines.duckdb.extensions import extension
-from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Limits, SandboxInputs
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs, UntrustedLimits
 from lakebed.errors import BadQuery
 from tests.contracts.benches import RealBench, postgres_bench
 from tests.engines.duckdb.test_evolution import FIRST, SCHEMA, change_nested
@@ -28,7 +28,7 @@ def lake(database: Database, bucket: Bucket) -> Iterator[tuple[Lake, RealBench]]
     bench.close()
 
 
-def test_a_stranger_reads_tables_by_files_and_by_manifests(lake: tuple[Lake, RealBench]) -> None:
+def test_an_untrusted_query_reads_tables_by_files_and_by_manifests(lake: tuple[Lake, RealBench]) -> None:
     opened, bench = lake
     table = add_table(bench, "orders", [FIRST, FIRST], schema=SCHEMA)
     asked = f"SELECT count(*), max(id) FROM {table} WHERE id = 2"
@@ -42,12 +42,12 @@ def test_other_objects_of_the_lake_stay_closed_even_to_sql_that_nobody_judged(la
     opened, _ = lake
     opened.stores.files.write("lakebed.yaml", SECRET.encode())
     place = opened.root.at("lakebed.yaml")
-    setup = (f"LOAD '{extension('httpfs')}'", *reaching(opened.root, opened.settings.files, {}))
+    setup = (f"LOAD '{extension('httpfs')}'", *s3_secret(opened.root, opened.settings.files, {}))
     view = f"CREATE VIEW v AS SELECT content FROM read_text('{place}')"
-    with ConfinedQuery("SELECT * FROM v", SandboxInputs((*setup, view), (("v",),), (place,)), Limits()) as running:
+    with ConfinedQuery("SELECT * FROM v", SandboxInputs((*setup, view), (("v",),), (place,)), UntrustedLimits()) as running:
         assert SECRET in str(running.reader().read_all().to_pylist())  # the lake's keys do reach it
     with (
-        ConfinedQuery("SELECT * FROM v", SandboxInputs((*setup, view), (("v",),)), Limits()) as running,
+        ConfinedQuery("SELECT * FROM v", SandboxInputs((*setup, view), (("v",),)), UntrustedLimits()) as running,
         pytest.raises(BadQuery) as refused,
     ):
         running.reader()

@@ -105,7 +105,7 @@ def main() -> None:
 def _tried(ground: dict[str, Any], sql: str) -> dict[str, Any]:
     from lakebed.engines.duckdb.untrusted.child import locked
     from lakebed.errors import BadQuery
-    from lakebed.query.guard.duckdb_guard import look_again
+    from lakebed.query.guard.duckdb_guard import check_duckdb_tree
     from lakebed.query.guard.statement_guard import check_untrusted
 
     told: dict[str, Any] = {"guard": True, "look": True, "ran": "", "leaked": False}
@@ -117,7 +117,7 @@ def _tried(ground: dict[str, Any], sql: str) -> dict[str, Any]:
     connection = locked(ground)
     try:
         row = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [sql]).fetchone()
-        look_again(json.loads(row[0] if row else "{}"), tables)
+        check_duckdb_tree(json.loads(row[0] if row else "{}"), tables)
     except BadQuery:
         told["look"] = False
     except Exception as error:  # text that is no text to DuckDB, such as half a character

@@ -6,8 +6,8 @@ from typing import Any
 
 import duckdb
 
-from lakebed.query.parsing.parse_nodes import Json, Read
-from lakebed.query.parsing.tree import reads_of
+from lakebed.query.parsing.parse_nodes import Json, TableRead
+from lakebed.query.parsing.tree import table_reads
 
 
 @cache
@@ -21,5 +21,5 @@ def tree(sql: str) -> Json:
     return statement
 
 
-def reads(sql: str) -> tuple[Read, ...]:
-    return reads_of(tree(sql))
+def reads(sql: str) -> tuple[TableRead, ...]:
+    return table_reads(tree(sql))

@@ -1,4 +1,4 @@
-"""SQL of strangers, carried out: nothing outside the lake is read, nothing is written, and limits end what does not end."""
+"""Untrusted SQL, carried out: nothing outside the lake is read, nothing is written, and limits end what does not end."""
 
 import json
 import os
@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, Limits, SandboxInputs
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs, UntrustedLimits
 from lakebed.errors import BadQuery, QueryEnded
 from tests.conftest import SCALE
 from tests.query.attacks import ATTACKS, FILES, HONEST, SECRET
 from tests.query.fuzzed import statements
 
 FUZZED = 1_000 * SCALE
-SMALL = Limits(rows=100, seconds=20, memory=256 << 20)
+SMALL = UntrustedLimits(rows=100, seconds=20, memory=256 << 20)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def place(tmp_path: Path) -> Place:
     return Place(lake, tmp_path / "secret.csv", out, SandboxInputs(setup, (("shop", "silver", "orders"),), (str(data),)))
 
 
-def answer(place: Place, sql: str, limits: Limits = SMALL) -> Any:
+def answer(place: Place, sql: str, limits: UntrustedLimits = SMALL) -> Any:
     with ConfinedQuery(sql, place.ground, limits) as running:
         return running.reader().read_all().to_pylist()
 
@@ -95,14 +95,14 @@ GREEDY = [
 def test_time_ends_what_does_not_end(place: Place, sql: str) -> None:
     began = time.monotonic()
     with pytest.raises(QueryEnded, match="longer than 1 s"):
-        answer(place, sql, Limits(seconds=1))
+        answer(place, sql, UntrustedLimits(seconds=1))
     assert time.monotonic() - began < 20  # the start of a process on a busy machine included
 
 
 @pytest.mark.parametrize("sql", GREEDY)
 def test_memory_ends_what_grows_and_grows(place: Place, sql: str) -> None:
     with pytest.raises(QueryEnded, match="more than 256 MiB of memory"):
-        answer(place, sql, Limits(seconds=60, memory=256 << 20))
+        answer(place, sql, UntrustedLimits(seconds=60, memory=256 << 20))
 
 
 WIDE = [
@@ -115,8 +115,8 @@ WIDE = [
 
 
 @pytest.mark.parametrize(("sql", "widest"), WIDE)
-def test_an_answer_never_has_more_bytes_than_a_stranger_may_get(place: Place, sql: str, widest: int) -> None:
-    limits = Limits(rows=10**9, bytes=2_000_000, seconds=20)
+def test_an_answer_never_has_more_bytes_than_an_untrusted_query_may_get(place: Place, sql: str, widest: int) -> None:
+    limits = UntrustedLimits(rows=10**9, bytes=2_000_000, seconds=20)
     with ConfinedQuery(sql, place.ground, limits) as running:
         batches = list(running.batches())
         assert running.truncated
@@ -126,11 +126,11 @@ def test_an_answer_never_has_more_bytes_than_a_stranger_may_get(place: Place, sq
 
 def test_an_answer_that_just_fits_is_whole(place: Place) -> None:
     sql = "SELECT id, repeat('x', 50000) AS x FROM orders WHERE id < 30 ORDER BY id"
-    with ConfinedQuery(sql, place.ground, Limits(rows=30)) as running:
+    with ConfinedQuery(sql, place.ground, UntrustedLimits(rows=30)) as running:
         size = sum(batch.nbytes for batch in running.batches())
         assert not running.truncated
     for most, rows, truncated in ((size + 1000, 30, False), (size - 1000, 29, True)):
-        with ConfinedQuery(sql, place.ground, Limits(rows=30, bytes=most)) as running:
+        with ConfinedQuery(sql, place.ground, UntrustedLimits(rows=30, bytes=most)) as running:
             assert running.reader().read_all()["id"].to_pylist() == list(range(rows))
             assert running.truncated == truncated
 
@@ -143,7 +143,7 @@ def test_a_query_can_be_cancelled_from_another_thread(place: Place) -> None:
 
 
 def test_a_query_that_is_left_leaves_no_process(place: Place) -> None:
-    with ConfinedQuery("SELECT id FROM orders, range(1000000)", place.ground, Limits(rows=10**9)) as running:
+    with ConfinedQuery("SELECT id FROM orders, range(1000000)", place.ground, UntrustedLimits(rows=10**9)) as running:
         next(iter(running.batches()))
         child = running._child.pid
     with pytest.raises(ProcessLookupError):

@@ -82,7 +82,7 @@ def test_former_states_and_metadata_of_foreign_tables_can_be_asked(lake: Lake) -
     assert list(lake.query(f"SELECT count(*) FROM plain.flat AT (VERSION => {snapshot})").rows()) == [(2,)]
 
 
-def test_strangers_may_read_foreign_tables_as_they_read_ours(lake: Lake) -> None:
+def test_untrusted_queries_may_read_foreign_tables_as_they_read_ours(lake: Lake) -> None:
     assert list(lake.query("SELECT id FROM plain.flat WHERE id = 10", untrusted=True).rows()) == [(10,)]
     assert list(lake.query("SELECT id FROM A.b.c.deep WHERE id = 30", untrusted=True).rows()) == [(30,)]
     with pytest.raises(BadQuery, match=r"no table 'plain\.nothing'"):

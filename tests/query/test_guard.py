@@ -1,4 +1,4 @@
-"""The first two walls around SQL of strangers: what they refuse, what they let through, and what they say."""
+"""The first two walls around untrusted SQL: what they refuse, what they let through, and what they say."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lakebed.errors import BadQuery
-from lakebed.query.guard.duckdb_guard import look_again
+from lakebed.query.guard.duckdb_guard import check_duckdb_tree
 from lakebed.query.guard.statement_guard import check_untrusted
 from lakebed.query.parsing.functions import ALLOWED
 from tests.query.attacks import ATTACKS, HONEST, SIZES
@@ -36,7 +36,7 @@ def test_each_wall_refuses_every_attack_by_itself(attack: str) -> None:
     with pytest.raises(BadQuery):
         check_untrusted(sql, TABLES)
     with pytest.raises(BadQuery):
-        look_again(serialized(sql), TABLES)
+        check_duckdb_tree(serialized(sql), TABLES)
 
 
 @pytest.mark.parametrize("attack", SIZES, ids=lambda sql: sql[:20])
@@ -49,7 +49,7 @@ def test_queries_beyond_every_measure_are_refused_by_the_first_wall(attack: str)
 def test_both_walls_let_honest_queries_through(sql: str) -> None:
     checked = check_untrusted(sql, TABLES)
     assert checked.text == sql
-    look_again(serialized(sql), TABLES)
+    check_duckdb_tree(serialized(sql), TABLES)
 
 
 def test_tables_and_functions_are_told_as_they_were_written() -> None:
@@ -99,8 +99,8 @@ def test_a_kind_of_node_that_nobody_looked_at_is_refused() -> None:
     tree = serialized("SELECT id FROM orders")
     tree["statements"][0]["node"]["select_list"][0]["class"] = "SOMETHING_NEW"
     with pytest.raises(BadQuery):
-        look_again(tree, TABLES)
+        check_duckdb_tree(tree, TABLES)
     tree = serialized("SELECT id FROM orders")
     tree["statements"][0]["node"]["from_table"]["type"] = "SOMETHING_NEW"
     with pytest.raises(BadQuery):
-        look_again(tree, TABLES)
+        check_duckdb_tree(tree, TABLES)

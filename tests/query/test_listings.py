@@ -155,6 +155,6 @@ def test_what_is_not_told_is_refused_by_name(lake: Lake, sql: str, said: str, ad
      "FROM (SHOW TABLES)", "FROM pragma_table_info('shop.silver.orders')", "FROM query_table('shop.silver.orders')",
      "FROM sqlite_master", "FROM histogram('shop.silver.orders', 'id')"],
 )  # fmt: skip
-def test_strangers_are_told_of_no_table(lake: Lake, sql: str) -> None:
+def test_untrusted_queries_are_told_of_no_table(lake: Lake, sql: str) -> None:
     with pytest.raises(BadQuery):
         list(lake.query(sql, untrusted=True).rows())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.query.results.log import LONGEST_LINE, TYPES, QueryLog, QueryLogEntry, entry_of, hash_of, line_of
+from lakebed.query.results.log import LONGEST_LINE, TYPES, QueryLog, QueryLogEntry, line_of, parse_line, sql_hash
 from tests.conftest import SCALE
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -15,7 +15,7 @@ WORKERS, LINES = 6, 150 * SCALE
 
 
 def entry(number: int = 0, *, sql: str = "SELECT 1", ts: datetime = NOON, **more: object) -> QueryLogEntry:
-    return QueryLogEntry(ts=ts, id=f"q{number}", sql=sql, sql_hash=hash_of(sql), **more)  # type: ignore[arg-type]
+    return QueryLogEntry(ts=ts, id=f"q{number}", sql=sql, sql_hash=sql_hash(sql), **more)  # type: ignore[arg-type]
 
 
 def test_an_entry_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_long_sql_is_cut_so_that_a_line_stays_within_its_bound(character: str) -
     assert LONGEST_LINE - 100 < len(line) <= LONGEST_LINE
     assert line.count(b"\n") == 1
     read = json.loads(line)
-    assert read["sql_hash"] == hash_of(sql)
+    assert read["sql_hash"] == sql_hash(sql)
     assert read["sql"].endswith("…")
 
 
@@ -93,7 +93,7 @@ def test_a_line_that_a_full_disk_cut_off_spoils_no_other(tmp_path: Path) -> None
         file.write(line_of(entry(2))[:40] + b"\n")
     log.write(entry(3))
     assert [one.id for one in log.entries()] == ["q1", "q3"]
-    assert entry_of("no json") is entry_of("[]") is entry_of('{"ts": 5}') is None
+    assert parse_line("no json") is parse_line("[]") is parse_line('{"ts": 5}') is None
 
 
 def test_a_log_that_cannot_be_written_ends_no_query(tmp_path: Path) -> None:

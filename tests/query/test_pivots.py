@@ -10,7 +10,7 @@ from lakebed.app import Lake
 from lakebed.errors import BadQuery, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Pointer
-from lakebed.query.spec import QueryRequest
+from lakebed.query.request import QueryRequest
 from tests.query.lakes import add_table, bench_of, make_lake, plain_copy
 
 SCHEMA = pa.schema([pa.field("a", pa.int64()), pa.field("b", pa.int64()), pa.field("s", pa.string())])
@@ -85,9 +85,9 @@ def test_a_moment_for_the_whole_query_holds_for_its_values_too(lake: Lake) -> No
 
 def test_a_pivot_leaves_out_files_by_its_own_conditions(lake: Lake) -> None:
     plan = lake.queries.plan(QueryRequest("PIVOT (FROM t WHERE a = 3) ON s USING sum(b)"))
-    assert [len(view.scan.files) for view in plan.views if view.scan] == [1]
+    assert [len(view.scan.files) for view in plan.tables if view.scan] == [1]
     outer = lake.queries.plan(QueryRequest("FROM (PIVOT t ON s USING sum(b) GROUP BY a) WHERE a = 3"))
-    assert [len(view.scan.files) for view in outer.views if view.scan] == [2]
+    assert [len(view.scan.files) for view in outer.tables if view.scan] == [2]
 
 
 def test_planning_a_pivot_looks_only_at_the_tables_it_names(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,6 +121,6 @@ def test_what_cannot_be_pivoted_says_why(lake: Lake, sql: str, error: type[Excep
 
 
 @pytest.mark.parametrize("sql", ["PIVOT t ON s USING sum(b)", "FROM (PIVOT t ON s USING sum(b))"])
-def test_strangers_name_the_values_of_a_pivot(lake: Lake, sql: str) -> None:
+def test_untrusted_queries_name_the_values_of_a_pivot(lake: Lake, sql: str) -> None:
     with pytest.raises(BadQuery):
         list(lake.query(sql, untrusted=True).rows())

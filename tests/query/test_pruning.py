@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lakebed.app import Lake
-from lakebed.query.spec import QueryRequest
+from lakebed.query.request import QueryRequest
 from tests.conftest import SCALE
 from tests.query.lakes import add_table, bench_of, make_lake, plain_copy, random_rows
 
@@ -312,5 +312,5 @@ def _compare(lake: Lake, plain: Any, queries: list[str]) -> tuple[int, int]:
             pruned += sum(table.reason in ("PRUNED", "ALL_PRUNED") for table in result.explain())
         asked += 1
         if asked % 10 == 0 and "values" not in (result.plan.tree or {}):  # DuckDB explains no PIVOT that looks for its values
-            assert lake.queries.plan(QueryRequest(f"EXPLAIN {sql}")).views == result.plan.views
+            assert lake.queries.plan(QueryRequest(f"EXPLAIN {sql}")).tables == result.plan.tables
     return asked, pruned

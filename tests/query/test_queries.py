@@ -13,7 +13,7 @@ from pyiceberg.types import LongType
 from lakebed.app import Lake
 from lakebed.errors import BadQuery, FileMissing, UnknownName, UsageError
 from lakebed.names import TableName
-from lakebed.query.results.result import Result
+from lakebed.query.results.result import QueryResult
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
 
@@ -220,7 +220,7 @@ def test_unknown_tables_have_near_names(lake: Lake) -> None:
 
 def test_an_error_in_the_middle_of_an_answer_is_ours_too(lake: Lake) -> None:
     sql = "SELECT CASE WHEN id = 25 THEN error('no') ELSE 'fine' END FROM orders"
-    for read in (Result.to_arrow, lambda result: list(result.rows()), lambda result: list(result.batches(1))):
+    for read in (QueryResult.to_arrow, lambda result: list(result.rows()), lambda result: list(result.batches(1))):
         with pytest.raises(BadQuery, match="no"):
             read(lake.query(sql))
     assert one(lake, "SELECT count(*) FROM orders") == 30
@@ -277,7 +277,7 @@ def test_every_query_is_in_the_log(lake: Lake) -> None:
     assert "no column 'marked_nix'" in found[1][-1]
 
 
-def test_strangers_see_the_same_rows_and_nothing_else(lake: Lake) -> None:
+def test_untrusted_queries_see_the_same_rows_and_nothing_else(lake: Lake) -> None:
     assert one(lake, "SELECT count(*) FROM orders WHERE id > 12", untrusted=True) == 17
     for attack in ("FROM read_csv('/etc/passwd')", "FROM '/etc/passwd'", "FROM orders; SELECT 1", "SELECT getenv('HOME')"):
         with pytest.raises(BadQuery):

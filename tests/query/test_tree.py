@@ -7,9 +7,9 @@ import pytest
 
 from lakebed.ports import Column
 from lakebed.query.parsing.conditions import finder, predicate_of
-from lakebed.query.parsing.tree import mentioned, shortened_inside
-from lakebed.query.planning.explain import words
-from lakebed.query.spec import QueryRequest
+from lakebed.query.parsing.tree import mentioned_columns, shortened_inside
+from lakebed.query.planning.explain import predicate_text
+from lakebed.query.request import QueryRequest
 from tests.query.parsed import reads, tree
 
 TABLES = {
@@ -54,7 +54,7 @@ def conditions(sql: str) -> dict[str, str]:
     told = {}
     for read in found:
         predicate = None if read.whole else predicate_of(read.conditions, finder(read, columns), timezone="UTC")
-        told[read.alias or read.parts[-1]] = words(predicate) if predicate else ""
+        told[read.alias or read.parts[-1]] = predicate_text(predicate) if predicate else ""
     return told
 
 
@@ -232,9 +232,9 @@ def test_a_literal_counts_only_as_what_the_engine_compares_it_as(condition: str,
 )
 def test_a_parameter_counts_where_it_is_of_the_columns_type(condition: str, given: Any, expected: str) -> None:
     (read,) = reads(f"FROM a WHERE {condition}")
-    parameters = QueryRequest("", parameters=given).given
+    parameters = QueryRequest("", parameters=given).named_parameters
     predicate = predicate_of(read.conditions, finder(read, {read.byte: TABLES["a"]}), timezone="UTC", parameters=parameters)
-    assert (words(predicate) if predicate else "") == expected
+    assert (predicate_text(predicate) if predicate else "") == expected
 
 
 @pytest.mark.parametrize(
@@ -251,16 +251,16 @@ def test_a_time_without_a_zone_counts_only_in_utc(condition: str, timezone: str,
     (read,) = reads(f"FROM a WHERE {condition}")
     find = finder(read, {read.byte: (Column("z", "timestamptz", False),)})
     predicate = predicate_of(read.conditions, find, timezone=timezone)
-    assert (words(predicate) if predicate else "") == expected
+    assert (predicate_text(predicate) if predicate else "") == expected
 
 
 def test_the_columns_that_may_be_needed_are_known() -> None:
-    named = mentioned(tree("SELECT a.id, sum(n) FROM a JOIN b USING (k) GROUP BY 1"))
+    named = mentioned_columns(tree("SELECT a.id, sum(n) FROM a JOIN b USING (k) GROUP BY 1"))
     assert not named.all
     assert {"id", "n", "k"} <= named.names
-    assert not mentioned(tree("SELECT count(*) FROM a")).all
-    assert mentioned(tree("SELECT * EXCLUDE (id) FROM a")).all
-    assert mentioned(tree("SELECT COLUMNS('x.*') FROM a")).all
+    assert not mentioned_columns(tree("SELECT count(*) FROM a")).all
+    assert mentioned_columns(tree("SELECT * EXCLUDE (id) FROM a")).all
+    assert mentioned_columns(tree("SELECT COLUMNS('x.*') FROM a")).all
 
 
 @pytest.mark.parametrize(
@@ -286,4 +286,4 @@ def test_a_name_that_two_columns_have_tells_nothing_of_either() -> None:
     columns = tuple(Column(name, "long", False) for name in ("id", "ID", "ä", "Ä"))
     predicate = predicate_of(read.conditions, finder(read, {read.byte: columns}), timezone="UTC")
     assert predicate
-    assert words(predicate) == "ä = 2 and Ä = 3"
+    assert predicate_text(predicate) == "ä = 2 and Ä = 3"

@@ -6,8 +6,8 @@ import pytest
 
 from lakebed.names import TableName
 from lakebed.ports import Column
-from lakebed.query.views.spark_expressions import Different
-from lakebed.query.views.spark_selects import in_duckdb
+from lakebed.query.views.spark_expressions import NotEquivalent
+from lakebed.query.views.spark_selects import translate_view
 
 COLUMNS = tuple(
     Column(name, type_, required=False)
@@ -80,16 +80,16 @@ def out(*columns: str) -> tuple[Column, ...]:
     ],
 )  # fmt: skip
 def test_what_may_mean_something_else_in_duckdb_is_left_to_spark(sql: str, columns: tuple[Column, ...], reason: str) -> None:
-    with pytest.raises(Different) as refused:
-        in_duckdb(sql, columns, find)
+    with pytest.raises(NotEquivalent) as refused:
+        translate_view(sql, columns, find)
     assert reason in str(refused.value)
 
 
 def test_a_view_of_everything_keeps_the_columns_it_was_made_with() -> None:
-    text = in_duckdb("SELECT * FROM lake.shop.silver.t WHERE n > 1", COLUMNS[:2], find)
+    text = translate_view("SELECT * FROM lake.shop.silver.t WHERE n > 1", COLUMNS[:2], find)
     assert text == 'SELECT "s0"."id" AS "id", "s0"."n" AS "n" FROM "shop"."silver"."t" AS s0 WHERE ("s0"."n" > (1))'
 
 
 def test_names_of_columns_are_the_views_own() -> None:
-    text = in_duckdb("SELECT N, S FROM T x", out("Number int", "Text string"), find)
+    text = translate_view("SELECT N, S FROM T x", out("Number int", "Text string"), find)
     assert text == 'SELECT "s0"."n" AS "Number", "s0"."s" AS "Text" FROM "shop"."silver"."t" AS s0'

@@ -9,7 +9,7 @@ import pytest
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.ports import Column
-from lakebed.query.views.spark_selects import in_duckdb
+from lakebed.query.views.spark_selects import translate_view
 from tests.pipelines.lakes import TestLake
 from tests.query.lakes import add_table, bench_of
 from tests.query.odd_rows import SCHEMA, odd_rows, told
@@ -89,7 +89,7 @@ class Both:
         self.frame = made.lake.spark.sql(sql)
 
     def text(self) -> str:
-        return in_duckdb(self.sql, self._columns(), self._find)
+        return translate_view(self.sql, self._columns(), self._find)
 
     def _columns(self) -> Sequence[Column]:
         names = {"bigint": "long", "timestamp": "timestamptz", "timestamp_ntz": "timestamp"}

@@ -9,7 +9,7 @@ import pytest
 from lakebed.engines.duckdb import DuckSessions
 from lakebed.errors import BadQuery
 from lakebed.ports import And, Column, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
-from lakebed.query.parsing.where import Where, where_of
+from lakebed.query.parsing.where import RowFilter, parse_where
 
 COLUMNS = [
     Column("id", "long", False, id=1),
@@ -30,8 +30,8 @@ def parse() -> Iterator[Any]:
     sessions.close()
 
 
-def read(text: str, parse: Any) -> Where:
-    return where_of(text, "orders", COLUMNS, parse=parse, timezone="UTC")
+def read(text: str, parse: Any) -> RowFilter:
+    return parse_where(text, "orders", COLUMNS, parse=parse, timezone="UTC")
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def read(text: str, parse: Any) -> Where:
 )
 def test_a_condition_that_can_be_said_is_said_whole(text: str, predicate: Predicate, parse: Any) -> None:
     found = read(text, parse)
-    assert found.same == found.predicate == predicate
+    assert found.exact == found.predicate == predicate
 
 
 def test_not_is_said_too(parse: Any) -> None:
     found = read("NOT (id = 1 OR country = 'DE')", parse)
-    assert found.same in (
+    assert found.exact in (
         Not(Or((Comparison("id", "=", 1), GERMAN))),
         And((Comparison("id", "!=", 1), Comparison("country", "!=", "DE"))),
     )
@@ -81,7 +81,7 @@ def test_not_is_said_too(parse: Any) -> None:
 def test_what_cannot_be_said_is_left_to_the_engine(text: str, predicate: Predicate | None, parse: Any) -> None:
     found = read(text, parse)
     assert found.text == text
-    assert (found.predicate, found.same) == (predicate, None)
+    assert (found.predicate, found.exact) == (predicate, None)
 
 
 @pytest.mark.parametrize(

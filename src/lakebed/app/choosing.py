@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 
-from lakebed.app.lazy import LazyTable, Reading
+from lakebed.app.lazy import LazyTable, TableReaders
 from lakebed.errors import UnknownName
 from lakebed.ports import Column, Pointer, TableMetadata
-from lakebed.query.parsing.where import where_of
-from lakebed.query.planning.plan import Pinned
-from lakebed.query.planning.states import state_of
-from lakebed.query.results.lazy_scan import TableSelection
+from lakebed.query.lazy.selection import TableSelection
+from lakebed.query.parsing.where import parse_where
+from lakebed.query.planning.pin import snapshot_and_schema
+from lakebed.query.planning.plan import PinnedTable
 
 
 def choose(
     pointer: Pointer,
     metadata: TableMetadata,
-    reading: Reading,
+    reading: TableReaders,
     *,
     columns: Sequence[str] | None,
     where: str | None,
@@ -23,18 +23,18 @@ def choose(
     timezone: str,
 ) -> LazyTable:
     """The table, pinned. Columns and condition are refused here where they are wrong, not when rows are read."""
-    point, schema = state_of(pointer.table, metadata, at, timezone)
-    pinned = Pinned(pointer, metadata, point, schema)
+    point, schema = snapshot_and_schema(pointer.table, metadata, at, timezone)
+    pinned = PinnedTable(pointer, metadata, point, schema)
     known = pinned.columns
     names = _chosen(pointer, known, columns)
     if where is None:
         return LazyTable(TableSelection(pinned, names), reading, memory=memory)
     session = reading.sessions().take()
     try:
-        condition = where_of(where, pointer.table.name, known, parse=lambda sql: session.parse(sql)[1], timezone=timezone)
+        condition = parse_where(where, pointer.table.name, known, parse=lambda sql: session.parse(sql)[1], timezone=timezone)
     finally:
         session.close()
-    _refuse_unknown(pointer, known, condition.named.names)
+    _refuse_unknown(pointer, known, condition.columns.names)
     return LazyTable(TableSelection(pinned, names, condition), reading, memory=memory)
 
 

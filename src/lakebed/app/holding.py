@@ -9,17 +9,19 @@ from lakebed.app.stores import Stores
 from lakebed.errors import LakebedError
 from lakebed.names import ForeignName, TableName, new_run_id
 from lakebed.ports import Events
-from lakebed.query.planning.plan import Pinned, QueryPlan, read_by
+from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
 from lakebed.tables import find_point
 
 SECONDS = 3600.0  # should this process die
 _BEATS = 4  # in that time
 
 
-def hold_former(stores: Stores, plan: QueryPlan) -> Callable[[], None]:
+def protect_past_snapshots(stores: Stores, plan: QueryPlan) -> Callable[[], None]:
     """Keep former states from expiry until what is returned is called; the present one is kept for a day once superseded."""
-    read = [view.target.what for view in read_by(plan.views)]
-    former = [what for what in read if isinstance(what, Pinned) and not isinstance(what.table, ForeignName) and _is_former(what)]
+    read = [view.target.source for view in all_tables(plan.tables)]
+    former = [
+        what for what in read if isinstance(what, PinnedTable) and not isinstance(what.table, ForeignName) and _is_former(what)
+    ]
     if not former:
         return lambda: None
     states: dict[TableName, set[int]] = {}
@@ -29,17 +31,17 @@ def hold_former(stores: Stores, plan: QueryPlan) -> Callable[[], None]:
     try:
         _refuse_expired(stores, former)
     except BaseException:
-        held.give_back()
+        held.release()
         raise
-    return held.give_back
+    return held.release
 
 
-def _is_former(pinned: Pinned) -> bool:
+def _is_former(pinned: PinnedTable) -> bool:
     head = pinned.metadata.head()
     return pinned.snapshot is not None and (head is None or head.id != pinned.snapshot.id)
 
 
-def _refuse_expired(stores: Stores, held: Sequence[Pinned]) -> None:
+def _refuse_expired(stores: Stores, held: Sequence[PinnedTable]) -> None:
     """Held first and looked for then: whoever expires a state looks for holders before its files go."""
     catalog = stores.catalog
     present = catalog.metadata(catalog.pointers({pinned.table for pinned in held}).values())
@@ -72,7 +74,7 @@ class SnapshotGuard:
         for table, snapshots in self._states.items():
             self._events.protect(self._holder, table, snapshots, seconds=self._seconds)
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """What cannot be given back lapses by itself."""
         if not self._states or self._over.is_set():
             return

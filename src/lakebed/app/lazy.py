@@ -9,8 +9,8 @@ from lakebed.app.holding import SnapshotGuard
 from lakebed.errors import MissingExtra, UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Events, Predicate, Scan, Scans
-from lakebed.query.results.lazy_scan import TableSelection
-from lakebed.query.results.pandas_frame import Backend, as_pandas
+from lakebed.query.lazy.selection import TableSelection
+from lakebed.query.results.pandas_frame import DtypeBackend, as_pandas
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +23,7 @@ _ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableReaders:
     """What reads tables of a lake."""
 
     catalog: Catalog
@@ -39,7 +39,7 @@ class LazyTable:
     The snapshot is kept from expiry while rows are read. Types are Iceberg's own; `memory` bounds what DuckDB may use.
     """
 
-    def __init__(self, chosen: TableSelection, reading: Reading, *, memory: str | None = None) -> None:
+    def __init__(self, chosen: TableSelection, reading: TableReaders, *, memory: str | None = None) -> None:
         self._chosen, self._reading, self._memory = chosen, reading, memory
 
     @property
@@ -81,7 +81,7 @@ class LazyTable:
         """Arrow's PyCapsule interface: what speaks it takes a table as it is, as `lake.write` and `polars.DataFrame` do."""
         return self.arrow_reader().__arrow_c_stream__(requested_schema)
 
-    def pandas(self, *, dtype_backend: Backend | None = None) -> Any:
+    def pandas(self, *, dtype_backend: DtypeBackend | None = None) -> Any:
         """All rows at once, as a `pandas.DataFrame`; `dtype_backend="pyarrow"` keeps every type, and NaN apart from NULL."""
         return as_pandas(self.arrow(), dtype_backend)
 
@@ -96,18 +96,18 @@ class LazyTable:
 
     def duckdb(self) -> "DuckRelation":
         """A relation on a DuckDB connection of its own, which lasts as long as the relation."""
-        from lakebed.engines.duckdb.streams import ReadRequest, relation
+        from lakebed.engines.duckdb.streams import ReadRequest, private_relation
 
         held = self._hold()
         try:
             scan = self._scan(self.columns)
             sessions = self._reading.sessions()
-            found: DuckRelation = relation(
-                sessions, self._chosen, scan, ReadRequest(self.columns), memory=self._memory, on_end=held.give_back
+            found: DuckRelation = private_relation(
+                sessions, self._chosen, scan, ReadRequest(self.columns), memory=self._memory, on_end=held.release
             )
             return found
         except BaseException:
-            held.give_back()
+            held.release()
             raise
 
     def spark(self) -> Any:
@@ -115,22 +115,22 @@ class LazyTable:
         from lakebed.engines.spark.reading import pinned_frame
 
         where = self._chosen.where
-        if where is not None and where.same is None:
+        if where is not None and where.exact is None:
             raise UsageError(
                 f"this condition cannot be said in Spark's words: {where.text}",
                 next="Leave it away here, and filter the DataFrame: lake.table(…).spark().filter(…)",
             )
-        return pinned_frame(self._reading.spark(), self._chosen, where.same if where else None)
+        return pinned_frame(self._reading.spark(), self._chosen, where.exact if where else None)
 
     def count(self) -> int:
         """How many rows there are."""
         scan = self._scan(())
         if self._chosen.where is None and scan.plain:
             return scan.rows
-        from lakebed.engines.duckdb.streams import counted
+        from lakebed.engines.duckdb.streams import count_rows
 
         with self._held():
-            return counted(self._reading.sessions(), self._chosen, scan, memory=self._memory)
+            return count_rows(self._reading.sessions(), self._chosen, scan, memory=self._memory)
 
     def _scan(self, names: Sequence[str], predicate: Predicate | None = None) -> Scan:
         chosen = self._chosen
@@ -143,19 +143,19 @@ class LazyTable:
         )
 
     def _batches(self, names: tuple[str, ...], predicate: Predicate | None, limit: int | None, rows: int | None) -> Iterator[Any]:
-        from lakebed.engines.duckdb.streams import ReadRequest, stream
+        from lakebed.engines.duckdb.streams import ReadRequest, stream_batches
 
         with self._held():
             scan = self._scan(names, predicate)
             wanted = ReadRequest(names, predicate, limit, rows or _ROWS)
-            yield from stream(self._reading.sessions(), self._chosen, scan, wanted, memory=self._memory)
+            yield from stream_batches(self._reading.sessions(), self._chosen, scan, wanted, memory=self._memory)
 
     def _hold(self) -> SnapshotGuard:
         held = SnapshotGuard(self._reading.events, {self.name: [] if self.snapshot is None else [self.snapshot]})
         try:
             self._refuse_if_gone()
         except BaseException:
-            held.give_back()
+            held.release()
             raise
         return held
 
@@ -165,7 +165,7 @@ class LazyTable:
         try:
             yield held
         finally:
-            held.give_back()
+            held.release()
 
     def _refuse_if_gone(self) -> None:
         """It is held first and looked for then: whoever expires it looks for holders before its files go."""

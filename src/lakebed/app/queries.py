@@ -6,25 +6,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.asking import Caller, PendingLogEntry
-from lakebed.app.holding import hold_former
+from lakebed.app.holding import protect_past_snapshots
 from lakebed.app.stores import Stores
 from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import new_run_id
-from lakebed.query.planning.plan import Pinned, QueryPlan, read_by
+from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
 from lakebed.query.planning.plan_cache import PlanCache
-from lakebed.query.planning.prepare import QueryContext, QueryRows, planned
-from lakebed.query.planning.resolve import everything
+from lakebed.query.planning.planner import QueryContext, QueryRows, plan_query
+from lakebed.query.planning.resolve import all_names
+from lakebed.query.request import QueryRequest
 from lakebed.query.results.log import QueryLog
-from lakebed.query.results.result import Result
-from lakebed.query.spec import QueryRequest
+from lakebed.query.results.log_recorder import Caller, LogRecorder
+from lakebed.query.results.result import QueryResult
 from lakebed.settings import Root, Settings
 
 if TYPE_CHECKING:
     from lakebed.engines.duckdb import DuckSessions
     from lakebed.engines.duckdb.queries import DuckSession
-    from lakebed.engines.duckdb.untrusted.confined import Limits
-    from lakebed.engines.duckdb.untrusted.processes import Children
+    from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
+    from lakebed.engines.duckdb.untrusted.confined import UntrustedLimits
     from lakebed.ports import Compute
 
 _MEANING = ("spark.sql.ansi", "spark.sql.caseSensitive", "spark.sql.legacy")  # settings that change what Spark's SQL means
@@ -51,9 +51,9 @@ class Queries:
     @cached_property
     def sessions(self) -> "DuckSessions":
         """DuckDB's sessions; opened when first asked."""
-        from lakebed.engines.duckdb import DuckSessions, reaching
+        from lakebed.engines.duckdb import DuckSessions, s3_secret
 
-        access = reaching(self._root, self._settings.files, self._environment)
+        access = s3_secret(self._root, self._settings.files, self._environment)
         bounds = self._settings.query
         return DuckSessions(
             timezone=self._settings.timezone,
@@ -64,7 +64,7 @@ class Queries:
             spill=self._settings.places.spill,
         )
 
-    def _inspect(self, pinned: Pinned, about: str) -> Any:
+    def _inspect(self, pinned: PinnedTable, about: str) -> Any:
         from lakebed.engines.iceberg import file_properties
         from lakebed.engines.iceberg.scan.metadata_tables import inspected
 
@@ -83,45 +83,45 @@ class Queries:
         """What a query would read; reads no row."""
         session = self.sessions.take()
         try:
-            return planned(ask, session, self._ground)
+            return plan_query(ask, session, self._ground)
         finally:
             session.close()
 
-    def query(self, ask: QueryRequest, *, untrusted: bool = False, asker: Caller | None = None) -> Result:
+    def query(self, ask: QueryRequest, *, untrusted: bool = False, asker: Caller | None = None) -> QueryResult:
         """The answer. Every query is written to the log when its last row was read, or it failed."""
-        entry = PendingLogEntry(self.log, ask, asker or Caller(), untrusted)
+        entry = LogRecorder(self.log, ask, asker or Caller(), untrusted)
         try:
             if ask.engine == "spark":
                 return self._by_spark(ask, entry, untrusted=untrusted)
             return self._by_duckdb(ask, entry, untrusted=untrusted)
         except LakebedError as error:
-            entry.ended(_NO_PLAN, 0, error)
+            entry.finish(_NO_PLAN, 0, error)
             raise
 
-    def _by_duckdb(self, ask: QueryRequest, entry: PendingLogEntry, *, untrusted: bool) -> Result:
+    def _by_duckdb(self, ask: QueryRequest, entry: LogRecorder, *, untrusted: bool) -> QueryResult:
         if untrusted:
             self._refuse(ask)
         began = time.perf_counter()
         plan = self.plan(ask)
-        if untrusted and plan.by_spark:
-            view = plan.by_spark[0]
-            raise BadQuery(f"{view.name} is a view that takes Spark ({view.why}).", next="A stranger's query is for DuckDB only.")
+        if untrusted and plan.spark_views:
+            view = plan.spark_views[0]
+            raise BadQuery(f"{view.name} is a view that takes Spark ({view.why}).", next="Untrusted queries run on DuckDB only.")
         took = (time.perf_counter() - began) * 1000
-        release = hold_former(self._stores, plan)
+        release = protect_past_snapshots(self._stores, plan)
         begin: Callable[[], QueryRows] = (lambda: self._confined(plan, ask)) if untrusted else (lambda: self._begun(plan, ask))
 
         def ended(rows: int, error: LakebedError | None) -> None:
             release()
-            entry.ended(plan, rows, error)
+            entry.finish(plan, rows, error)
 
-        return Result(plan, begin, limit=ask.limit, on_end=ended, plan_ms=took, profile=ask.profile)
+        return QueryResult(plan, begin, limit=ask.limit, on_end=ended, plan_ms=took, profile=ask.profile)
 
     def _begun(self, plan: QueryPlan, ask: QueryRequest) -> QueryRows:
         session = self.sessions.take()
         try:
             if ask.stop:
-                ask.stop.by(session.cancel)
-            if plan.by_spark:
+                ask.stop.on_cancel(session.cancel)
+            if plan.spark_views:
                 plan = self._answered(plan, session)
             return session.run(plan, ask.parameters, profile=ask.profile)
         except BaseException:
@@ -133,33 +133,35 @@ class Queries:
         compute = self._compute(new_run_id())
         session.on_close(compute.close)
         try:
-            saved = {view.name: compute.materialize(compute.query(f"SELECT * FROM {view.name.spark}")) for view in plan.by_spark}
+            saved = {
+                view.name: compute.materialize(compute.query(f"SELECT * FROM {view.name.spark}")) for view in plan.spark_views
+            }
         except RunFailed as error:
             raise BadQuery(error.what, next=error.next) from error
-        return plan.with_files(saved)
+        return plan.with_view_files(saved)
 
     def _refuse(self, ask: QueryRequest) -> None:
         from lakebed.query.guard.statement_guard import check_untrusted
 
         if ask.parameters:
-            raise BadQuery("a stranger's query takes no parameters.", next="Write the values themselves.")
+            raise BadQuery("an untrusted query takes no parameters.", next="Write the values themselves.")
         catalog = self._stores.catalog
         try:
             check_untrusted(ask.sql, [table.parts for table in catalog.pointers() if not table.hidden])
         except BadQuery:  # only then it is worth asking what else there is
-            known = everything(catalog)
-            names = [table.levels for table in (*known.pointers, *known.beside) if not table.hidden]
+            known = all_names(catalog)
+            names = [table.levels for table in (*known.pointers, *known.others) if not table.hidden]
             check_untrusted(ask.sql, names)
 
     def _confined(self, plan: QueryPlan, ask: QueryRequest) -> QueryRows:
-        from lakebed.engines.duckdb.s3_secret import reaching
-        from lakebed.engines.duckdb.untrusted.rows import confined
+        from lakebed.engines.duckdb.s3_secret import s3_secret
+        from lakebed.engines.duckdb.untrusted.rows import run_confined
 
-        return confined(
+        return run_confined(
             plan,
             timezone=self._settings.timezone,
             folders=self._opened_by_iceberg(plan),
-            reaching=reaching(self._root, self._settings.files, self._environment),
+            reaching=s3_secret(self._root, self._settings.files, self._environment),
             limits=_limits(self._settings),
             stop=ask.stop,
             children=self._children,
@@ -168,33 +170,35 @@ class Queries:
     def _opened_by_iceberg(self, plan: QueryPlan) -> frozenset[str]:
         """Where DuckDB's own reader of Iceberg looks for manifests and files, of tables that it reads."""
         read = [
-            (view.target.what, view.scan) for view in read_by(plan.views) if view.scan and view.scan.files and not view.scan.plain
+            (view.target.source, view.scan)
+            for view in all_tables(plan.tables)
+            if view.scan and view.scan.files and not view.scan.plain
         ]
         return frozenset(
             folder
             for what, scan in read
-            if isinstance(what, Pinned) and scan.snapshot is not None
+            if isinstance(what, PinnedTable) and scan.snapshot is not None
             for folder in self._stores.scans.folders(what.pointer, snapshot=scan.snapshot)
         )
 
     @cached_property
-    def _children(self) -> "Children":
-        from lakebed.engines.duckdb.untrusted.processes import Children
+    def _children(self) -> "ChildPool":
+        from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
 
-        return Children(ready=self._settings.query.untrusted_ready)
+        return ChildPool(ready=self._settings.query.untrusted_ready)
 
-    def _by_spark(self, ask: QueryRequest, entry: PendingLogEntry, *, untrusted: bool) -> Result:
+    def _by_spark(self, ask: QueryRequest, entry: LogRecorder, *, untrusted: bool) -> QueryResult:
         from lakebed.engines.spark.queries import SparkRows
-        from lakebed.query.planning.spark_sql import planned_for_spark
+        from lakebed.query.planning.spark_sql import plan_spark_query
 
         if untrusted:
-            raise BadQuery("a stranger's query is answered by DuckDB only.", next="Leave the engine away.")
-        plan = planned_for_spark(ask, self._stores.catalog, timezone=self._settings.timezone)
-        return Result(
+            raise BadQuery("untrusted queries run on DuckDB only.", next="Omit the engine.")
+        plan = plan_spark_query(ask, self._stores.catalog, timezone=self._settings.timezone)
+        return QueryResult(
             plan,
             lambda: SparkRows(self._compute(new_run_id()), plan),
             limit=ask.limit,
-            on_end=lambda rows, error: entry.ended(plan, rows, error),
+            on_end=lambda rows, error: entry.finish(plan, rows, error),
         )
 
     def close(self) -> None:
@@ -204,11 +208,11 @@ class Queries:
                 self.__dict__.pop(name).close()
 
 
-def _limits(settings: Settings) -> "Limits":
-    from lakebed.engines.duckdb.untrusted.confined import Limits
+def _limits(settings: Settings) -> "UntrustedLimits":
+    from lakebed.engines.duckdb.untrusted.confined import UntrustedLimits
 
     most = settings.query
-    return Limits(
+    return UntrustedLimits(
         rows=most.untrusted_rows,
         bytes=most.untrusted_bytes,
         seconds=most.untrusted_seconds,

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from lakebed.app.tables import Tables
     from lakebed.engines.types import SparkSession
     from lakebed.ports import Column, Compute, TableMetadata, ViewMetadata
-    from lakebed.query.planning.explain import Explained
+    from lakebed.query.cancellation import Cancellation
+    from lakebed.query.planning.explain import TableExplanation
+    from lakebed.query.request import Engine
     from lakebed.query.results.log import QueryLog
-    from lakebed.query.results.result import Result as QueryResult
-    from lakebed.query.spec import Engine
-    from lakebed.query.stopping import Cancellation
+    from lakebed.query.results.result import QueryResult as QueryResult
 
 
 class Reads:
@@ -111,8 +111,8 @@ class Reads:
         `at` reads all tables as of a snapshot, tag, branch or time. `untrusted` SQL is judged, confined and limited.
         `stop` ends it from another thread.
         """
-        from lakebed.app.asking import Caller
-        from lakebed.query.spec import QueryRequest
+        from lakebed.query.request import QueryRequest
+        from lakebed.query.results.log_recorder import Caller
 
         ask = QueryRequest(sql, None if at is None else str(at), engine, limit, namespace, parameters, profile, stop)
         return self.queries.query(ask, untrusted=untrusted, asker=Caller(principal, route))
@@ -131,17 +131,17 @@ class Reads:
         `where` is a condition in DuckDB's SQL. `memory` is what DuckDB may use while it reads, such as `512MB`.
         """
         from lakebed.app.choosing import choose
-        from lakebed.app.lazy import Reading
+        from lakebed.app.lazy import TableReaders
 
         stores, moment = self.stores, None if at is None else str(at)
         _, pointer, metadata = self.table_work.seen(name)
-        reading = Reading(stores.catalog, stores.scans, stores.events, lambda: self.queries.sessions, lambda: self.spark)
+        reading = TableReaders(stores.catalog, stores.scans, stores.events, lambda: self.queries.sessions, lambda: self.spark)
         zone = self.settings.timezone
         return choose(pointer, metadata, reading, columns=columns, where=where, at=moment, memory=memory, timezone=zone)
 
-    def explain(self, sql: str, *, at: str | int | None = None, namespace: str | None = None) -> "tuple[Explained, ...]":
+    def explain(self, sql: str, *, at: str | int | None = None, namespace: str | None = None) -> "tuple[TableExplanation, ...]":
         """Of each table of a query: the files considered, those that would be read, and why; reads no row."""
-        from lakebed.query.planning.explain import explained
-        from lakebed.query.spec import QueryRequest
+        from lakebed.query.planning.explain import explain_plan
+        from lakebed.query.request import QueryRequest
 
-        return explained(self.queries.plan(QueryRequest(sql, None if at is None else str(at), namespace=namespace)))
+        return explain_plan(self.queries.plan(QueryRequest(sql, None if at is None else str(at), namespace=namespace)))

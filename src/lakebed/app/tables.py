@@ -112,7 +112,7 @@ class Tables:
             self.point(table, self.seen(table)[2], point.id)
             yield point
         finally:
-            held.give_back()
+            held.release()
 
     # -- rollback
 

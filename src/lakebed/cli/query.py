@@ -17,8 +17,8 @@ from lakebed.errors import UsageError
 from lakebed.ports import id_text
 
 if TYPE_CHECKING:
-    from lakebed.query.planning.explain import Explained
-    from lakebed.query.results.result import Result
+    from lakebed.query.planning.explain import TableExplanation
+    from lakebed.query.results.result import QueryResult
 
 _SHOWN = 1000  # rows on a screen
 _WIDEST = 10_000  # characters of a value, on a terminal
@@ -70,7 +70,7 @@ def query(
                 _profile(screen, result)
 
 
-def _hand_over(screen: Screen, result: "Result", format: Any, output: str | None, *, limit: int | None) -> None:
+def _hand_over(screen: Screen, result: "QueryResult", format: Any, output: str | None, *, limit: int | None) -> None:
     from lakebed.query.results.export import BINARY, new_file, write
 
     if output:
@@ -91,7 +91,7 @@ def _hand_over(screen: Screen, result: "Result", format: Any, output: str | None
         write(result, format, sys.stdout.buffer)
 
 
-def _profile(screen: Screen, result: "Result") -> None:
+def _profile(screen: Screen, result: "QueryResult") -> None:
     took = result.profile
     if took is None:
         return
@@ -115,7 +115,7 @@ def explain(screen: Screen, sql: SqlArgument, at: AtOption = None, namespace: Na
         _explain(screen, lake.explain(sys.stdin.read() if sql == "-" else sql, at=at, namespace=namespace))
 
 
-def _explain(screen: Screen, tables: "tuple[Explained, ...]") -> None:
+def _explain(screen: Screen, tables: "tuple[TableExplanation, ...]") -> None:
     from lakebed.query.planning.explain import REASONS
 
     def text() -> None:

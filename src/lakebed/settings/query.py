@@ -4,7 +4,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field
 
 
 class QuerySettings(BaseModel):
-    """What queries may take, and what one of a stranger may: `lake.query(sql, untrusted=True)`, the portal, HTTP."""
+    """Limits of queries, and of untrusted ones: `lake.query(sql, untrusted=True)`, the portal, HTTP."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -24,14 +24,14 @@ class QuerySettings(BaseModel):
         description="how much of manifests is kept in the user's cache folder for the next process",
     )
     untrusted_rows: int = Field(
-        default=100_000, ge=1, description="how many rows a stranger is answered; that more are left is said"
+        default=100_000, ge=1, description="how many rows an untrusted query returns; the result says when there were more"
     )
     untrusted_bytes: ByteSize = Field(
-        default=ByteSize(256 * 1_048_576), gt=0, description="how large a stranger's answer may grow"
+        default=ByteSize(256 * 1_048_576), gt=0, description="how large the answer to an untrusted query may be"
     )
-    untrusted_seconds: float = Field(default=30.0, gt=0, description="after how long a stranger's query is ended")
+    untrusted_seconds: float = Field(default=30.0, gt=0, description="after how long an untrusted query is ended")
     untrusted_memory: ByteSize = Field(default=ByteSize(1_073_741_824), gt=0, description="at how much memory it is ended")
     untrusted_threads: int = Field(default=2, ge=1, description="how many cores it uses")
     untrusted_ready: int = Field(
-        default=1, ge=0, description="how many processes wait for the next stranger's query, once there was a second one"
+        default=1, ge=0, description="how many processes are kept ready for the next untrusted query, from the second one on"
     )

@@ -17,7 +17,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from lakebed.engines.arrow import as_kept, kept_schema, parquet_files, reader_of, table_type
+from lakebed.engines.arrow import as_storable, frame_reader, parquet_files, storable_schema, table_type
 from lakebed.errors import BadBatch
 from lakebed.tables import read_type
 
@@ -28,9 +28,9 @@ ID = UUID("12345678-1234-5678-1234-567812345678")
 
 def staged(frame: Any, **known: str) -> pa.Table:
     """What Spark would be given to read."""
-    reader = reader_of(frame)
-    schema = kept_schema(reader.schema, {name: read_type(type_) for name, type_ in known.items()})
-    files = [io.BytesIO(file) for file in parquet_files(as_kept(reader, schema), schema, size=1)]
+    reader = frame_reader(frame)
+    schema = storable_schema(reader.schema, {name: read_type(type_) for name, type_ in known.items()})
+    files = [io.BytesIO(file) for file in parquet_files(as_storable(reader, schema), schema, size=1)]
     return pa.concat_tables(map(pq.read_table, files)).cast(schema)
 
 
@@ -133,4 +133,4 @@ def test_every_kind_of_frame_gives_all_its_rows() -> None:
         assert sorted(staged(kind).to_pylist(), key=lambda row: row["n"]) == rows, type(kind)
     for empty in (table.slice(0, 0), frame.clear(), frame.lazy().filter(pl.col("n") < 0)):
         assert (staged(empty).num_rows, staged(empty).schema) == (0, staged(table).schema)
-    assert [reader_of(other) for other in (5, None, [{"n": 1}], pd.Series([1]))] == [None] * 4
+    assert [frame_reader(other) for other in (5, None, [{"n": 1}], pd.Series([1]))] == [None] * 4

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from lakebed.app import Lake
-from lakebed.engines.duckdb import reaching
+from lakebed.engines.duckdb import s3_secret
 from lakebed.errors import LakebedError
 from lakebed.settings import FilesSettings, Root
 from tests.contracts.benches import RealBench, postgres_bench
@@ -18,18 +18,18 @@ from tests.servers.s3 import Bucket
 
 
 def test_a_folder_needs_no_secret(tmp_path: object) -> None:
-    assert reaching(Root.parse(str(tmp_path)), FilesSettings(), {}) == ()
+    assert s3_secret(Root.parse(str(tmp_path)), FilesSettings(), {}) == ()
 
 
 def test_a_secret_holds_for_the_lakes_prefix_only() -> None:
     settings = FilesSettings.model_validate({"endpoint": "http://host:8333", "access_key_id": "k", "secret_access_key": "it's"})
-    (statement,) = reaching(Root.parse("s3://bucket/lake"), settings, {})
+    (statement,) = s3_secret(Root.parse("s3://bucket/lake"), settings, {})
     assert "SCOPE 's3://bucket/lake/'" in statement
     assert "SECRET 'it''s'" in statement
     assert "ENDPOINT 'host:8333'" in statement
     assert "USE_SSL false" in statement
     environment = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_SESSION_TOKEN": "c"}
-    (statement,) = reaching(Root.parse("s3://bucket"), FilesSettings(), environment)
+    (statement,) = s3_secret(Root.parse("s3://bucket"), FilesSettings(), environment)
     assert "KEY_ID 'a', SECRET 'b', SESSION_TOKEN 'c'" in statement
     assert "USE_SSL" not in statement
 

@@ -1,4 +1,4 @@
-"""Processes for queries of strangers: each is used once, and the next is started before it is needed."""
+"""Processes for untrusted queries: each is used once, and the next is started before it is needed."""
 
 import os
 import signal
@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from lakebed.app import Lake
+from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
 from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs
-from lakebed.engines.duckdb.untrusted.processes import Children
 from lakebed.errors import BadQuery
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
 
 
-def answered(children: Children, sql: str = "SELECT 42 AS x") -> int:
+def answered(children: ChildPool, sql: str = "SELECT 42 AS x") -> int:
     """The process that answered."""
     with ConfinedQuery(sql, SandboxInputs((), ()), children=children) as running:
         pid = running._child.pid
@@ -25,7 +25,7 @@ def answered(children: Children, sql: str = "SELECT 42 AS x") -> int:
     return pid
 
 
-def waiting(children: Children) -> list[int]:
+def waiting(children: ChildPool) -> list[int]:
     return [child.pid for child in children._waiting]
 
 
@@ -38,7 +38,7 @@ def alive(pid: int) -> bool:
 
 
 def test_one_waits_after_the_second_query_and_answers_the_third() -> None:
-    children = Children(ready=1)
+    children = ChildPool(ready=1)
     first = answered(children)
     assert waiting(children) == []  # whoever asks once pays for one
     second = answered(children)
@@ -53,7 +53,7 @@ def test_one_waits_after_the_second_query_and_answers_the_third() -> None:
 
 
 def test_a_query_that_is_closed_twice_is_one_query() -> None:
-    children = Children(ready=1)
+    children = ChildPool(ready=1)
     with ConfinedQuery("SELECT 42 AS x", SandboxInputs((), ()), children=children) as running:
         list(running.batches())
         running.close()
@@ -61,7 +61,7 @@ def test_a_query_that_is_closed_twice_is_one_query() -> None:
 
 
 def test_one_that_died_while_it_waited_is_replaced() -> None:
-    children = Children(ready=1)
+    children = ChildPool(ready=1)
     answered(children)
     answered(children)
     (ready,) = waiting(children)
@@ -73,14 +73,14 @@ def test_one_that_died_while_it_waited_is_replaced() -> None:
 
 
 def test_none_waits_where_none_shall() -> None:
-    children = Children(ready=0)
+    children = ChildPool(ready=0)
     for _ in range(3):
         answered(children)
     assert waiting(children) == []
 
 
 def test_a_refused_query_leaves_nothing_to_the_next() -> None:
-    children = Children(ready=1)
+    children = ChildPool(ready=1)
     for _ in range(3):
         with pytest.raises(BadQuery), ConfinedQuery("SELECT * FROM nowhere", SandboxInputs((), ()), children=children) as running:
             list(running.batches())
@@ -90,8 +90,8 @@ def test_a_refused_query_leaves_nothing_to_the_next() -> None:
 
 _ASKS = """
 import sys, time
-from tests.engines.duckdb.test_children import Children, answered, waiting
-children = Children(ready=1)
+from tests.engines.duckdb.test_children import ChildPool, answered, waiting
+children = ChildPool(ready=1)
 answered(children), answered(children)
 print(*waiting(children), flush=True)
 time.sleep(600)
@@ -124,5 +124,5 @@ def test_a_closed_lake_leaves_no_process(tmp_path: Path) -> None:
     assert not alive(ready)
 
 
-def _children(lake: Lake) -> Children:
+def _children(lake: Lake) -> ChildPool:
     return lake.queries._children

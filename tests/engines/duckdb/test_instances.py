@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakebed.app import Lake
-from lakebed.engines.duckdb.instances import Instances
+from lakebed.engines.duckdb.instance_pool import InstancePool
 from lakebed.names import TableName
-from lakebed.query.spec import QueryRequest
+from lakebed.query.request import QueryRequest
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
 
@@ -35,7 +35,7 @@ def lake_and_table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[L
         yield lake, table
 
 
-def shared(lake: Lake) -> Instances:
+def shared(lake: Lake) -> InstancePool:
     return lake.queries.sessions._pool(())
 
 
@@ -105,8 +105,8 @@ def test_what_is_remembered_of_tables_answers_only_queries_that_name_nothing_els
         f"EXPLAIN SELECT id FROM {table}",
         f"FROM {table}$files",
     ]
-    assert not any(lake.queries.plan(QueryRequest(sql)).more for sql in plain)
-    assert lake.queries.plan(QueryRequest("FROM system.query_log")).more
+    assert not any(lake.queries.plan(QueryRequest(sql)).reads_more for sql in plain)
+    assert lake.queries.plan(QueryRequest("FROM system.query_log")).reads_more
 
 
 def test_more_is_not_remembered_than_may_be(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_what_may_stay_is_remembered(tmp_path: Path) -> None:
         for _ in range(20):
             assert list(lake.query(f"SELECT count(*) FROM {table}").rows()) == [(FILES * 5,)]
         (only,) = shared(lake)._open
-        assert 0 < only.remembered() < lake.settings.query.cache_memory
+        assert 0 < only.cached_bytes() < lake.settings.query.cache_memory
 
 
 def test_queries_at_the_same_time_share_one_and_see_their_own_states(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_threads_that_ask_for_different_states_never_get_anothers(tmp_path: Path
 
 
 def test_views_that_nobody_uses_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakebed.engines.duckdb.instances._UNUSED", 3)
+    monkeypatch.setattr("lakebed.engines.duckdb.instance_pool._UNUSED", 3)
     lake, table = lake_of_many_files(tmp_path)
     with lake:
         for number in range(10):  # each has files of its own, hence a view

@@ -6,12 +6,12 @@ import pytest
 from lakebed.engines.duckdb.sql.listing import listing_part
 from lakebed.names import TableName
 from lakebed.ports import Column
-from lakebed.query.planning.listings import Listed
+from lakebed.query.planning.listings import ListedTable
 
 ODD = TableName("my-shop", "silver", "select")
 
 
-def listed(*tables: Listed) -> duckdb.DuckDBPyConnection:
+def listed(*tables: ListedTable) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute(listing_part(tables).statement)
     return connection
@@ -33,7 +33,7 @@ def listed(*tables: Listed) -> duckdb.DuckDBPyConnection:
     ],
 )
 def test_every_type_of_a_column_is_told(type_: str, shown: str) -> None:
-    with listed(Listed(ODD, (Column("a b", type_, False),))) as connection:
+    with listed(ListedTable(ODD, (Column("a b", type_, False),))) as connection:
         assert connection.execute("SELECT column_name, data_type FROM duckdb_columns() WHERE NOT internal").fetchall() == [
             ("a b", shown)
         ]
@@ -41,7 +41,7 @@ def test_every_type_of_a_column_is_told(type_: str, shown: str) -> None:
 
 def test_comments_and_what_must_not_be_null_are_told() -> None:
     columns = (Column("id", "long", True, "it's the key"), Column("s", "string", False))
-    with listed(Listed(ODD, columns, "all; of 'them'")) as connection:
+    with listed(ListedTable(ODD, columns, "all; of 'them'")) as connection:
         found = connection.execute("SELECT column_name, is_nullable, comment FROM duckdb_columns() WHERE NOT internal").fetchall()
         assert found == [("id", False, "it's the key"), ("s", True, None)]
         assert connection.execute("SELECT comment FROM duckdb_tables()").fetchall() == [("all; of 'them'",)]
@@ -54,5 +54,5 @@ def test_a_lake_without_tables_lists_nothing() -> None:
 
 def test_names_that_differ_in_case_only_do_not_end_a_listing() -> None:
     names = [TableName("shop", *parts) for parts in (("silver", "orders"), ("Silver", "Orders"))]
-    with listed(*(Listed(name) for name in names)) as connection:
+    with listed(*(ListedTable(name) for name in names)) as connection:
         assert connection.execute("SHOW TABLES").fetchall() == [("orders",)]

@@ -11,7 +11,7 @@ from lakebed.app import Lake
 from lakebed.engines.duckdb.extensions import load
 from lakebed.errors import BadQuery
 from lakebed.query.parsing.functions import WRITING
-from lakebed.query.spec import QueryRequest
+from lakebed.query.request import QueryRequest
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
 
@@ -118,7 +118,7 @@ def test_what_only_reads_is_answered(lake: Lake, sql: str, shown: str) -> None:
 
 
 def test_explain_reads_the_files_that_the_query_would(lake: Lake) -> None:
-    (view,) = lake.queries.plan(QueryRequest("EXPLAIN SELECT * FROM t WHERE id = 1")).views
+    (view,) = lake.queries.plan(QueryRequest("EXPLAIN SELECT * FROM t WHERE id = 1")).tables
     assert view.scan is not None
     assert len(view.scan.files) == 1
 

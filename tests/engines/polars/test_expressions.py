@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import lakebed
-from lakebed.engines.polars.expressions import split
+from lakebed.engines.polars.expressions import split_filter
 from lakebed.ports import And, Comparison, In, IsNull, Not, Or, Predicate, ScanColumn, StartsWith
 from tests.conftest import SCALE
 from tests.contracts.benches import sqlite_bench
@@ -49,7 +49,7 @@ n, s = pl.col("n"), pl.col("s")
     ids=str,
 )
 def test_what_is_known_is_said_and_the_rest_is_not(expression: pl.Expr, predicate: Predicate | None) -> None:
-    said, whole = split(expression, COLUMNS)
+    said, whole = split_filter(expression, COLUMNS)
     assert said == (And((predicate,)) if predicate else None)
     assert whole is expression
 

@@ -9,13 +9,13 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import shortened
 
 if TYPE_CHECKING:
-    from lakebed.query.results.result import Result
+    from lakebed.query.results.result import QueryResult
 
 SHOWN = 200  # rows that the shell shows
 _WIDEST = 60  # characters of a value, on a terminal
 
 
-def show(screen: Screen, answer: "Result", mode: str) -> str:
+def show(screen: Screen, answer: "QueryResult", mode: str) -> str:
     """Print an answer; returns how much that was, in words, where it was for the eye."""
     from lakebed.query.results.export import write
 
@@ -26,7 +26,7 @@ def show(screen: Screen, answer: "Result", mode: str) -> str:
     return ""
 
 
-def as_table(screen: Screen, answer: "Result", *, most: int, widest: int | None) -> tuple[int, bool]:
+def as_table(screen: Screen, answer: "QueryResult", *, most: int, widest: int | None) -> tuple[int, bool]:
     """Rows under headings: how many were shown, and whether there are more."""
     rows = answer.rows()
     shown = [[cell(value, widest) for value in row] for row in islice(rows, most)]

@@ -1,20 +1,20 @@
 """Arrow: the types of tables, and rows on their way."""
 
 from lakebed.engines.arrow.columns import table_type
-from lakebed.engines.arrow.kept import as_kept, kept_schema
+from lakebed.engines.arrow.frame_reader import frame_reader, unreadable_frame
 from lakebed.engines.arrow.parquet import parquet_files
-from lakebed.engines.arrow.sources import reader_of, unfit
-from lakebed.engines.arrow.types import arrow_schema, as_schema, gathered, is_narrow
+from lakebed.engines.arrow.storable_types import as_storable, storable_schema
+from lakebed.engines.arrow.types import arrow_schema, cast_batches, combine_batches, is_narrow
 
 __all__ = [
     "arrow_schema",
-    "as_kept",
-    "as_schema",
-    "gathered",
+    "as_storable",
+    "cast_batches",
+    "combine_batches",
+    "frame_reader",
     "is_narrow",
-    "kept_schema",
     "parquet_files",
-    "reader_of",
+    "storable_schema",
     "table_type",
-    "unfit",
+    "unreadable_frame",
 ]

@@ -62,11 +62,11 @@ def _nested(type_: Mapping[str, Any], column: str) -> Any:
             return pa.struct([pa.field(field["name"], _type(field["type"], column)) for field in type_["fields"]])
 
 
-def as_schema(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
+def cast_batches(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
     """The same rows with exactly these types."""
     for batch in batches:
         if batch.num_rows:
-            arrays = [as_type(array, field.type) for array, field in zip(batch.columns, schema, strict=True)]
+            arrays = [cast_array(array, field.type) for array, field in zip(batch.columns, schema, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -76,7 +76,7 @@ def is_narrow(schema: Any) -> bool:
     return sum(widths) <= _NARROW
 
 
-def gathered(batches: Iterable[Any], *, rows: int) -> Iterator[Any]:
+def combine_batches(batches: Iterable[Any], *, rows: int) -> Iterator[Any]:
     """Small batches put together until they have so many rows, or take some megabytes."""
     waiting: list[Any] = []
     for batch in batches:
@@ -92,7 +92,7 @@ def _one(batches: list[Any]) -> Any:
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
-def as_type(array: Any, type_: Any) -> Any:
+def cast_array(array: Any, type_: Any) -> Any:
     """The same values as ones of this type; `pyarrow.ArrowInvalid` where one of them would change."""
     if array.type == type_:
         return array
@@ -102,9 +102,9 @@ def as_type(array: Any, type_: Any) -> Any:
     if isinstance(array.type, pa.UuidType):
         return pa.array([None if value is None else str(value) for value in array.to_pylist()], type_)
     if isinstance(array, pa.ExtensionArray):
-        return as_type(array.storage, type_)
+        return cast_array(array.storage, type_)
     if isinstance(array, pa.DictionaryArray):
-        return as_type(array.dictionary_decode(), type_)
+        return cast_array(array.dictionary_decode(), type_)
     if pa.types.is_nested(type_) and not pa.types.is_null(array.type):
         return _nested_as(array, type_)
     return array.cast(type_)
@@ -113,18 +113,18 @@ def as_type(array: Any, type_: Any) -> Any:
 def _nested_as(array: Any, type_: Any) -> Any:
     """Part by part: names of elements differ between engines, and a cast does not reach extension types inside."""
     if pa.types.is_struct(type_):
-        parts = [as_type(array.field(index), field.type) for index, field in enumerate(type_)]
+        parts = [cast_array(array.field(index), field.type) for index, field in enumerate(type_)]
         return pa.StructArray.from_arrays(parts, fields=list(type_), mask=array.is_null())
     if pa.types.is_fixed_size_list(array.type):
         array = array.cast(pa.list_(array.type.value_field))
     array = _without_the_rest(array)
     if pa.types.is_map(type_):
-        keys, items = as_type(array.keys, type_.key_type), as_type(array.items, type_.item_type)
+        keys, items = cast_array(array.keys, type_.key_type), cast_array(array.items, type_.item_type)
         return pa.MapArray.from_arrays(array.offsets, keys, items, type_, mask=array.is_null())
     large = pa.types.is_large_list(type_)
     offsets = array.offsets.cast(pa.int64() if large else pa.int32())
     made = pa.LargeListArray if large else pa.ListArray
-    return made.from_arrays(offsets, as_type(array.values, type_.value_type), type_, mask=array.is_null())
+    return made.from_arrays(offsets, cast_array(array.values, type_.value_type), type_, mask=array.is_null())
 
 
 def _without_the_rest(array: Any) -> Any:

@@ -11,10 +11,10 @@ from lakebed.errors import MissingPart
 def load(connection: Any, *names: str) -> None:
     """Load extensions into a connection."""
     for name in names:
-        connection.execute(loading(name))
+        connection.execute(load_statement(name))
 
 
-def loading(name: str) -> str:
+def load_statement(name: str) -> str:
     """The statement that loads an extension."""
     return f"LOAD {text(str(extension(name)))}"
 

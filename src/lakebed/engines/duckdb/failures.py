@@ -16,7 +16,7 @@ _NEXT = {"Parser": "Check it against DuckDB's grammar.", "Conversion": "TRY_CAST
 
 def as_failure(error: Exception, sql: str, pieces: Sequence[Piece] = ()) -> LakebedError:
     """The error that a user sees. `sql` is what was asked, `pieces` what was replaced in it."""
-    facts = facts_of(error)
+    facts = error_facts(error)
     kind, what = str(facts.get("exception_type", "")), str(facts.get("exception_message", error))
     if kind in ("Out of Memory",) or "OutOfMemory" in type(error).__name__:
         return QueryEnded("the query took more memory than there is.", next=_MEMORY)
@@ -37,7 +37,7 @@ def _unreadable(what: str) -> LakebedError:
     return missing
 
 
-def facts_of(error: Exception) -> dict[str, Any]:
+def error_facts(error: Exception) -> dict[str, Any]:
     """DuckDB's own account: `Binder Error: {…}`."""
     said = str(error)
     try:

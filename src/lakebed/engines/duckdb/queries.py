@@ -10,16 +10,16 @@ from typing import Any
 import duckdb
 
 from lakebed.engines.duckdb.extensions import load
-from lakebed.engines.duckdb.instances import Instances, Seat
-from lakebed.engines.duckdb.rows import DuckRows, failing
-from lakebed.engines.duckdb.spill import spilling
+from lakebed.engines.duckdb.instance_pool import InstancePool, PooledConnection
+from lakebed.engines.duckdb.rows import DuckRows, translated_errors
+from lakebed.engines.duckdb.spill import spill_setting
 from lakebed.engines.duckdb.sql.listing import listing_part
-from lakebed.engines.duckdb.sql.parse import reading
+from lakebed.engines.duckdb.sql.parse import parse_query
 from lakebed.engines.duckdb.sql.types import text
-from lakebed.engines.duckdb.sql.views import COPIED, ScanPart, parts
+from lakebed.engines.duckdb.sql.views import COPIED, SetupPart, setup_parts
 from lakebed.query.parsing.parse_nodes import Json
 from lakebed.query.parsing.tree import shortened_inside
-from lakebed.query.planning.plan import Pinned, QueryPlan
+from lakebed.query.planning.plan import PinnedTable, QueryPlan
 
 OPENING: dict[str, Any] = {
     "allow_community_extensions": "false",
@@ -35,7 +35,7 @@ CAREFUL = "SET GLOBAL disabled_optimizers = 'join_filter_pushdown'"
 _TRUSTING = ("SET GLOBAL parquet_metadata_cache = true", "SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'")
 _FRESH = ("SET GLOBAL parquet_metadata_cache = false", "SET GLOBAL enable_external_file_cache = false")
 _SHORTENS = re.compile(r"\b(limit|offset|fetch|distinct)\b", re.IGNORECASE)
-Inspect = Callable[[Pinned, str], Any]  # a metadata table as Arrow
+Inspect = Callable[[PinnedTable, str], Any]  # a metadata table as Arrow
 
 
 class DuckSessions:
@@ -57,7 +57,7 @@ class DuckSessions:
     ) -> None:
         self._timezone, self._inspect, self._reaching = timezone, inspect, tuple(reaching)
         self._memory, self._cache, self._spill = memory, cache, spill
-        self._pools: dict[tuple[str, ...], Instances] = {}
+        self._pools: dict[tuple[str, ...], InstancePool] = {}
         self._lock = Lock()
 
     def take(self, *, lossless: bool = False) -> "DuckSession":
@@ -65,29 +65,29 @@ class DuckSessions:
         more = (_LOSSLESS,) if lossless else ()
         return DuckSession(lambda plan: self._instances(plan, more), self._inspect)
 
-    def _instances(self, plan: QueryPlan | None, more: tuple[str, ...]) -> Instances:
+    def _instances(self, plan: QueryPlan | None, more: tuple[str, ...]) -> InstancePool:
         if plan is not None and plan.listed is not None:  # what others have read would be listed too
-            return Instances(lambda: self._connected(*more, *_FRESH), most=0, spare=0)
-        return self._pool((*more, *needed_by(plan)))
+            return InstancePool(lambda: self._connected(*more, *_FRESH), most=0, spare=0)
+        return self._pool((*more, *settings_for(plan)))
 
-    def _pool(self, more: tuple[str, ...]) -> Instances:
+    def _pool(self, more: tuple[str, ...]) -> InstancePool:
         """What is set holds for a whole DuckDB, so queries that need other settings share other ones."""
         with self._lock:
             if more not in self._pools:
-                self._pools[more] = Instances(lambda: self._connected(*more), most=self._cache)
+                self._pools[more] = InstancePool(lambda: self._connected(*more), most=self._cache)
             return self._pools[more]
 
-    def take_alone(self, *, memory: str | None = None) -> "DuckSession":
+    def take_private(self, *, memory: str | None = None) -> "DuckSession":
         """A lossless session in a DuckDB of its own, so that it may be handed on, or bounded by itself."""
         bound = [f"SET GLOBAL memory_limit = {text(memory)}"] if memory else []
-        alone = Instances(lambda: self._connected(_LOSSLESS, CAREFUL, *_FRESH, *bound), most=0)
+        alone = InstancePool(lambda: self._connected(_LOSSLESS, CAREFUL, *_FRESH, *bound), most=0)
         return DuckSession(lambda _: alone, self._inspect, on_close=alone.close)
 
     def _connected(self, *more: str) -> Any:
         connection = duckdb.connect(":memory:", config=OPENING)
         connection.execute(f"SET GLOBAL TimeZone = {text(self._timezone)}")
         connection.execute("SET GLOBAL errors_as_json = true")
-        connection.execute(spilling(self._spill))
+        connection.execute(spill_setting(self._spill))
         if self._memory:
             connection.execute(f"SET GLOBAL memory_limit = '{self._memory}B'")
         if self._reaching:
@@ -102,50 +102,54 @@ class DuckSessions:
             pool.close()
 
 
-def needed_by(plan: QueryPlan | None) -> tuple[str, ...]:
+def settings_for(plan: QueryPlan | None) -> tuple[str, ...]:
     """What has to be set for a plan. Of a statement without a tree the words are all that is known."""
     if plan is None:
         return ()
     shortens = bool(_SHORTENS.search(plan.sql)) and (plan.tree is None or shortened_inside(plan.tree))
-    return (*((CAREFUL,) if shortens else ()), *(_FRESH if plan.more else ()))
+    return (*((CAREFUL,) if shortens else ()), *(_FRESH if plan.reads_more else ()))
 
 
-def _seen(plan: QueryPlan) -> Sequence[ScanPart]:
-    return parts(plan.views) if plan.listed is None else (listing_part(plan.listed),)
+def _plan_parts(plan: QueryPlan) -> Sequence[SetupPart]:
+    return setup_parts(plan.tables) if plan.listed is None else (listing_part(plan.listed),)
 
 
 class DuckSession:
     """One query's connection."""
 
     def __init__(
-        self, instances: Callable[[QueryPlan | None], Instances], inspect: Inspect, *, on_close: Callable[[], None] | None = None
+        self,
+        instances: Callable[[QueryPlan | None], InstancePool],
+        inspect: Inspect,
+        *,
+        on_close: Callable[[], None] | None = None,
     ) -> None:
         self._instances, self._inspect = instances, inspect
         self._on_close = [on_close] if on_close else []
-        self._seat: Seat | None = None
+        self._seat: PooledConnection | None = None
         self._closed = False
 
-    def connection(self, seen: Sequence[ScanPart] = (), plan: QueryPlan | None = None) -> Any:
+    def connection(self, seen: Sequence[SetupPart] = (), plan: QueryPlan | None = None) -> Any:
         """DuckDB's own, which sees these parts, for a plan."""
         self._leave()
-        self._seat = self._instances(plan).seat(seen, self._make)
+        self._seat = self._instances(plan).connect(seen, self._make)
         return self._seat.connection
 
-    def _make(self, connection: Any, part: ScanPart) -> None:
+    def _make(self, connection: Any, part: SetupPart) -> None:
         if part.copied is None:
             connection.execute(part.statement)
             return
-        what = part.copied.target.what
-        assert isinstance(what, Pinned)  # noqa: S101 - nothing else is copied
-        connection.register(COPIED, self._inspect(what, part.copied.target.about))
+        what = part.copied.target.source
+        assert isinstance(what, PinnedTable)  # noqa: S101 - nothing else is copied
+        connection.register(COPIED, self._inspect(what, part.copied.target.part))
         connection.execute(part.statement)
         connection.unregister(COPIED)
 
     def parse(self, sql: str) -> tuple[str, Json]:
         """The statement, and its tree as DuckDB reads it."""
         connection = self.connection()
-        with failing(sql):
-            return reading(connection, sql)
+        with translated_errors(sql):
+            return parse_query(connection, sql)
 
     def run(
         self,
@@ -153,11 +157,11 @@ class DuckSession:
         parameters: Sequence[Any] | Mapping[str, Any] | None = None,
         *,
         profile: bool = False,
-        seen: Sequence[ScanPart] | None = None,
+        seen: Sequence[SetupPart] | None = None,
     ) -> DuckRows:
         """Begin; `seen` is what the text needs, if that is not the plan's views."""
-        with failing(plan.sql, plan):
-            connection = self.connection(_seen(plan) if seen is None else seen, plan)
+        with translated_errors(plan.sql, plan):
+            connection = self.connection(_plan_parts(plan) if seen is None else seen, plan)
             if profile:
                 connection.execute("SET enable_profiling = 'no_output'")
             connection.execute(plan.text, parameters)
@@ -181,7 +185,7 @@ class DuckSession:
     def _leave(self) -> None:
         seat, self._seat = self._seat, None
         if seat is not None:
-            seat.leave()
+            seat.release()
 
     def close(self) -> None:
         """Give it back; what is not read to its end is ended."""

@@ -9,7 +9,7 @@ import duckdb
 
 from lakebed.engines.duckdb.failures import as_failure
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.planning.prepare import OperatorProfile
+from lakebed.query.planning.planner import OperatorProfile
 
 _TELLING = ("Filters", "Function", "Join Type", "Conditions", "Groups", "Aggregates", "Order By")
 
@@ -24,19 +24,19 @@ class DuckRows:
         self.columns = tuple((str(column[0]), str(column[1])) for column in connection.description or ())
 
     def fetch(self, count: int) -> list[tuple[Any, ...]]:
-        with failing(self._plan.sql, self._plan):
+        with translated_errors(self._plan.sql, self._plan):
             rows: list[tuple[Any, ...]] = self._connection.fetchmany(count)
         return rows
 
     def reader(self, rows: int) -> Any:
         import pyarrow as pa
 
-        with failing(self._plan.sql, self._plan):
+        with translated_errors(self._plan.sql, self._plan):
             reader = self._connection.to_arrow_reader(rows)
         return pa.RecordBatchReader.from_batches(reader.schema, self._checked(reader))
 
     def _checked(self, reader: Any) -> Iterator[Any]:
-        with failing(self._plan.sql, self._plan):
+        with translated_errors(self._plan.sql, self._plan):
             yield from reader
 
     def operators(self) -> tuple[OperatorProfile, ...]:
@@ -55,7 +55,7 @@ def _operators(tree: Mapping[str, Any]) -> Iterator[OperatorProfile]:
 
 
 @contextmanager
-def failing(sql: str, plan: QueryPlan | None = None) -> Iterator[None]:
+def translated_errors(sql: str, plan: QueryPlan | None = None) -> Iterator[None]:
     """What DuckDB says against this text, as an error of ours."""
     try:
         yield

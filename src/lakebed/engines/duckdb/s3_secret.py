@@ -7,7 +7,7 @@ from lakebed.engines.duckdb.sql.types import text
 from lakebed.settings import FilesSettings, Root
 
 
-def reaching(root: Root, files: FilesSettings, environment: Mapping[str, str]) -> tuple[str, ...]:
+def s3_secret(root: Root, files: FilesSettings, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Statements for a session with httpfs; none for a folder. Keys that are not set are taken from AWS's variables."""
     if not root.is_bucket:
         return ()

@@ -22,7 +22,7 @@ _lock = Lock()
 _made: dict[tuple[Path, int], Path] = {}  # by parent and process: a fork makes one of its own
 
 
-def spilling(parent: str) -> str:
+def spill_setting(parent: str) -> str:
     """The setting for a new DuckDB. `parent` is where folders are made; if empty, the system's temporary folder."""
     try:
         own = _own(Path(parent).expanduser().absolute() if parent else Path(tempfile.gettempdir()))

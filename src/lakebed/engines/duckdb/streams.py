@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lakebed.engines.arrow import arrow_schema, as_schema, gathered, is_narrow
+from lakebed.engines.arrow import arrow_schema, cast_batches, combine_batches, is_narrow
 from lakebed.engines.duckdb.queries import DuckSession, DuckSessions
 from lakebed.engines.duckdb.sql.conditions import condition
-from lakebed.engines.duckdb.sql.views import ScanPart, extension_parts, select
+from lakebed.engines.duckdb.sql.views import SetupPart, extension_parts, select
 from lakebed.ports import Predicate, Scan
-from lakebed.query.planning.plan import QueryPlan, Target, View
-from lakebed.query.results.lazy_scan import TableSelection
+from lakebed.query.lazy.selection import TableSelection
+from lakebed.query.planning.plan import PlannedTable, QueryPlan, ReadTarget
 
 _FEW = 2_048  # rows that DuckDB works on at a time: with texts and lists nobody knows how large they are
 
@@ -26,7 +26,7 @@ class ReadRequest:
     rows: int = 65_536  # of a batch
 
 
-def stream(
+def stream_batches(
     sessions: DuckSessions, chosen: TableSelection, scan: Scan, wanted: ReadRequest, *, memory: str | None
 ) -> Iterator[Any]:
     """Arrow batches with the table's own types; what is not read yet is not in memory."""
@@ -37,14 +37,14 @@ def stream(
         source = _Source(chosen, scan)
         rows = session.run(source.plan(source.select(wanted)), seen=source.needs)
         if is_narrow(schema):
-            yield from as_schema(rows.reader(wanted.rows), schema)
+            yield from cast_batches(rows.reader(wanted.rows), schema)
         else:
-            yield from as_schema(gathered(rows.reader(min(_FEW, wanted.rows)), rows=wanted.rows), schema)
+            yield from cast_batches(combine_batches(rows.reader(min(_FEW, wanted.rows)), rows=wanted.rows), schema)
     finally:
         session.close()
 
 
-def counted(sessions: DuckSessions, chosen: TableSelection, scan: Scan, *, memory: str | None) -> int:
+def count_rows(sessions: DuckSessions, chosen: TableSelection, scan: Scan, *, memory: str | None) -> int:
     """How many rows fulfil the condition."""
     session = _taken(sessions, scan, memory)
     try:
@@ -55,7 +55,7 @@ def counted(sessions: DuckSessions, chosen: TableSelection, scan: Scan, *, memor
         session.close()
 
 
-def relation(
+def private_relation(
     sessions: DuckSessions,
     chosen: TableSelection,
     scan: Scan,
@@ -65,7 +65,7 @@ def relation(
     on_end: Callable[[], None],
 ) -> Any:
     """A `duckdb.DuckDBPyRelation`; its connection lasts as long as the relation does."""
-    session = sessions.take_alone(memory=memory)
+    session = sessions.take_private(memory=memory)
     try:
         source = _Source(chosen, scan)
         found = session.connection(source.needs).sql(source.select(wanted))
@@ -84,7 +84,7 @@ def _end(session: DuckSession, on_end: Callable[[], None]) -> None:
 def _taken(sessions: DuckSessions, scan: Scan, memory: str | None) -> DuckSession:
     """UUIDs come as such from lossless sessions only."""
     if memory:
-        return sessions.take_alone(memory=memory)
+        return sessions.take_private(memory=memory)
     return sessions.take(lossless=any("uuid" in column.type for column in scan.columns))
 
 
@@ -92,10 +92,10 @@ class _Source:
     """The rows of a scan as a source of SQL; a view would be bound twice."""
 
     def __init__(self, chosen: TableSelection, scan: Scan) -> None:
-        self._chosen, self._view = chosen, View(("", "", ""), Target(chosen.pinned), scan=scan)
+        self._chosen, self._view = chosen, PlannedTable(("", "", ""), ReadTarget(chosen.pinned), scan=scan)
 
     @property
-    def needs(self) -> tuple[ScanPart, ...]:
+    def needs(self) -> tuple[SetupPart, ...]:
         return extension_parts([self._view])
 
     def select(self, wanted: ReadRequest) -> str:

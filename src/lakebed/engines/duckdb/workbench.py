@@ -6,7 +6,7 @@ from typing import Any
 import duckdb
 
 from lakebed.engines.duckdb.queries import CAREFUL
-from lakebed.engines.duckdb.spill import spilling
+from lakebed.engines.duckdb.spill import spill_setting
 from lakebed.errors import UsageError
 from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Catalog, ColumnAlias
@@ -21,7 +21,7 @@ class DuckWorkbench:
         self.connection: Any = duckdb.connect(config={"autoinstall_known_extensions": "false"})
         self.connection.execute(f"SET TimeZone = '{timezone}'")
         self.connection.execute(CAREFUL)
-        self.connection.execute(spilling(spill))
+        self.connection.execute(spill_setting(spill))
 
     def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[ColumnAlias] = ()) -> str:
         name = f"{table.namespace}_{table.layer}_{table.name}_{snapshot or 0}"

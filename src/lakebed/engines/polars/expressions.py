@@ -24,7 +24,7 @@ Json = Any
 Types = Mapping[str, str]  # of the columns, by name
 
 
-def split(expression: pl.Expr, columns: tuple[ScanColumn, ...]) -> tuple[Predicate | None, pl.Expr | None]:
+def split_filter(expression: pl.Expr, columns: tuple[ScanColumn, ...]) -> tuple[Predicate | None, pl.Expr | None]:
     """What of it can be said as a predicate that is true wherever it is, and the expression to filter by."""
     try:
         tree = json.loads(expression.meta.serialize(format="json"))
@@ -33,7 +33,7 @@ def split(expression: pl.Expr, columns: tuple[ScanColumn, ...]) -> tuple[Predica
     said = _without_hints(tree)
     if said is None:
         return None, None
-    parts = tuple(part for one in _conjuncts(said) if (part := _said(one, {column.name: column.type for column in columns})))
+    parts = tuple(part for one in _conjuncts(said) if (part := _translate(one, {column.name: column.type for column in columns})))
     whole = expression if said == tree else pl.Expr.deserialize(io.BytesIO(json.dumps(said).encode()), format="json")
     return And(parts) if parts else None, whole
 
@@ -58,12 +58,12 @@ def _conjuncts(tree: Json) -> list[Json]:
     return [tree]
 
 
-def _said(tree: Json, types: Types) -> Predicate | None:
+def _translate(tree: Json, types: Types) -> Predicate | None:
     """Exactly what it says, or None."""
     try:
         match tree:
             case {"BinaryExpr": {"left": left, "op": "And" | "LogicalAnd" | "Or" | "LogicalOr" as op, "right": right}}:
-                parts = [_said(left, types), _said(right, types)]
+                parts = [_translate(left, types), _translate(right, types)]
                 known = tuple(part for part in parts if part is not None)
                 return None if len(known) < 2 else And(known) if op.endswith("And") else Or(known)
             case {"BinaryExpr": {"left": left, "op": op, "right": right}} if op in _OPS:
@@ -88,7 +88,7 @@ def _compared(left: Json, op: Any, right: Json, types: Types) -> Predicate | Non
 def _function(function: Json, inputs: list[Json], types: Types) -> Predicate | None:
     match function:
         case {"Boolean": "Not"}:
-            part = _said(inputs[0], types)
+            part = _translate(inputs[0], types)
             return Not(part) if part else None
         case {"Boolean": "IsNull" | "IsNotNull" as kind}:
             return IsNull(_column(inputs[0], types), kind == "IsNotNull")

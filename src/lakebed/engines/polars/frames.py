@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from lakebed.engines.polars.expressions import split
+from lakebed.engines.polars.expressions import split_filter
 from lakebed.ports import Predicate, ScanColumn
 
 Batches = Callable[[tuple[str, ...], Predicate | None, int | None, int | None], Iterable[Any]]
@@ -21,7 +21,7 @@ def lazy_frame(schema: Any, columns: tuple[ScanColumn, ...], batches: Batches) -
     types = frame_schema(schema)
 
     def read(names: list[str] | None, expression: pl.Expr | None, limit: int | None, rows: int | None) -> Iterator[pl.DataFrame]:
-        predicate, whole = split(expression, columns) if expression is not None else (None, None)
+        predicate, whole = split_filter(expression, columns) if expression is not None else (None, None)
         wanted = tuple(types) if names is None else tuple(names)
         needed = tuple(dict.fromkeys((*wanted, *(whole.meta.root_names() if whole is not None else ()))))
         left = limit

@@ -55,11 +55,11 @@ def as_frame(session: "SparkSession", result: Any, staging: Staging, known: Call
     """
     from pyspark.sql import DataFrame
 
-    from lakebed.engines.arrow import reader_of
+    from lakebed.engines.arrow import frame_reader
 
     if isinstance(result, DataFrame):
         return result
-    reader = reader_of(result)
+    reader = frame_reader(result)
     if reader is None:
         raise RunFailed(
             f"rows cannot be read from a {type(result).__name__}.",
@@ -71,16 +71,16 @@ def as_frame(session: "SparkSession", result: Any, staging: Staging, known: Call
 def _staged(session: "SparkSession", reader: Any, staging: Staging, known: Callable[[], Sequence[Field]]) -> "DataFrame":
     import pyarrow as pa
 
-    from lakebed.engines.arrow import as_kept, kept_schema, parquet_files, table_type, unfit
+    from lakebed.engines.arrow import as_storable, parquet_files, storable_schema, table_type, unreadable_frame
 
     valueless = any("null" in str(field.type) for field in reader.schema)
     types = {field.name.casefold(): read_type(field.type) for field in known()} if valueless else {}
-    schema = kept_schema(reader.schema, types)
+    schema = storable_schema(reader.schema, types)
     columns = tuple(Field(field.name, table_type(field.type).spark) for field in schema)
     try:
-        paths = staging.write(parquet_files(as_kept(reader, schema), schema))
+        paths = staging.write(parquet_files(as_storable(reader, schema), schema))
     except LakebedError:
         raise
     except (pa.ArrowException, OSError) as error:
-        raise unfit(str(error)) from error
+        raise unreadable_frame(str(error)) from error
     return read_group(session, FileGroup("parquet", paths, _OPTIONS, columns))

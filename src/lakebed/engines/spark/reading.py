@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
-from lakebed.query.results.lazy_scan import TableSelection
+from lakebed.query.lazy.selection import TableSelection
 from lakebed.tables import as_of_schema, at_snapshot
 
 if TYPE_CHECKING:

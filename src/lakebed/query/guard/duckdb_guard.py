@@ -21,17 +21,17 @@ _EXPRESSIONS = {
 }  # fmt: skip
 
 
-def look_again(serialized: Mapping[str, Any], tables: Iterable[Parts]) -> None:
+def check_duckdb_tree(serialized: Mapping[str, Any], tables: Iterable[Parts]) -> None:
     """Refuse what DuckDB would do beyond one query over these tables."""
     if serialized.get("error"):
         raise BadQuery(f"the query cannot be read: {serialized.get('error_message')}.", next=_WRITE)
     statements = serialized.get("statements")
     if not isinstance(statements, list) or len(statements) != 1:
         raise BadQuery("there is not exactly one statement.", next=_WRITE)
-    _Look(KnownTables(tables)).at(statements[0], frozenset())
+    _TreeCheck(KnownTables(tables)).at(statements[0], frozenset())
 
 
-class _Look:
+class _TreeCheck:
     def __init__(self, known: KnownTables) -> None:
         self._known = known
 
@@ -66,7 +66,7 @@ class _Look:
         if kind not in _EXPRESSIONS:
             raise BadQuery(f"{str(kind).lower()} may not stand in a query.", next=_WRITE)
         if kind in ("FUNCTION", "WINDOW") and "function_name" in node:
-            _refuse_function(node)
+            _require_allowed_function(node)
 
     def _table(self, node: dict[str, Any], ctes: frozenset[str]) -> None:
         kind = node.get("type")
@@ -82,10 +82,10 @@ class _Look:
             raise BadQuery("AT (…) is not for queries.", next="Ask for another moment with `at`.")
         parts = tuple(str(node[part]) for part in ("catalog_name", "schema_name", "table_name") if node.get(part))
         if len(parts) != 1 or folded(parts[0]) not in ctes:
-            self._known.refuse_unknown(parts)
+            self._known.require_known(parts)
 
 
-def _refuse_function(node: dict[str, Any]) -> None:
+def _require_allowed_function(node: dict[str, Any]) -> None:
     name = str(node["function_name"]).casefold()
     if node.get("catalog") not in ("", "system", None) or node.get("schema") not in ("", "main", None):
         raise BadQuery(f"the function {name} may not be called by a path.", next="Call it by its name alone.")

@@ -1,7 +1,7 @@
-"""SQL of strangers, judged before it runs: one query over the lake's tables, with functions that only compute.
+"""Untrusted SQL, judged before it runs: one query over the lake's tables, with functions that only compute.
 
 This is the first of three walls, and the one that explains. DuckDB's own reading of the same text is judged again
-(`second_look.py`), so that a place where two parsers differ opens nothing; and what runs at last runs in a process that can
+(`duckdb_guard.py`), so that a place where two parsers differ opens nothing; and what runs at last runs in a process that can
 open no other file (`engines/duckdb/untrusted/confined.py`).
 """
 
@@ -37,17 +37,17 @@ def check_untrusted(sql: str, tables: Iterable[Parts]) -> GuardedQuery:
     """The query, or `BadQuery` with the reason. `tables` are the parts of the names it may read, whole; ends of them will do."""
     from sqlglot import exp
 
-    _refuse_size(sql)
+    _require_size(sql)
     tree = _parsed(sql)
     known = KnownTables(tables)
     read: dict[Parts, None] = {}
     called: dict[str, None] = {}
     for node in _nodes(tree):
-        _refuse_node(node)
+        _require_allowed_node(node)
         if isinstance(node, exp.Table):
             read.update(dict.fromkeys(_table(node, known)))
         if isinstance(node, exp.Func) and (name := _called(node, sql)):
-            _refuse_function(name)
+            _require_allowed_function(name)
             called[name] = None
     return GuardedQuery(sql, tuple(read), tuple(called))
 
@@ -59,7 +59,7 @@ class KnownTables:
         self._names = [tuple(parts) for parts in tables]
         self._folded = [tuple(part.casefold() for part in parts) for parts in self._names]
 
-    def refuse_unknown(self, parts: Parts) -> None:
+    def require_known(self, parts: Parts) -> None:
         """Refuse a name that is no table's, or the end of several."""
         wanted = tuple(part.casefold() for part in parts)
         if wanted in self._folded:
@@ -78,7 +78,7 @@ class KnownTables:
         return suggestion(near(shown, [".".join(name[-len(parts) :]) for name in self._names]))
 
 
-def _refuse_size(sql: str) -> None:
+def _require_size(sql: str) -> None:
     if len(sql) > LONGEST:
         raise BadQuery(f"the query has {len(sql)} characters, and {LONGEST} are the most.", next="Make it shorter.")
     if "\0" in sql:
@@ -131,7 +131,7 @@ def _kind(tree: "exp.Expr", sql: str) -> str:
     return words[0].upper()[:20] if words else type(tree).__name__.upper()
 
 
-def _refuse_node(node: "exp.Expr") -> None:
+def _require_allowed_node(node: "exp.Expr") -> None:
     from sqlglot import exp
 
     commands = (exp.Command, exp.DDL, exp.DML, exp.Describe, exp.Show, exp.Summarize, exp.Into, exp.Lock, exp.Set, exp.Pragma,
@@ -156,7 +156,7 @@ def _table(node: "exp.Table", known: KnownTables) -> Iterator[Parts]:
         raise BadQuery("something stands in place of a table that is none.", next=_WRITE)
     if len(parts) == 1 and folded(parts[0]) in _ctes(node):
         return
-    known.refuse_unknown(parts)
+    known.require_known(parts)
     yield parts
 
 
@@ -180,6 +180,6 @@ def _called(node: "exp.Func", sql: str) -> str:
     return sql[start : end + 1].strip('"')
 
 
-def _refuse_function(name: str) -> None:
+def _require_allowed_function(name: str) -> None:
     if name.casefold() not in ALLOWED:
         raise BadQuery(f"the function {name} may not be called.", next=suggestion(near(name, ALLOWED)))

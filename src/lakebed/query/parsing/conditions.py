@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lakebed.ports import And, Column, Comparison, In, IsNull, Or, Predicate, StartsWith
-from lakebed.query.parsing.literals import given_for, literal_of, value_for
-from lakebed.query.parsing.parse_nodes import Condition, Json, Read, folded
+from lakebed.query.parsing.literals import literal_of, parameter_for, value_for
+from lakebed.query.parsing.parse_nodes import Condition, Json, TableRead, folded
 
 _OPS: Mapping[str, Any] = {
     "COMPARE_EQUAL": "=",
@@ -27,7 +27,7 @@ def predicate_of(
     conditions: Iterable[Condition], find: Find, *, timezone: str, parameters: Mapping[str, object] | None = None
 ) -> Predicate | None:
     """What the conditions say of one table's rows, or something weaker; None if nothing."""
-    reading = _Reading(find, timezone, parameters or {})
+    reading = _Translation(find, timezone, parameters or {})
     found = [(reading.of(condition.expression), condition.outer) for condition in conditions]
     parts = tuple(part for part, outer in found if part is not None and not (outer and fits_null(part)))
     if len(parts) > 1:
@@ -47,7 +47,7 @@ def fits_null(predicate: Predicate) -> bool:
     return False
 
 
-class _Reading:
+class _Translation:
     """Each method returns what is true of a row whenever the expression is, or None."""
 
     def __init__(self, find: Find, timezone: str, parameters: Mapping[str, object]) -> None:
@@ -67,12 +67,12 @@ class _Reading:
             case "COMPARE_BETWEEN":
                 return self._between(expression)
             case "COMPARE_IN" | "COMPARE_NOT_IN":
-                return self._among(expression["children"], negated=kind == "COMPARE_NOT_IN")
+                return self._in(expression["children"], negated=kind == "COMPARE_NOT_IN")
             case "OPERATOR_IS_NULL" | "OPERATOR_IS_NOT_NULL":
                 column = self._column(expression["children"][0])
                 return IsNull(column.name, _NULLS[kind]) if column else None
             case "FUNCTION":
-                return self._starting(expression)
+                return self._starts_with(expression)
         return None
 
     def _column(self, expression: Json) -> Column | None:
@@ -80,7 +80,7 @@ class _Reading:
 
     def _value(self, expression: Json, column: Column) -> object | None:
         if expression["class"] == "PARAMETER":
-            return given_for(self._parameters.get(expression["identifier"]), column.type)
+            return parameter_for(self._parameters.get(expression["identifier"]), column.type)
         literal = literal_of(expression)
         return value_for(literal, column.type, timezone=self._timezone) if literal else None
 
@@ -97,14 +97,14 @@ class _Reading:
         parts = tuple(part for part in (lower, upper) if part)
         return And(parts) if parts else None
 
-    def _among(self, children: Sequence[Json], *, negated: bool) -> Predicate | None:
+    def _in(self, children: Sequence[Json], *, negated: bool) -> Predicate | None:
         column = self._column(children[0])
         values = [self._value(child, column) for child in children[1:]] if column else []
         if column is None or not values or any(value is None for value in values):
             return None
         return In(column.name, tuple(values), negated)
 
-    def _starting(self, expression: Json) -> Predicate | None:
+    def _starts_with(self, expression: Json) -> Predicate | None:
         if expression.get("function_name") not in _PREFIXES or len(expression["children"]) != 2 or expression.get("schema"):
             return None
         column = self._column(expression["children"][0])
@@ -117,7 +117,7 @@ class _Reading:
         return StartsWith(column.name, text) if text else None
 
 
-def finder(read: Read, columns: Mapping[int, Sequence[Column]]) -> Find:
+def finder(read: TableRead, columns: Mapping[int, Sequence[Column]]) -> Find:
     """Which column of a read table a name means; `columns` are those of the tables of a query, by where their names stand."""
     own = _by_name(columns[read.byte])
 
@@ -138,7 +138,7 @@ def _by_name(columns: Sequence[Column]) -> dict[str, Column | None]:
     return {folded(column.name): column if count[folded(column.name)] == 1 else None for column in columns}
 
 
-def _only_here(read: Read, name: str, columns: Mapping[int, Sequence[Column]]) -> bool:
+def _only_here(read: TableRead, name: str, columns: Mapping[int, Sequence[Column]]) -> bool:
     """Whether no other source of the FROM can have a column of this name."""
     for beside in read.scope:
         if beside.byte != read.byte:

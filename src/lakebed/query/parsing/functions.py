@@ -1,4 +1,4 @@
-"""The functions of DuckDB that SQL of strangers may call: they compute from what they are given, and nothing else.
+"""The functions of DuckDB that untrusted SQL may call: they compute from what they are given, and nothing else.
 
 Left out on purpose: whatever reads files (`read_*`, `glob`, `parquet_*`), runs text as SQL (`query`,
 `json_execute_serialized_sql`), tells about the process (`getenv`, `current_setting`, `duckdb_*`, `pragma_*`, `which_secret`),

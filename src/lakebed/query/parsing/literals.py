@@ -72,7 +72,7 @@ def value_for(literal: Literal, type_: str, *, timezone: str) -> object | None:
     return _decimal(literal, type_)
 
 
-def given_for(value: object, type_: str) -> object | None:
+def parameter_for(value: object, type_: str) -> object | None:
     """A parameter's value, where it is of the column's own type and so compared as that; None otherwise."""
     match type_, value:
         case _, bool():

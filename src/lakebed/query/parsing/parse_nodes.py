@@ -18,7 +18,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Beside:
+class FromSource:
     """A source of a FROM as columns are qualified with it; `byte` is that of a table's name, None for what is no table."""
 
     qualifiers: tuple[tuple[str, ...], ...]
@@ -26,7 +26,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Read:
+class TableRead:
     """A table's name in a query: where it stands (in bytes), and what is known of the rows that matter."""
 
     parts: tuple[str, ...]
@@ -34,7 +34,7 @@ class Read:
     alias: str = ""
     at: Json | None = None
     conditions: tuple[Condition, ...] = ()
-    scope: tuple[Beside, ...] = ()
+    scope: tuple[FromSource, ...] = ()
     whole: bool = False  # its rows are sampled, or its columns renamed: conditions do not count
     text: bool = False  # a function is given its name as a text
 

@@ -26,14 +26,14 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedPivots:
     """What to change so that every PIVOT has values, and where the queries stand that were taken out."""
 
     pieces: tuple[Piece, ...]
     queries: tuple[tuple[int, int], ...]
 
 
-def with_values(words: Sequence[Word]) -> Named:
+def with_values(words: Sequence[Word]) -> NamedPivots:
     """Values for every PIVOT that has none. The last word is empty, at the end of the text."""
     pieces: list[Piece] = []
     queries: list[tuple[int, int]] = []
@@ -45,16 +45,16 @@ def with_values(words: Sequence[Word]) -> Named:
                 header, until = (words[query[0]].start, words[end].start) if query else (words[end].start,) * 2
                 pieces += [Piece(words[first].start, words[first].start, "("), Piece(header, until, "\n) IN (0) ")]
                 queries += [(words[query[1]].start + 1, words[query[2]].start)] if query else []
-    return Named(tuple(pieces), tuple(queries))
+    return NamedPivots(tuple(pieces), tuple(queries))
 
 
-def moved(tree: Any, text: str, pieces: Sequence[Piece]) -> Any:
+def with_former_places(tree: Any, text: str, pieces: Sequence[Piece]) -> Any:
     """A tree of the changed text with places of the text before."""
     if isinstance(tree, list):
-        return [moved(part, text, pieces) for part in tree]
+        return [with_former_places(part, text, pieces) for part in tree]
     if not isinstance(tree, dict):
         return tree
-    found = {key: moved(part, text, pieces) for key, part in tree.items()}
+    found = {key: with_former_places(part, text, pieces) for key, part in tree.items()}
     at = tree.get("query_location")
     if isinstance(at, int) and at < 1 << 62:  # no place is a very large number
         found["query_location"] = position_before(text, pieces, at)
@@ -65,13 +65,13 @@ def _is_clause(words: Sequence[Word], index: int) -> bool:
     """Whether it is the other PIVOT, of a FROM, which always has values; or a name after AS."""
     if index and words[index - 1].text in ("AS", "."):
         return True
-    return words[index + 1].text == "(" and any(words[at].text == "FOR" for at in _beside(words, index + 2))
+    return words[index + 1].text == "(" and any(words[at].text == "FOR" for at in _same_level(words, index + 2))
 
 
 def _columns(words: Sequence[Word], index: int) -> Iterator[tuple[int, int]]:
     """The columns after ON that have no values: from which word to which. A join's ON comes before."""
     level = []
-    for at in _beside(words, index + 1):
+    for at in _same_level(words, index + 1):
         level.append(at)
         if words[at].text in _BEYOND:
             break
@@ -89,7 +89,7 @@ def _columns(words: Sequence[Word], index: int) -> Iterator[tuple[int, int]]:
             return
 
 
-def _beside(words: Sequence[Word], first: int) -> Iterator[int]:
+def _same_level(words: Sequence[Word], first: int) -> Iterator[int]:
     """Words that are in no further brackets, with the one that closes these, or the last."""
     depth = 0
     for at in range(first, len(words)):
@@ -103,7 +103,7 @@ def _beside(words: Sequence[Word], first: int) -> Iterator[int]:
 
 def _in(words: Sequence[Word], first: int, end: int) -> int | None:
     """Where the IN of a column stands."""
-    return next((at for at in _beside(words, first) if at < end and words[at].text == "IN"), None)
+    return next((at for at in _same_level(words, first) if at < end and words[at].text == "IN"), None)
 
 
 def _has_values(words: Sequence[Word], first: int, end: int) -> bool:
@@ -115,5 +115,5 @@ def _query(words: Sequence[Word], first: int, end: int) -> tuple[int, int, int] 
     at = _in(words, first, end)
     if at is None or words[at + 1].text != "(" or words[at + 2].text not in _QUERIES:
         return None
-    *_, closing = _beside(words, at + 2)
+    *_, closing = _same_level(words, at + 2)
     return at, at + 1, closing

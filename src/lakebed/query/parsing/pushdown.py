@@ -15,7 +15,7 @@ from lakebed.query.parsing.parse_nodes import Condition, Json, folded
 Find = Callable[[str], Json | None]  # what a column of the subquery is, inside of it
 
 _BEFORE = ("from_table", "cte_map")  # parts of a SELECT that are done before its rows are filtered, grouped and named
-_WORLDS = {"SUBQUERY", "LAMBDA", "WINDOW", "STAR"}  # names in these may mean something else
+_OWN_SCOPES = {"SUBQUERY", "LAMBDA", "WINDOW", "STAR"}  # names in these may mean something else
 # What is known to give one value a row. All else may give several columns or rows, or look at other rows.
 _KNOWN = {
     "BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION", "LAMBDA",
@@ -30,12 +30,14 @@ _JUDGED = ("select_list", "where_clause", "group_expressions", "having")
 _KNOWN_PARTS = {*_BEFORE, *_JUDGED, "type", "modifiers", "group_sets", "aggregate_handling"}
 
 
-def inside(node: Json, known: Sequence[Condition], *, names: Collection[tuple[str, ...]], alone: bool) -> tuple[Condition, ...]:
+def push_down(
+    node: Json, known: Sequence[Condition], *, names: Collection[tuple[str, ...]], alone: bool
+) -> tuple[Condition, ...]:
     """What is known of a subquery's rows, as its own WHERE would say it; what cannot be said is left away.
 
     `names` are what others call the subquery; `alone` says that unqualified names are its own too, for it has no neighbour.
     """
-    if not known or not _lets_through(node):
+    if not known or not _keeps_rows_apart(node):
         return ()
     find = _finder(node)
 
@@ -44,11 +46,11 @@ def inside(node: Json, known: Sequence[Condition], *, names: Collection[tuple[st
         own = tuple(qualifier) in names if qualifier else alone
         return find(name) if own else None
 
-    said = [(_said(condition.expression, meant), condition) for condition in known]
+    said = [(_translate(condition.expression, meant), condition) for condition in known]
     return tuple(replace(condition, expression=expression) for expression, condition in said if expression)
 
 
-def _lets_through(node: Json) -> bool:
+def _keeps_rows_apart(node: Json) -> bool:
     """Whether rows that are left out before would not have had a part in others: no LIMIT, no window, no totals beside groups."""
     if node["type"] != "SELECT_NODE" or len(node.get("group_sets") or ()) > 1:
         return False
@@ -123,32 +125,32 @@ def _column(name: str) -> Json:
     return {"class": "COLUMN_REF", "type": "COLUMN_REF", "alias": "", "column_names": [name]}
 
 
-def _said(expression: Json, meant: Callable[[Sequence[str]], Json | None]) -> Json | None:
+def _translate(expression: Json, meant: Callable[[Sequence[str]], Json | None]) -> Json | None:
     """The expression, or something weaker; None if nothing of it can be said."""
     match expression["type"]:
         case "CONJUNCTION_AND":
-            children = [said for child in expression["children"] if (said := _said(child, meant))]
+            children = [said for child in expression["children"] if (said := _translate(child, meant))]
             return {**expression, "children": children} if children else None
         case "CONJUNCTION_OR":
-            either = [_said(child, meant) for child in expression["children"]]
+            either = [_translate(child, meant) for child in expression["children"]]
             return {**expression, "children": either} if all(either) else None
     try:
-        whole: Json = _whole(expression, meant)
+        whole: Json = _with_inner_names(expression, meant)
     except LookupError:
         return None
     return whole
 
 
-def _whole(tree: Any, meant: Callable[[Sequence[str]], Json | None]) -> Any:
+def _with_inner_names(tree: Any, meant: Callable[[Sequence[str]], Json | None]) -> Any:
     """All of a tree with its columns as they are called inside. `LookupError` if that cannot be."""
     if isinstance(tree, list):
-        return [_whole(part, meant) for part in tree]
+        return [_with_inner_names(part, meant) for part in tree]
     if not isinstance(tree, dict):
         return tree
-    if tree.get("class") in _WORLDS:
+    if tree.get("class") in _OWN_SCOPES:
         raise LookupError
     if tree.get("class") != "COLUMN_REF":
-        return {key: _whole(part, meant) for key, part in tree.items()}
+        return {key: _with_inner_names(part, meant) for key, part in tree.items()}
     found = meant(tree["column_names"])
     if found is None:
         raise LookupError

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from lakebed.errors import BadQuery
 from lakebed.query.parsing.functions import FILE_READERS, NAME_READERS, TABLE_FUNCTIONS
-from lakebed.query.parsing.parse_nodes import Json, Read, dicts, folded
+from lakebed.query.parsing.parse_nodes import Json, TableRead, dicts, folded
 from lakebed.query.parsing.query_text import named_parts
 
 _FILE = re.compile(r"/|\.(parquet|csv|tsv|json|jsonl|ndjson|db|duckdb)(\.gz|\.zst)?$", re.IGNORECASE)
 
 
-def calls(statement: Json) -> Iterator[str]:
+def table_function_names(statement: Json) -> Iterator[str]:
     """The functions that are called in place of tables."""
     return (_name(call) for call in _calls(statement))
 
@@ -26,18 +26,18 @@ def hides_reads(statement: Json) -> bool:
     return any(_name(call) not in TABLE_FUNCTIONS | FILE_READERS for call in _calls(statement))
 
 
-def reads_by_text(statement: Json) -> Iterator[Read]:
+def reads_by_text(statement: Json) -> Iterator[TableRead]:
     """The tables that a function is given by name. Queries of WITH and files are none of the lake's."""
     named = {folded(entry["key"]) for item in dicts(statement) for entry in (item.get("cte_map") or {}).get("map") or ()}
     for call in _calls(statement):
         if (name := _name(call)) in NAME_READERS:
-            for one in _given(call):
+            for one in _names_given(call):
                 text = _text(one)
                 parts = (text and named_parts(text)) or tuple(one.get("column_names") or ())
                 if not parts:
                     raise BadQuery(f"{name} takes the names of tables as texts here.", next="Write the table's name after FROM.")
                 if not (text and (folded(text) in named or _FILE.search(text))):
-                    yield Read(parts, one["query_location"], whole=True, text=True)
+                    yield TableRead(parts, one["query_location"], whole=True, text=True)
 
 
 def _calls(statement: Json | None) -> Iterator[Json]:
@@ -48,7 +48,7 @@ def _name(call: Json) -> str:
     return str(call.get("function_name", "")).casefold()
 
 
-def _given(call: Json) -> list[Json]:
+def _names_given(call: Json) -> list[Json]:
     """The names that are given, by themselves or in a list."""
     first: list[Json] = call["children"][:1]
     return first[0]["children"] if first and first[0].get("function_name") == "list_value" else first

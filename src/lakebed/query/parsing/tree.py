@@ -8,8 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lakebed.query.parsing.parse_nodes import Beside, Condition, Json, Read, conjuncts, dicts, folded, qualifiers, table_parts
-from lakebed.query.parsing.pushdown import inside
+from lakebed.query.parsing.parse_nodes import (
+    Condition,
+    FromSource,
+    Json,
+    TableRead,
+    conjuncts,
+    dicts,
+    folded,
+    qualifiers,
+    table_parts,
+)
+from lakebed.query.parsing.pushdown import push_down
 from lakebed.query.parsing.table_functions import hides_reads, reads_by_text
 
 _ORDINARY = {"REGULAR", "CROSS", "NATURAL"}
@@ -17,7 +27,7 @@ _NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 
 
 @dataclass(frozen=True)
-class Mentioned:
+class MentionedColumns:
     """Column names that occur anywhere in a query; `all`: some of it means every column."""
 
     names: frozenset[str]
@@ -25,40 +35,44 @@ class Mentioned:
 
 
 @dataclass
-class _Named:
+class _NamedQuery:
     """A query of WITH, and what is asked of its rows wherever it is named. Its tables are looked at when all of that is known."""
 
     body: Json
     ctes: "_Ctes"  # what it may name itself
-    asked: list[tuple[Condition, ...]] = field(default_factory=list)
+    conditions_by_use: list[tuple[Condition, ...]] = field(default_factory=list)
 
-    def known(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """What rows must fulfil to matter to one of those who name it."""
-        if len(self.asked) == 1:
-            return self.asked[0]
-        if not all(self.asked):
+        if len(self.conditions_by_use) == 1:
+            return self.conditions_by_use[0]
+        if not all(self.conditions_by_use):
             return ()
-        either = [_joined("AND", [one.expression for one in asked]) for asked in self.asked]
-        return (Condition(_joined("OR", either), any(one.outer for asked in self.asked for one in asked)),) if either else ()
+        either = [_joined("AND", [one.expression for one in asked]) for asked in self.conditions_by_use]
+        return (
+            (Condition(_joined("OR", either), any(one.outer for asked in self.conditions_by_use for one in asked)),)
+            if either
+            else ()
+        )
 
 
 def _joined(word: str, expressions: list[Json]) -> Json:
     return {"class": "CONJUNCTION", "type": f"CONJUNCTION_{word}", "children": expressions}
 
 
-_Ctes = Mapping[str, _Named]
+_Ctes = Mapping[str, _NamedQuery]
 
 
-def reads_of(statement: Json) -> tuple[Read, ...]:
+def table_reads(statement: Json) -> tuple[TableRead, ...]:
     """Every table that a statement reads, in the order of the text; names of WITH are none.
 
     Where something may be read that is not named, nothing is known of the rows that matter.
     """
-    found = sorted([*_anywhere(statement, {}), *reads_by_text(statement)], key=lambda read: read.byte)
+    found = sorted([*_reads_below(statement, {}), *reads_by_text(statement)], key=lambda read: read.byte)
     return tuple(replace(read, conditions=()) for read in found) if hides_reads(statement) else tuple(found)
 
 
-def mentioned(statement: Json) -> Mentioned:
+def mentioned_columns(statement: Json) -> MentionedColumns:
     """Which columns a statement may need."""
     names: set[str] = set()
     every = False
@@ -67,7 +81,7 @@ def mentioned(statement: Json) -> Mentioned:
             names.update(name.casefold() for name in item["column_names"])
         every |= item.get("class") == "STAR" or item.get("ref_type") == "NATURAL" or item.get("type") in ("PIVOT", "SHOW_REF")
         names.update(name.casefold() for name in item.get("using_columns") or ())
-    return Mentioned(frozenset(names), every)
+    return MentionedColumns(frozenset(names), every)
 
 
 def shortened_inside(statement: Json) -> bool:
@@ -82,11 +96,11 @@ def _shortens(item: Json) -> bool:
     return kind in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER") or bool(item.get("distinct_on_targets"))
 
 
-def _anywhere(tree: Any, ctes: _Ctes) -> Iterator[Read]:
+def _reads_below(tree: Any, ctes: _Ctes) -> Iterator[TableRead]:
     """The reads below any part of a tree."""
     if isinstance(tree, list):
         for part in tree:
-            yield from _anywhere(part, ctes)
+            yield from _reads_below(part, ctes)
     elif isinstance(tree, dict):
         kind = tree.get("type")  # a value's type is no text
         if isinstance(kind, str) and kind in _NODES:
@@ -95,85 +109,87 @@ def _anywhere(tree: Any, ctes: _Ctes) -> Iterator[Read]:
             yield from _table(tree, ctes, (), ())
         else:
             for part in tree.values():
-                yield from _anywhere(part, ctes)
+                yield from _reads_below(part, ctes)
 
 
-def _node(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
+def _node(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[TableRead]:
     """`known` is what else its WHERE might say."""
-    own: list[_Named] = []
+    own: list[_NamedQuery] = []
     for cte in (node.get("cte_map") or {}).get("map") or ():
-        named = _named(cte, ctes)
+        named = _named_query(cte, ctes)
         own.append(named)
         ctes = {**ctes, folded(cte["key"]): named}
     if "from_table" in node:
         yield from _from(node, ctes, known)
     for key, part in node.items():
         if key not in ("cte_map", "from_table"):
-            yield from _anywhere(part, ctes)
+            yield from _reads_below(part, ctes)
     for named in reversed(own):  # each may be named by later ones
-        yield from _node(named.body["node"], named.ctes, named.known())
+        yield from _node(named.body["node"], named.ctes, named.conditions())
 
 
-def _from(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Read]:
+def _from(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[TableRead]:
     source = node["from_table"]
     known = (*known, *conjuncts(node.get("where_clause"))) if not node.get("sample") else ()
     yield from _source(source, ctes, known, tuple(_scope(source, ctes)))
 
 
-def _source(source: Json, ctes: _Ctes, known: Sequence[Condition], scope: tuple[Beside, ...]) -> Iterator[Read]:
+def _source(source: Json, ctes: _Ctes, known: Sequence[Condition], scope: tuple[FromSource, ...]) -> Iterator[TableRead]:
     if source["type"] == "JOIN":
         left, right = _sides(source, tuple(known))
         yield from _source(source["left"], ctes, left, scope)
         yield from _source(source["right"], ctes, right, scope)
-        yield from _anywhere(source.get("condition"), ctes)
+        yield from _reads_below(source.get("condition"), ctes)
     elif source["type"] == "BASE_TABLE":
         yield from _table(source, ctes, tuple(known), scope)
     elif source["type"] == "SUBQUERY":
         query = source["subquery"]["node"]
-        yield from _node(query, ctes, _known_inside(source, query, known, scope))
+        yield from _node(query, ctes, _conditions_inside(source, query, known, scope))
     else:
-        yield from _anywhere(source, ctes)
+        yield from _reads_below(source, ctes)
 
 
-def _table(table: Json, ctes: _Ctes, known: tuple[Condition, ...], scope: tuple[Beside, ...]) -> Iterator[Read]:
+def _table(table: Json, ctes: _Ctes, known: tuple[Condition, ...], scope: tuple[FromSource, ...]) -> Iterator[TableRead]:
     named = _cte(table, ctes)
     if named is None:
         whole = bool(table.get("sample") or table.get("column_name_alias"))
         at = table.get("at_clause") or None
-        yield Read(table_parts(table), table["query_location"], table.get("alias") or "", at, known, scope, whole)
+        yield TableRead(table_parts(table), table["query_location"], table.get("alias") or "", at, known, scope, whole)
     elif named.body:
-        named.asked.append(_known_inside(table, named.body["node"], known, scope))
+        named.conditions_by_use.append(_conditions_inside(table, named.body["node"], known, scope))
 
 
-def _named(cte: Json, ctes: _Ctes) -> _Named:
+def _named_query(cte: Json, ctes: _Ctes) -> _NamedQuery:
     name, body = folded(cte["key"]), cte["value"]["query"]
     if any(item.get("type") == "RECURSIVE_CTE_NODE" for item in dicts(body)):
-        return _Named(body, {**ctes, name: _Named({}, {})}, [()])
-    return _Named(body, ctes, [()] if cte["value"].get("aliases") else [])  # whose columns are called otherwise
+        return _NamedQuery(body, {**ctes, name: _NamedQuery({}, {})}, [()])
+    return _NamedQuery(body, ctes, [()] if cte["value"].get("aliases") else [])  # whose columns are called otherwise
 
 
-def _known_inside(source: Json, query: Json, known: Sequence[Condition], scope: tuple[Beside, ...]) -> tuple[Condition, ...]:
+def _conditions_inside(
+    source: Json, query: Json, known: Sequence[Condition], scope: tuple[FromSource, ...]
+) -> tuple[Condition, ...]:
     if source.get("sample") or source.get("column_name_alias"):
         return ()
     names = qualifiers(source)
     same = sum(not set(beside.qualifiers).isdisjoint(names) for beside in scope)
-    return inside(query, known, names=names if same == 1 else (), alone=len(scope) == 1)
+    return push_down(query, known, names=names if same == 1 else (), alone=len(scope) == 1)
 
 
-def _cte(table: Json, ctes: _Ctes) -> _Named | None:
+def _cte(table: Json, ctes: _Ctes) -> _NamedQuery | None:
     parts = table_parts(table)
     return ctes.get(folded(parts[0])) if len(parts) == 1 else None
 
 
-def _scope(source: Json, ctes: _Ctes) -> Iterator[Beside]:
+def _scope(source: Json, ctes: _Ctes) -> Iterator[FromSource]:
     """Every source that a FROM brings."""
     if source["type"] == "JOIN":
         yield from _scope(source["left"], ctes)
         yield from _scope(source["right"], ctes)
     elif source["type"] == "BASE_TABLE" and _cte(source, ctes) is None:
-        yield Beside(qualifiers(source), source["query_location"])
+        yield FromSource(qualifiers(source), source["query_location"])
     elif source["type"] != "EMPTY":
-        yield Beside(qualifiers(source))
+        yield FromSource(qualifiers(source))
 
 
 def _sides(join: Json, known: tuple[Condition, ...]) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:

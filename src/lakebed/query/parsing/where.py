@@ -9,7 +9,7 @@ from lakebed.names import duckdb_identifier
 from lakebed.ports import And, Column, Comparison, Not, Or, Predicate
 from lakebed.query.parsing.conditions import Find, finder, predicate_of
 from lakebed.query.parsing.parse_nodes import Condition, Json, dicts, folded
-from lakebed.query.parsing.tree import Mentioned, mentioned, reads_of
+from lakebed.query.parsing.tree import MentionedColumns, mentioned_columns, table_reads
 
 _BEGINNINGS = {"prefix", "starts_with", "^@"}
 _WORD = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|(?P<word>[^\W\d]\w*)(?!\s*\(|\w)", re.DOTALL)
@@ -18,16 +18,16 @@ _NEXT = "Write what stands between WHERE and the next clause, such as: country =
 
 
 @dataclass(frozen=True)
-class Where:
+class RowFilter:
     """A condition as it was written. `predicate` is what files may be judged by, weaker or equal; `same` says it is equal."""
 
     text: str
     predicate: Predicate | None
-    same: Predicate | None
-    named: Mentioned  # the columns it needs
+    exact: Predicate | None
+    columns: MentionedColumns  # the columns it needs
 
 
-def where_of(text: str, table: str, columns: Sequence[Column], *, parse: Callable[[str], Json], timezone: str) -> Where:
+def parse_where(text: str, table: str, columns: Sequence[Column], *, parse: Callable[[str], Json], timezone: str) -> RowFilter:
     """Read a condition on a table of this name; `BadQuery` for what is none, or asks about more than its rows.
 
     It has to be a condition with and without parentheses around it: so it can neither end the clause nor reach out of it.
@@ -39,15 +39,15 @@ def where_of(text: str, table: str, columns: Sequence[Column], *, parse: Callabl
         quoted = _with_columns_quoted(text, columns)
         if quoted == text:
             raise
-        return where_of(quoted, table, columns, parse=parse, timezone=timezone)
+        return parse_where(quoted, table, columns, parse=parse, timezone=timezone)
     tree = parse(f"{begin} (\n{text}\n)")
     if not _is_condition(tree):
         raise BadQuery("this is no condition on the rows of one table.", where=text, next=_NEXT)
-    (read,) = reads_of(tree)
+    (read,) = table_reads(tree)
     find = finder(read, {read.byte: columns})
     condition = tree["node"]["where_clause"]
-    same = _same(condition, find, timezone)
-    return Where(text, same or predicate_of(read.conditions, find, timezone=timezone), same, mentioned(tree))
+    same = _exact(condition, find, timezone)
+    return RowFilter(text, same or predicate_of(read.conditions, find, timezone=timezone), same, mentioned_columns(tree))
 
 
 def _with_columns_quoted(text: str, columns: Sequence[Column]) -> str:
@@ -66,14 +66,14 @@ def _is_condition(tree: Json) -> bool:
     if node["type"] != "SELECT_NODE" or not node.get("where_clause") or any(node.get(clause) for clause in _CLAUSES):
         return False
     nested = any(item.get("class") == "SUBQUERY" for item in dicts(node["where_clause"]))
-    return not nested and len(reads_of(tree)) == 1
+    return not nested and len(table_reads(tree)) == 1
 
 
-def _same(expression: Json, find: Find, timezone: str) -> Predicate | None:
+def _exact(expression: Json, find: Find, timezone: str) -> Predicate | None:
     """The condition itself, if all of it can be said; None otherwise."""
     kind = expression["type"]
     if kind in ("CONJUNCTION_AND", "CONJUNCTION_OR", "OPERATOR_NOT"):
-        parts = [_same(child, find, timezone) for child in expression["children"]]
+        parts = [_exact(child, find, timezone) for child in expression["children"]]
         known = tuple(part for part in parts if part is not None)
         if len(known) < len(parts):
             return None

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, Scan, StartsWith
-from lakebed.query.parsing.tree import Mentioned, mentioned
-from lakebed.query.planning.plan import Own, QueryPlan, View, Viewed
+from lakebed.query.parsing.tree import MentionedColumns, mentioned_columns
+from lakebed.query.planning.plan import CatalogView, PlannedTable, QueryPlan, SystemTable
 
 Reason = Literal[
     "NO_SNAPSHOT",
@@ -36,7 +36,7 @@ REASONS: dict[Reason, str] = {
 
 
 @dataclass(frozen=True)
-class Explained:
+class TableExplanation:
     """One table of a query."""
 
     table: str
@@ -53,29 +53,31 @@ class Explained:
     why: str = ""  # of a view: what it takes Spark for
 
 
-def explained(plan: QueryPlan) -> tuple[Explained, ...]:
+def explain_plan(plan: QueryPlan) -> tuple[TableExplanation, ...]:
     """Every table of a plan, in the order of the text."""
-    named = mentioned(plan.tree) if plan.tree is not None else Mentioned(frozenset(), all=True)
-    return tuple(one for view in plan.views for one in (_one(view, named), *_behind(view)))
+    named = mentioned_columns(plan.tree) if plan.tree is not None else MentionedColumns(frozenset(), all=True)
+    return tuple(one for view in plan.tables for one in (_explain_table(view, named), *_tables_of_view(view)))
 
 
-def _behind(view: View) -> tuple[Explained, ...]:
+def _tables_of_view(view: PlannedTable) -> tuple[TableExplanation, ...]:
     """The tables of a view."""
-    return explained(view.target.what.plan) if isinstance(view.target.what, Viewed) and view.target.what.plan else ()
+    return (
+        explain_plan(view.target.source.plan) if isinstance(view.target.source, CatalogView) and view.target.source.plan else ()
+    )
 
 
-def _one(view: View, named: Mentioned) -> Explained:
-    what, scan = view.target.what, view.scan
-    if isinstance(what, Own):
-        return Explained(".".join(what.name), "OWN", "metadata")
-    if isinstance(what, Viewed):
-        return Explained(str(what.name), *_BY_SPARK if what.why else _BY_DUCKDB, why=what.why)
+def _explain_table(view: PlannedTable, named: MentionedColumns) -> TableExplanation:
+    what, scan = view.target.source, view.scan
+    if isinstance(what, SystemTable):
+        return TableExplanation(".".join(what.name), "OWN", "metadata")
+    if isinstance(what, CatalogView):
+        return TableExplanation(str(what.name), *_BY_SPARK if what.why else _BY_DUCKDB, why=what.why)
     snapshot = what.snapshot.id if what.snapshot else None
-    if scan is None and view.target.about == "rows":
-        return Explained(str(what.table), "BY_SPARK", "spark", snapshot)
+    if scan is None and view.target.part == "rows":
+        return TableExplanation(str(what.table), "BY_SPARK", "spark", snapshot)
     if scan is None:
-        return Explained(f"{what.table}${view.target.about}", "METADATA", "metadata", snapshot)
-    return Explained(
+        return TableExplanation(f"{what.table}${view.target.part}", "METADATA", "metadata", snapshot)
+    return TableExplanation(
         str(what.table),
         _reason(view, scan),
         "nothing" if not scan.files else "parquet" if scan.plain else "iceberg",
@@ -85,7 +87,7 @@ def _one(view: View, named: Mentioned) -> Explained:
         scan.bytes,
         scan.total_bytes,
         scan.rows,
-        words(view.predicate) if view.predicate else "",
+        predicate_text(view.predicate) if view.predicate else "",
         tuple(column.name for column in what.columns if named.all or column.name.casefold() in named.names),
     )
 
@@ -94,7 +96,7 @@ _BY_SPARK: tuple[Reason, How] = ("VIEW_BY_SPARK", "spark")
 _BY_DUCKDB: tuple[Reason, How] = ("VIEW_BY_DUCKDB", "view")
 
 
-def _reason(view: View, scan: Scan) -> Reason:
+def _reason(view: PlannedTable, scan: Scan) -> Reason:
     if scan.snapshot is None:
         return "NO_SNAPSHOT"
     if view.predicate is None:
@@ -104,7 +106,7 @@ def _reason(view: View, scan: Scan) -> Reason:
     return "PRUNED" if len(scan.files) < scan.total_files else "NOTHING_PRUNED"
 
 
-def words(predicate: Predicate) -> str:
+def predicate_text(predicate: Predicate) -> str:
     """A predicate as one would say it."""
     match predicate:
         case Comparison(column, op, value):
@@ -116,11 +118,11 @@ def words(predicate: Predicate) -> str:
         case StartsWith(column, prefix, negated):
             return f"{column} {'does not begin' if negated else 'begins'} with {prefix!r}"
         case And(parts):
-            return " and ".join(f"({words(part)})" if isinstance(part, Or) else words(part) for part in parts)
+            return " and ".join(f"({predicate_text(part)})" if isinstance(part, Or) else predicate_text(part) for part in parts)
         case Or(parts):
-            return " or ".join(words(part) for part in parts)
+            return " or ".join(predicate_text(part) for part in parts)
         case Not(part):
-            return f"not ({words(part)})"
+            return f"not ({predicate_text(part)})"
         case Always(value):
             return str(value).lower()
 

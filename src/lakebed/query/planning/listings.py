@@ -12,7 +12,7 @@ from lakebed.names import TableName
 from lakebed.ports import Column
 from lakebed.query.parsing.functions import DESCRIBERS, STORAGE
 from lakebed.query.parsing.parse_nodes import Json, dicts, folded
-from lakebed.query.parsing.table_functions import calls
+from lakebed.query.parsing.table_functions import table_function_names
 
 SCHEMAS = ("information_schema", "pg_catalog", "main", "memory", "temp", "system")
 PREFIXES = ("duckdb_", "pragma_", "pg_", "sqlite_")
@@ -22,7 +22,7 @@ _OF_DUCKDB = {"duckdb_databases", "duckdb_extensions", "duckdb_functions", "duck
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedTable:
     """A table of the lake, for a listing; without columns where only names are asked for."""
 
     name: TableName
@@ -40,7 +40,11 @@ class Listing:
 
 def listing_of(statement: Json, unknown: Iterable[Sequence[str]]) -> Listing | None:
     """Whether a statement lists what there is. `unknown` are the names that are no table's of the lake."""
-    found = [*_shown(statement), *_called(statement), *(_is_columns(parts) for parts in unknown if is_engines_own(parts))]
+    found = [
+        *_show_statements_need_columns(statement),
+        *_functions_need_columns(statement),
+        *(_needs_columns(parts) for parts in unknown if is_engines_own(parts)),
+    ]
     return Listing(columns=any(found)) if found else None
 
 
@@ -51,7 +55,7 @@ def is_engines_own(parts: Sequence[str]) -> bool:
     return folded(parts[0]) in SCHEMAS
 
 
-def refuse_beside_tables(tables: Iterable[TableName]) -> None:
+def require_no_tables(tables: Iterable[TableName]) -> None:
     """A listing runs where no table has rows."""
     if found := sorted(set(tables), key=str):
         raise BadQuery(
@@ -59,7 +63,7 @@ def refuse_beside_tables(tables: Iterable[TableName]) -> None:
         )
 
 
-def in_order(statement: Json, tables: Sequence[Listed], *, namespace: str | None) -> tuple[Listed, ...]:
+def in_search_order(statement: Json, tables: Sequence[ListedTable], *, namespace: str | None) -> tuple[ListedTable, ...]:
     """The tables, with those first that SHOW TABLES FROM a layer means: DuckDB looks for it in the first namespace only."""
     for layer in (folded(item["schema_name"]) for item in _shows(statement) if item["schema_name"] and not item["catalog_name"]):
         found = sorted({table.name.namespace for table in tables if folded(table.name.layer) == layer})
@@ -75,12 +79,12 @@ def _shows(statement: Json) -> Iterator[Json]:
     return (item for item in dicts(statement) if item.get("type") == "SHOW_REF" and not item.get("query"))
 
 
-def _shown(statement: Json) -> Iterator[bool]:
+def _show_statements_need_columns(statement: Json) -> Iterator[bool]:
     return (item["table_name"] not in _NAMES_ONLY for item in _shows(statement))
 
 
-def _called(statement: Json) -> Iterator[bool]:
-    for name in calls(statement):
+def _functions_need_columns(statement: Json) -> Iterator[bool]:
+    for name in table_function_names(statement):
         if name in STORAGE:
             raise BadQuery(
                 f"{name} looks into tables that DuckDB stores, and the lake's are files.",
@@ -90,5 +94,5 @@ def _called(statement: Json) -> Iterator[bool]:
             yield name not in _OF_DUCKDB
 
 
-def _is_columns(parts: Sequence[str]) -> bool:
+def _needs_columns(parts: Sequence[str]) -> bool:
     return folded(parts[-1]) not in _OF_DUCKDB

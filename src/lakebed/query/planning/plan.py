@@ -14,17 +14,17 @@ from lakebed.names import ForeignName, TableName, duckdb_identifier
 from lakebed.ports import Column, Pointer, Predicate, Scan, Snapshot, TableMetadata
 from lakebed.query.parsing.conditions import finder, predicate_of
 from lakebed.query.parsing.literals import literal_of
-from lakebed.query.parsing.parse_nodes import Json, Read
+from lakebed.query.parsing.parse_nodes import Json, TableRead
 from lakebed.query.parsing.query_text import Piece, at_clause, characters, name_end, replaced, text_end
 from lakebed.query.parsing.table_functions import calls_readers
-from lakebed.query.planning.listings import Listed
-from lakebed.query.spec import About
+from lakebed.query.planning.listings import ListedTable
+from lakebed.query.request import TablePart
 
 _TAKEN = {"main", "memory", "system", "temp"}  # names of databases that DuckDB keeps for itself
 
 
 @dataclass(frozen=True)
-class Pinned:
+class PinnedTable:
     """A table at the state that a query reads, with the columns of a schema of it."""
 
     pointer: Pointer
@@ -43,7 +43,7 @@ class Pinned:
 
 
 @dataclass(frozen=True)
-class Own:
+class SystemTable:
     """A table that is none of the lake's, such as the query log: rows by a SELECT of ours."""
 
     name: tuple[str, ...]
@@ -51,7 +51,7 @@ class Own:
 
 
 @dataclass(frozen=True)
-class Viewed:
+class CatalogView:
     """A view: its rows by a query over tables; or, where `why` says what it takes Spark for, in the files that Spark wrote."""
 
     name: TableName
@@ -61,19 +61,19 @@ class Viewed:
 
 
 @dataclass(frozen=True)
-class Target:
+class ReadTarget:
     """What a name in the text stands for."""
 
-    what: Pinned | Own | Viewed
-    about: About = "rows"
+    source: PinnedTable | SystemTable | CatalogView
+    part: TablePart = "rows"
 
 
 @dataclass(frozen=True)
-class View:
+class PlannedTable:
     """Something that the query reads under a name of three parts. `scan` is there once the files are known."""
 
     name: tuple[str, str, str]
-    target: Target
+    target: ReadTarget
     predicate: Predicate | None = None
     scan: Scan | None = None
 
@@ -92,55 +92,57 @@ class QueryPlan:
 
     sql: str
     text: str
-    views: tuple[View, ...]
+    tables: tuple[PlannedTable, ...]
     pieces: tuple[Piece, ...] = ()
     tree: Json | None = field(default=None, compare=False, repr=False)
-    more: bool = False
-    listed: tuple[Listed, ...] | None = field(default=None, repr=False)
+    reads_more: bool = False
+    listed: tuple[ListedTable, ...] | None = field(default=None, repr=False)
 
     @property
-    def pinned(self) -> dict[TableName, int | None]:
+    def snapshots(self) -> dict[TableName, int | None]:
         """The tables that are read, and their snapshots; of a table that is read at several, the first."""
         found: dict[TableName, int | None] = {}
-        for view in read_by(self.views):
-            if isinstance(view.target.what, Pinned):
-                found.setdefault(view.target.what.table, view.target.what.snapshot.id if view.target.what.snapshot else None)
+        for view in all_tables(self.tables):
+            if isinstance(view.target.source, PinnedTable):
+                found.setdefault(
+                    view.target.source.table, view.target.source.snapshot.id if view.target.source.snapshot else None
+                )
         return found
 
     @property
-    def by_spark(self) -> tuple[Viewed, ...]:
+    def spark_views(self) -> tuple[CatalogView, ...]:
         """The views whose rows only Spark can tell."""
-        found = [view.target.what for view in self.views]
-        return tuple(what for what in found if isinstance(what, Viewed) and what.why)
+        found = [view.target.source for view in self.tables]
+        return tuple(what for what in found if isinstance(what, CatalogView) and what.why)
 
-    def with_files(self, files: Mapping[TableName, tuple[str, ...]]) -> "QueryPlan":
+    def with_view_files(self, files: Mapping[TableName, tuple[str, ...]]) -> "QueryPlan":
         """The plan with what Spark wrote of such views."""
 
-        def written(view: View) -> View:
-            what = view.target.what
-            if not isinstance(what, Viewed) or not what.why:
+        def written(view: PlannedTable) -> PlannedTable:
+            what = view.target.source
+            if not isinstance(what, CatalogView) or not what.why:
                 return view
-            return replace(view, target=Target(replace(what, files=files[what.name])))
+            return replace(view, target=ReadTarget(replace(what, files=files[what.name])))
 
-        return replace(self, views=tuple(map(written, self.views)))
+        return replace(self, tables=tuple(map(written, self.tables)))
 
     def with_scans(self, scans: Mapping[tuple[str, str, str], Scan]) -> "QueryPlan":
         """The plan with the files of each table."""
-        return replace(self, views=tuple(replace(view, scan=scans.get(view.name)) for view in self.views))
+        return replace(self, tables=tuple(replace(view, scan=scans.get(view.name)) for view in self.tables))
 
 
-def read_by(views: Iterable[View]) -> Iterator[View]:
+def all_tables(views: Iterable[PlannedTable]) -> Iterator[PlannedTable]:
     """What is read, the tables behind views included, and these themselves."""
     for view in views:
         yield view
-        if isinstance(view.target.what, Viewed) and view.target.what.plan:
-            yield from read_by(view.target.what.plan.views)
+        if isinstance(view.target.source, CatalogView) and view.target.source.plan:
+            yield from all_tables(view.target.source.plan.tables)
 
 
-def plan(
+def plan_tables(
     sql: str,
-    reads: Sequence[Read],
-    targets: Mapping[int, Target],
+    reads: Sequence[TableRead],
+    targets: Mapping[int, ReadTarget],
     *,
     timezone: str,
     tree: Json | None = None,
@@ -148,11 +150,14 @@ def plan(
 ) -> QueryPlan:
     """What a query reads of each table. `targets` are what names mean, by where they stand; other names are not ours."""
     columns = {
-        read.byte: target.what.columns
+        read.byte: target.source.columns
         for read in reads
-        if (target := targets.get(read.byte)) and isinstance(target.what, Pinned) and target.about == "rows" and not read.whole
+        if (target := targets.get(read.byte))
+        and isinstance(target.source, PinnedTable)
+        and target.part == "rows"
+        and not read.whole
     }
-    views: dict[object, View] = {}
+    views: dict[object, PlannedTable] = {}
     pieces: list[Piece] = []
     for read in reads:
         if target := targets.get(read.byte):
@@ -161,30 +166,30 @@ def plan(
                 predicate = predicate_of(read.conditions, finder(read, columns), timezone=timezone, parameters=parameters)
             key = (*_identity(target), predicate)
             if key not in views:
-                views[key] = View(_name(target, list(views.values())), target, predicate)
+                views[key] = PlannedTable(_name(target, list(views.values())), target, predicate)
             pieces += _pieces(sql, read, views[key])
-    more = any(read.byte not in targets or isinstance(targets[read.byte].what, Own) for read in reads)
+    more = any(read.byte not in targets or isinstance(targets[read.byte].source, SystemTable) for read in reads)
     return QueryPlan(sql, replaced(sql, pieces), tuple(views.values()), tuple(pieces), tree, more or calls_readers(tree))
 
 
-def _identity(target: Target) -> tuple[object, ...]:
-    if isinstance(target.what, Own | Viewed):
-        return (target.what.name,)
-    return (target.what.table, target.what.snapshot.id if target.what.snapshot else None, target.what.schema, target.about)
+def _identity(target: ReadTarget) -> tuple[object, ...]:
+    if isinstance(target.source, SystemTable | CatalogView):
+        return (target.source.name,)
+    return (target.source.table, target.source.snapshot.id if target.source.snapshot else None, target.source.schema, target.part)
 
 
-def _name(target: Target, others: Sequence[View]) -> tuple[str, str, str]:
+def _name(target: ReadTarget, others: Sequence[PlannedTable]) -> tuple[str, str, str]:
     """The table's own name, so that columns may be qualified with it; a second reading of it is in a database beside."""
-    if isinstance(target.what, Own):
-        return (f"{target.what.name[0]} 0", "main", target.what.name[-1])
-    catalog, layer, name = _shown(target.what.name if isinstance(target.what, Viewed) else target.what.table)
-    wanted = name if target.about == "rows" else f"{name}${target.about}"
+    if isinstance(target.source, SystemTable):
+        return (f"{target.source.name[0]} 0", "main", target.source.name[-1])
+    catalog, layer, name = _duckdb_name(target.source.name if isinstance(target.source, CatalogView) else target.source.table)
+    wanted = name if target.part == "rows" else f"{name}${target.part}"
     taken = {view.name for view in others}
     catalogs = (database_of(catalog) if not number else f"{catalog} {number}" for number in count())
     return next(found for one in catalogs if (found := (one, layer, wanted)) not in taken)
 
 
-def _shown(table: TableName) -> tuple[str, str, str]:
+def _duckdb_name(table: TableName) -> tuple[str, str, str]:
     """A name that DuckDB tells from all others, though it does so without regard to case."""
     if not isinstance(table, ForeignName):
         return table.parts
@@ -197,8 +202,8 @@ def database_of(namespace: str) -> str:
     return f"{namespace} 0" if namespace in _TAKEN else namespace
 
 
-def _pieces(sql: str, read: Read, view: View) -> list[Piece]:
-    pieces = [named_otherwise(sql, read, view.quoted)]
+def _pieces(sql: str, read: TableRead, view: PlannedTable) -> list[Piece]:
+    pieces = [renamed_piece(sql, read, view.quoted)]
     end = pieces[0].end
     if read.at is not None:
         clause = at_clause(sql, end)
@@ -208,7 +213,7 @@ def _pieces(sql: str, read: Read, view: View) -> list[Piece]:
     return pieces
 
 
-def named_otherwise(sql: str, read: Read, quoted: str) -> Piece:
+def renamed_piece(sql: str, read: TableRead, quoted: str) -> Piece:
     """Another name in place of a table's."""
     start = characters(sql, read.byte)
     end = name_end(sql, start, read.parts) or (text_end(sql, start) if read.text else None)
@@ -217,7 +222,7 @@ def named_otherwise(sql: str, read: Read, quoted: str) -> Piece:
     return Piece(start, end, "'" + quoted.replace("'", "''") + "'" if read.text else quoted)
 
 
-def moment_of(at: Json) -> str:
+def point_of(at: Json) -> str:
     """The snapshot, tag, branch or time that an AT names."""
     literal = literal_of(at["expr"])
     if literal is None:

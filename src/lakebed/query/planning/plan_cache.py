@@ -12,7 +12,7 @@ class PlanCache:
     """Metadata that was read before, and plans made of it: a metadata file never changes. The newest few are kept."""
 
     def __init__(self, most: int = 256, most_files: int = 100_000) -> None:
-        self._most, self._kept, self._lock = most, OrderedDict[str, TableMetadata](), Lock()
+        self._most, self._metadata, self._lock = most, OrderedDict[str, TableMetadata](), Lock()
         self._most_files, self._scans = most_files, OrderedDict[tuple[object, ...], Scan]()
 
     def scan(self, scans: Scans, pointer: Pointer, snapshot: int | None, schema: int, predicate: Predicate | None) -> Scan:
@@ -32,11 +32,13 @@ class PlanCache:
     def metadata(self, catalog: Catalog, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         """Those that are known, and the others from the catalog."""
         with self._lock:
-            known = {pointer.table: self._kept[pointer.location] for pointer in pointers if pointer.location in self._kept}
+            known = {
+                pointer.table: self._metadata[pointer.location] for pointer in pointers if pointer.location in self._metadata
+            }
         missing = [pointer for pointer in pointers if pointer.table not in known]
         found = catalog.metadata(missing) if missing else {}
         with self._lock:
-            self._kept.update({pointer.location: found[pointer.table] for pointer in missing})
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._metadata.update({pointer.location: found[pointer.table] for pointer in missing})
+            while len(self._metadata) > self._most:
+                self._metadata.popitem(last=False)
         return known | found

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from lakebed.errors import UnknownName
 from lakebed.names import ForeignName, TableName
 from lakebed.ports import Catalog, ForeignTable, Pointer
-from lakebed.query.spec import TableReference, meaning, unknown_table
+from lakebed.query.request import TableReference, resolve_table, unknown_table
 
 
 @dataclass(frozen=True)
-class Known:
+class CatalogNames:
     """What a look at the catalog found. `pointers` are those of the lake's own tables."""
 
     pointers: Mapping[TableName, Pointer] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Known:
         return found
 
     @property
-    def beside(self) -> set[TableName]:
+    def others(self) -> set[TableName]:
         """What is none of the lake's own tables."""
         return {*self.views, *(one.name for one in self.foreign if one.name)}
 
@@ -33,30 +33,30 @@ class Known:
         """Whether a name of these is a view's."""
         return name in self.views or (isinstance(name, ForeignName) and name not in self.tables)
 
-    def meaning(self, parts: Sequence[str], namespace: str | None) -> TableReference | None:
+    def resolve(self, parts: Sequence[str], namespace: str | None) -> TableReference | None:
         """As `spec.meaning`; what is beside the lake's tables is meant only where none of these is."""
         try:
-            return meaning(parts, self.pointers, namespace=namespace)
+            return resolve_table(parts, self.pointers, namespace=namespace)
         except UnknownName as error:
             if error.kind != "table":
                 raise
         try:
-            return meaning(parts, self.beside, namespace=namespace)
+            return resolve_table(parts, self.others, namespace=namespace)
         except UnknownName:
-            raise unknown_table(parts, {*self.pointers, *self.beside}) from None
+            raise unknown_table(parts, {*self.pointers, *self.others}) from None
 
 
-def named(catalog: Catalog, names: set[str]) -> Known:
+def tables_named(catalog: Catalog, names: set[str]) -> CatalogNames:
     """The lake's own tables whose last name is one of these: one look, and enough for most queries."""
-    return Known(catalog.pointers(named=names) if names else {})
+    return CatalogNames(catalog.pointers(named=names) if names else {})
 
 
-def with_beside(catalog: Catalog, known: Known, names: set[str]) -> Known:
+def with_views_and_foreign(catalog: Catalog, known: CatalogNames, names: set[str]) -> CatalogNames:
     """The same, and the views and foreign tables that may be meant."""
     views = frozenset(view for view in catalog.views() if view.name.casefold() in {name.casefold() for name in names})
-    return Known(known.pointers, views, catalog.foreign(named=names))
+    return CatalogNames(known.pointers, views, catalog.foreign(named=names))
 
 
-def everything(catalog: Catalog) -> Known:
+def all_names(catalog: Catalog) -> CatalogNames:
     """All there is; for names that are unknown otherwise, and those near them."""
-    return Known(catalog.pointers(), frozenset(catalog.views()), catalog.foreign())
+    return CatalogNames(catalog.pointers(), frozenset(catalog.views()), catalog.foreign())

@@ -7,10 +7,10 @@ from lakebed.errors import BadPipeline, BadQuery, UnknownName
 from lakebed.names import CATALOG, spark_identifier
 from lakebed.ports import Catalog
 from lakebed.query.parsing.query_text import Piece, replaced
-from lakebed.query.planning.plan import Pinned, QueryPlan, Target, View
-from lakebed.query.planning.resolve import Known, everything
-from lakebed.query.planning.states import state_of
-from lakebed.query.spec import ABOUT, QueryRequest, TableReference
+from lakebed.query.planning.pin import snapshot_and_schema
+from lakebed.query.planning.plan import PinnedTable, PlannedTable, QueryPlan, ReadTarget
+from lakebed.query.planning.resolve import CatalogNames, all_names
+from lakebed.query.request import METADATA_TABLES, QueryRequest, TableReference
 from lakebed.tables import as_of_schema
 
 if TYPE_CHECKING:
@@ -21,42 +21,42 @@ if TYPE_CHECKING:
 _ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
 
 
-def planned_for_spark(ask: QueryRequest, catalog: Catalog, *, timezone: str) -> QueryPlan:
+def plan_spark_query(ask: QueryRequest, catalog: Catalog, *, timezone: str) -> QueryPlan:
     """The query over pinned tables. What Spark can be made to do from a SELECT beside reading tables is refused."""
     try:
-        reading, named = _read(ask.sql)
+        reading, named = _parse(ask.sql)
     except BadPipeline as error:
         raise BadQuery(error.what, where=error.where, next=error.next) from None
-    known = Known(catalog.pointers())
+    known = CatalogNames(catalog.pointers())
     try:
-        meant = _meant(named, known, ask)
+        meant = _resolve(named, known, ask)
     except UnknownName:  # only then it is worth asking what else there is
-        known = everything(catalog)
-        meant = _meant(named, known, ask)
+        known = all_names(catalog)
+        meant = _resolve(named, known, ask)
     pointers = known.tables
     metadata = catalog.metadata({pointers[found.table] for _, _, found in meant if found.table in pointers})
     pieces: list[Piece] = []
-    views: dict[object, View] = {}
+    views: dict[object, PlannedTable] = {}
     for names, table, found in meant:
         if found.table not in pointers:
             pieces.append(Piece(names[0].start, names[-1].end, _view(found, ask)))
             continue
-        point, schema = state_of(found.table, metadata[found.table], ask.at, timezone)
-        pinned = Pinned(pointers[found.table], metadata[found.table], point, schema)
-        views.setdefault(found, View(found.table.parts, Target(pinned, found.about)))
-        text = _place(pinned, found, aliased=bool(table.alias), own=_has_own(reading, names))
+        point, schema = snapshot_and_schema(found.table, metadata[found.table], ask.at, timezone)
+        pinned = PinnedTable(pointers[found.table], metadata[found.table], point, schema)
+        views.setdefault(found, PlannedTable(found.table.parts, ReadTarget(pinned, found.part)))
+        text = _pinned_text(pinned, found, aliased=bool(table.alias), own=_has_time_travel(reading, names))
         pieces.append(Piece(names[0].start, names[-1].end, text))
     text = reading.text[: reading.end]
     return QueryPlan(ask.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
 
 
-def _meant(
-    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: Known, ask: QueryRequest
+def _resolve(
+    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: CatalogNames, ask: QueryRequest
 ) -> "list[tuple[tuple[Token, ...], exp.Table, TableReference]]":
-    return [(names, table, found) for names, table in named if (found := _meaning(names, known, ask.namespace))]
+    return [(names, table, found) for names, table in named if (found := _resolve_name(names, known, ask.namespace))]
 
 
-def _read(sql: str) -> "tuple[LexedText, list[tuple[tuple[Token, ...], exp.Table]]]":
+def _parse(sql: str) -> "tuple[LexedText, list[tuple[tuple[Token, ...], exp.Table]]]":
     from lakebed.sql.checking.forbidden_words import refuse_words
     from lakebed.sql.checking.tree import refuse_tree
     from lakebed.sql.parsing.lexer import read
@@ -86,35 +86,35 @@ def _tables(reading: "LexedText", tree: "exp.Expr") -> "Iterator[tuple[tuple[Tok
 
 def _view(meant: TableReference, ask: QueryRequest) -> str:
     """A view of the catalog, which Spark reads itself: over its tables as they are then."""
-    if meant.about != "rows" or ask.at is not None:
+    if meant.part != "rows" or ask.at is not None:
         raise BadQuery(f"{meant.table} is a view: it has no states of its own.", next="Ask its tables instead.")
     return meant.table.spark
 
 
-def _meaning(names: "tuple[Token, ...]", known: Known, namespace: str | None) -> TableReference | None:
+def _resolve_name(names: "tuple[Token, ...]", known: CatalogNames, namespace: str | None) -> TableReference | None:
     """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may stand before all."""
     parts = [token.name for token in names]
     if len(parts) > 3 and parts[0] == CATALOG:
         parts = parts[1:]
-    if parts[-1] in ABOUT and len(parts) > 1 and not _is_table(parts, known):
-        return known.meaning((*parts[:-2], f"{parts[-2]}${parts[-1]}"), namespace)
-    return known.meaning(parts, namespace)
+    if parts[-1] in METADATA_TABLES and len(parts) > 1 and not _is_table(parts, known):
+        return known.resolve((*parts[:-2], f"{parts[-2]}${parts[-1]}"), namespace)
+    return known.resolve(parts, namespace)
 
 
-def _is_table(parts: list[str], known: Known) -> bool:
-    return any(table.ends_with(parts) for table in (*known.pointers, *known.beside))
+def _is_table(parts: list[str], known: CatalogNames) -> bool:
+    return any(table.ends_with(parts) for table in (*known.pointers, *known.others))
 
 
-def _has_own(reading: "LexedText", names: "tuple[Token, ...]") -> bool:
+def _has_time_travel(reading: "LexedText", names: "tuple[Token, ...]") -> bool:
     after = reading.plain[reading.index_at[names[-1].start] + 1 :][:1]
     return bool(after) and after[0].upper in _ITS_OWN
 
 
-def _place(pinned: Pinned, meant: TableReference, *, aliased: bool, own: bool) -> str:
+def _pinned_text(pinned: PinnedTable, meant: TableReference, *, aliased: bool, own: bool) -> str:
     """The table at its snapshot, with the columns that are meant."""
     name = pinned.table.spark
-    if meant.about != "rows":
-        return f"{name}.{meant.about}"
+    if meant.part != "rows":
+        return f"{name}.{meant.part}"
     if own or pinned.snapshot is None:
         return name
     text = f"{name} VERSION AS OF {pinned.snapshot.id}"

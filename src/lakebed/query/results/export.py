@@ -12,7 +12,7 @@ from typing import IO, Any, BinaryIO, Literal
 from uuid import uuid4
 
 from lakebed.errors import UsageError
-from lakebed.query.results.result import Result
+from lakebed.query.results.result import QueryResult
 
 Format = Literal["table", "csv", "json", "ndjson", "parquet", "arrow"]
 FORMATS: tuple[Format, ...] = ("table", "csv", "json", "ndjson", "parquet", "arrow")
@@ -29,7 +29,7 @@ def format_of(file: str) -> Format:
     return found
 
 
-def write(result: Result, format: Format, stream: BinaryIO) -> None:
+def write(result: QueryResult, format: Format, stream: BinaryIO) -> None:
     """Write all rows in a format."""
     match format:
         case "parquet" | "arrow":
@@ -58,7 +58,7 @@ def new_file(path: str) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
-def _columnar(result: Result, format: Format, stream: BinaryIO) -> None:
+def _columnar(result: QueryResult, format: Format, stream: BinaryIO) -> None:
     import pyarrow as pa
 
     reader = result.reader()
@@ -74,13 +74,13 @@ def _columnar(result: Result, format: Format, stream: BinaryIO) -> None:
             parquet.write_batch(batch)
 
 
-def _csv(result: Result, text: IO[str]) -> None:
+def _csv(result: QueryResult, text: IO[str]) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(result.columns)
     writer.writerows([cell(value) for value in row] for row in result.rows())
 
 
-def _json(result: Result, text: IO[str]) -> None:
+def _json(result: QueryResult, text: IO[str]) -> None:
     text.write("[")
     for number, row in enumerate(result.rows()):
         text.write(",\n" if number else "\n")
@@ -88,12 +88,12 @@ def _json(result: Result, text: IO[str]) -> None:
     text.write("\n]\n")
 
 
-def _ndjson(result: Result, text: IO[str]) -> None:
+def _ndjson(result: QueryResult, text: IO[str]) -> None:
     for row in result.rows():
         text.write(_object(result, row) + "\n")
 
 
-def _object(result: Result, row: tuple[Any, ...]) -> str:
+def _object(result: QueryResult, row: tuple[Any, ...]) -> str:
     return json.dumps({name: plain(value) for name, value in zip(result.columns, row, strict=True)}, ensure_ascii=False)
 
 

@@ -66,7 +66,7 @@ TYPES = {
 }
 
 
-def hash_of(sql: str) -> str:
+def sql_hash(sql: str) -> str:
     """What two runs of the same text share."""
     return sha256(sql.encode(errors="surrogatepass")).hexdigest()[:32]
 
@@ -105,7 +105,7 @@ def _encoded(told: dict[str, Any]) -> bytes:
     return (json.dumps(told, ensure_ascii=True, separators=(",", ":")) + "\n").encode()
 
 
-def entry_of(line: str) -> QueryLogEntry | None:
+def parse_line(line: str) -> QueryLogEntry | None:
     """The entry in a line; None for what is none, such as the line of a disk that was full. Unknown fields are passed over."""
     try:
         told = json.loads(line)
@@ -147,7 +147,7 @@ class QueryLog:
         for file in reversed(self.files()) if newest_first else self.files():
             lines: Iterable[str] = file.read_text(errors="replace").splitlines()
             for line in reversed(list(lines)) if newest_first else lines:
-                if entry := entry_of(line):
+                if entry := parse_line(line):
                     yield entry
 
     def select(self) -> str:

@@ -6,10 +6,10 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
     import pyarrow as pa
 
-Backend = Literal["pyarrow"]
+DtypeBackend = Literal["pyarrow"]
 
 
-def as_pandas(table: "pa.Table", backend: Backend | None = None) -> "pd.DataFrame":
+def as_pandas(table: "pa.Table", backend: DtypeBackend | None = None) -> "pd.DataFrame":
     """pandas' own types; integers that have NULLs come as its nullable ones, for NumPy would make floats of them.
 
     `backend` is said as in pandas: with `pyarrow` columns have Arrow's types, and NaN is not NULL.

@@ -7,10 +7,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakebed.errors import LakebedError, MissingExtra
-from lakebed.query.planning.explain import Explained, explained
+from lakebed.query.planning.explain import TableExplanation, explain_plan
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.planning.prepare import OperatorProfile, QueryRows
-from lakebed.query.results.pandas_frame import Backend, as_pandas
+from lakebed.query.planning.planner import OperatorProfile, QueryRows
+from lakebed.query.results.pandas_frame import DtypeBackend, as_pandas
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -34,7 +34,7 @@ class Profile:
 OnEnd = Callable[[int, LakebedError | None], None]  # how many rows were handed over, and what went wrong
 
 
-class Result:
+class QueryResult:
     """Rows of one moment, computed as they are read. Asked a second time, the same states are read again.
 
     Close it, or read it to its end: until then a connection is kept for it.
@@ -55,11 +55,11 @@ class Result:
         self._plan_ms, self._profiling, self._began = plan_ms, profile, time.perf_counter()
         self._on_end: OnEnd | None = on_end
         self._open: QueryRows | None = None
-        self.truncated = False  # whether rows were left out of a stranger's answer; known at its end
+        self.truncated = False  # whether an untrusted answer reached its limits; known at its end
         try:
             self._fresh: QueryRows | None = begin()
         except LakebedError as error:
-            self._ended(0, error)
+            self._finish(0, error)
             raise
         self.columns = tuple(name for name, _ in self._fresh.columns)
         self.types = tuple(type_ for _, type_ in self._fresh.columns)
@@ -67,7 +67,7 @@ class Result:
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """One row after the other, as Python values."""
         left = self._limit
-        with self._reading() as reading:
+        with self._start_pass() as reading:
             while found := reading.rows.fetch(_FETCHED if left is None else min(left, _FETCHED)):
                 reading.count += len(found)
                 yield from found
@@ -77,14 +77,14 @@ class Result:
 
     def batches(self, rows: int = _BATCH) -> "Iterator[pa.RecordBatch]":
         """Arrow record batches of about so many rows; no more than a few of them are in memory."""
-        with self._reading() as reading:
+        with self._start_pass() as reading:
             yield from self._limited(reading.rows.reader(rows), reading)
 
     def reader(self, rows: int = _BATCH) -> "pa.RecordBatchReader":
         """The same as one `pyarrow.RecordBatchReader`."""
         import pyarrow as pa
 
-        reading = self._reading()
+        reading = self._start_pass()
         source = reading.rows.reader(rows)
 
         def batches() -> "Iterator[pa.RecordBatch]":
@@ -93,7 +93,7 @@ class Result:
 
         return pa.RecordBatchReader.from_batches(source.schema, batches())
 
-    def _limited(self, source: "pa.RecordBatchReader", reading: "_Reading") -> "Iterator[pa.RecordBatch]":
+    def _limited(self, source: "pa.RecordBatchReader", reading: "_Pass") -> "Iterator[pa.RecordBatch]":
         left = self._limit
         for batch in source:
             shown = batch if left is None else batch.slice(0, left)
@@ -111,7 +111,7 @@ class Result:
         """Arrow's PyCapsule interface: what speaks it takes an answer as it is, as `lake.write` and `polars.DataFrame` do."""
         return self.reader().__arrow_c_stream__(requested_schema)
 
-    def to_pandas(self, *, dtype_backend: Backend | None = None) -> "pd.DataFrame":
+    def to_pandas(self, *, dtype_backend: DtypeBackend | None = None) -> "pd.DataFrame":
         """All rows as a pandas DataFrame; `dtype_backend="pyarrow"` keeps every type, and NaN apart from NULL."""
         return as_pandas(self.to_arrow(), dtype_backend)
 
@@ -125,25 +125,25 @@ class Result:
         assert isinstance(found, pl.DataFrame)  # noqa: S101 - a table gives no Series
         return found
 
-    def explain(self) -> tuple[Explained, ...]:
+    def explain(self) -> tuple[TableExplanation, ...]:
         """Of each table: files considered, files read, and why."""
-        return explained(self.plan)
+        return explain_plan(self.plan)
 
-    def _reading(self) -> "_Reading":
+    def _start_pass(self) -> "_Pass":
         rows, self._fresh = self._fresh or self._begin(), None
         self._open = rows
         self.truncated = False
-        return _Reading(rows, self._read)
+        return _Pass(rows, self._end_pass)
 
-    def _read(self, rows: QueryRows, count: int, error: LakebedError | None) -> None:
+    def _end_pass(self, rows: QueryRows, count: int, error: LakebedError | None) -> None:
         if self.profile is None and error is None:
             took = (time.perf_counter() - self._began) * 1000
             self.profile = Profile(self._plan_ms, took, count, rows.operators() if self._profiling else ())
         self.truncated = rows.truncated
         rows.close()
-        self._ended(count, error)
+        self._finish(count, error)
 
-    def _ended(self, count: int, error: LakebedError | None) -> None:
+    def _finish(self, count: int, error: LakebedError | None) -> None:
         on_end, self._on_end = self._on_end, None
         if on_end:
             on_end(count, error)
@@ -154,9 +154,9 @@ class Result:
             if rows is not None:
                 rows.close()
         self._fresh = self._open = None
-        self._ended(0, None)
+        self._finish(0, None)
 
-    def __enter__(self) -> "Result":
+    def __enter__(self) -> "QueryResult":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -167,13 +167,13 @@ class Result:
             self.close()
 
 
-class _Reading:
+class _Pass:
     """One passage through the rows."""
 
     def __init__(self, rows: QueryRows, ended: Callable[[QueryRows, int, LakebedError | None], None]) -> None:
         self.rows, self.count, self._ended = rows, 0, ended
 
-    def __enter__(self) -> "_Reading":
+    def __enter__(self) -> "_Pass":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

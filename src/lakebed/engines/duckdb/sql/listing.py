@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lakebed.engines.duckdb.sql.types import duckdb_type, text
-from lakebed.engines.duckdb.sql.views import ScanPart
+from lakebed.engines.duckdb.sql.views import SetupPart
 from lakebed.names import duckdb_identifier
 from lakebed.ports import Column
-from lakebed.query.planning.listings import Listed
+from lakebed.query.planning.listings import ListedTable
 from lakebed.query.planning.plan import database_of
 from lakebed.tables.columns.types import split_type, struct_field
 
@@ -15,12 +15,12 @@ _NESTED = re.compile(r"(list|map|struct)<(.*)>", re.DOTALL)
 _NO_TYPE = '"NULL"'  # of a column whose type DuckDB does not have, and of a table whose columns nobody asked for
 
 
-def listing_part(tables: Sequence[Listed]) -> ScanPart:
+def listing_part(tables: Sequence[ListedTable]) -> SetupPart:
     """A DuckDB that holds these tables and nothing else: its own database is there only where the lake has none."""
-    return ScanPart(("listing",), ";\n".join(_statements(tables)) or "SELECT 1")
+    return SetupPart(("listing",), ";\n".join(_statements(tables)) or "SELECT 1")
 
 
-def _statements(tables: Sequence[Listed]) -> Iterator[str]:
+def _statements(tables: Sequence[ListedTable]) -> Iterator[str]:
     databases = dict.fromkeys(_database(table) for table in tables)
     schemas = dict.fromkeys(_schema(table) for table in tables)
     yield from (f"ATTACH IF NOT EXISTS ':memory:' AS {database}" for database in databases)
@@ -32,7 +32,7 @@ def _statements(tables: Sequence[Listed]) -> Iterator[str]:
         yield "DETACH memory"
 
 
-def _table(table: Listed) -> Iterator[str]:
+def _table(table: ListedTable) -> Iterator[str]:
     name = f"{_schema(table)}.{duckdb_identifier(table.name.name)}"
     kind = "VIEW" if table.is_view else "TABLE"
     if table.is_view:
@@ -70,9 +70,9 @@ def _type(type_: str) -> str | None:
     return f"{inner[0]}[]" if nested[1] == "list" else f"MAP({', '.join(map(str, inner))})"
 
 
-def _database(table: Listed) -> str:
+def _database(table: ListedTable) -> str:
     return duckdb_identifier(database_of(table.name.namespace))
 
 
-def _schema(table: Listed) -> str:
+def _schema(table: ListedTable) -> str:
     return f"{_database(table)}.{duckdb_identifier(table.name.layer or 'main')}"  # of a foreign name of two parts

@@ -11,7 +11,7 @@ from lakebed.engines.duckdb.sql.types import text
 from lakebed.errors import BadQuery
 from lakebed.query.parsing.functions import WRITING
 from lakebed.query.parsing.parse_nodes import Json, dicts
-from lakebed.query.parsing.pivots import Word, moved, with_values
+from lakebed.query.parsing.pivots import Word, with_former_places, with_values
 from lakebed.query.parsing.query_text import BLANK, replaced
 
 _ONE = "Write one SELECT."
@@ -24,7 +24,7 @@ _WORD = re.compile(r"\w+|.", re.DOTALL)
 _SAID = (duckdb.token_type.keyword, duckdb.token_type.operator)
 
 
-def reading(connection: Any, sql: str) -> tuple[str, Json]:
+def parse_query(connection: Any, sql: str) -> tuple[str, Json]:
     """A statement that only reads, and its tree; of what EXPLAIN explains, its own. A PRAGMA becomes the SELECT it stands for.
 
     `BadQuery` for several statements, for one that writes, sets or defines something, and for EXPLAIN of such a one.
@@ -32,7 +32,7 @@ def reading(connection: Any, sql: str) -> tuple[str, Json]:
     statements = connection.extract_statements(sql)
     kinds = [statement.type for statement in statements]
     if kinds == [duckdb.StatementType.EXPLAIN]:
-        return sql, reading(connection, _explained(connection, sql))[1]
+        return sql, parse_query(connection, _explained(connection, sql))[1]
     if _is_pivot(connection, kinds, sql):
         return sql, _pivot(connection, sql)
     if duckdb.StatementType.EXPLAIN in kinds and not statements[0].query:  # DuckDB puts settings around it, and shows nothing
@@ -101,8 +101,8 @@ def _pivot(connection: Any, sql: str) -> Json:
     if found is None:
         raise BadQuery("which tables this PIVOT reads cannot be told.", next=_VALUES)
     queries = (" " * start + text[start:end] for start, end in named.queries)
-    values = [reading(connection, query.encode("latin-1").decode())[1] for query in queries]
-    return {**moved(found[1], text, named.pieces), "values": values}
+    values = [parse_query(connection, query.encode("latin-1").decode())[1] for query in queries]
+    return {**with_former_places(found[1], text, named.pieces), "values": values}
 
 
 def _words(sql: str, text: str) -> Iterator[Word]:

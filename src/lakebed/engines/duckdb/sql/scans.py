@@ -7,14 +7,14 @@ from lakebed.engines.duckdb.sql.types import as_text, duckdb_type, text
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
 from lakebed.ports import Column, ColumnGroup, Scan, ScanColumn, ScanFile
-from lakebed.query.planning.plan import Pinned
+from lakebed.query.planning.plan import PinnedTable
 from lakebed.settings import normalized_location
 
 _SPECIAL = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})  # DuckDB would look for files that fit
 _MARKED = re.compile(r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns")  # types that writers mark in Parquet in several ways
 
 
-def rows_of(scan: Scan, what: Pinned) -> str:
+def rows_of(scan: Scan, what: PinnedTable) -> str:
     """The rows of a table's files, under the names and types that readers see."""
     if not scan.files:
         columns = ", ".join(f"CAST(NULL AS {_type(column, scan)}) AS {duckdb_identifier(column.name)}" for column in scan.columns)
@@ -81,7 +81,7 @@ def _mapped(column: ScanColumn, scan: Scan) -> str:
     return f"{column.id}: {{name: {text(column.name)}, type: {text(_type(column, scan))}, default_value: {default}}}"
 
 
-def _through_iceberg(scan: Scan, what: Pinned) -> str:
+def _through_iceberg(scan: Scan, what: PinnedTable) -> str:
     """DuckDB's own reader, which applies deletes and knows nested fields by their ids.
 
     To it a snapshot that is named has the columns it was written with, and the table as it is the present ones.

@@ -3,22 +3,22 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from lakebed.engines.duckdb.extensions import loading
+from lakebed.engines.duckdb.extensions import load_statement
 from lakebed.engines.duckdb.sql.scans import listed, rows_of
 from lakebed.engines.duckdb.sql.types import literal
 from lakebed.names import duckdb_identifier
 from lakebed.query.parsing.query_text import replaced
-from lakebed.query.planning.plan import Own, Pinned, QueryPlan, View, Viewed, read_by
+from lakebed.query.planning.plan import CatalogView, PinnedTable, PlannedTable, QueryPlan, SystemTable, all_tables
 from lakebed.settings import normalized_location
 
-INSPECTED = ("files", "partitions")  # read from manifests, not from the metadata file
+MANIFEST_TABLES = ("files", "partitions")  # read from manifests, not from the metadata file
 COPIED = "lakebed_copied"  # the name of rows that are copied
 _SNAPSHOTS = "committed_at TIMESTAMPTZ, snapshot_id BIGINT, parent_id BIGINT, operation VARCHAR, summary MAP(VARCHAR, VARCHAR)"
 _REFS = "name VARCHAR, type VARCHAR, snapshot_id BIGINT"
 
 
 @dataclass(frozen=True)
-class ScanPart:
+class SetupPart:
     """Something that a query needs in its DuckDB: an extension, a database, a schema, a view, or a table that is a copy.
 
     Equal parts are the same thing; `copied` says what of, for the statement does not tell. `drop` takes it away again.
@@ -27,80 +27,80 @@ class ScanPart:
     name: tuple[str, ...]
     statement: str
     drop: str = ""
-    copied: View | None = None
+    copied: PlannedTable | None = None
 
 
-def parts(views: Iterable[View]) -> tuple[ScanPart, ...]:
+def setup_parts(views: Iterable[PlannedTable]) -> tuple[SetupPart, ...]:
     """What the views need, in the order in which it can be made."""
     views = tuple(views)
     found = {part.name: part for part in extension_parts(views)}
     for view in views:
         catalog, schema, _ = view.name
         database = duckdb_identifier(catalog)
-        found.setdefault((catalog,), ScanPart((catalog,), f"ATTACH IF NOT EXISTS ':memory:' AS {database}"))
-        inside = ScanPart((catalog, schema), f"CREATE SCHEMA IF NOT EXISTS {database}.{duckdb_identifier(schema)}")
+        found.setdefault((catalog,), SetupPart((catalog,), f"ATTACH IF NOT EXISTS ':memory:' AS {database}"))
+        inside = SetupPart((catalog, schema), f"CREATE SCHEMA IF NOT EXISTS {database}.{duckdb_identifier(schema)}")
         found.setdefault(inside.name, inside)
-        found[view.name] = _copy(view) if view.target.about in INSPECTED else _view(view)
+        found[view.name] = _copy(view) if view.target.part in MANIFEST_TABLES else _view(view)
     return tuple(found.values())
 
 
-def extension_parts(views: Iterable[View]) -> tuple[ScanPart, ...]:
+def extension_parts(views: Iterable[PlannedTable]) -> tuple[SetupPart, ...]:
     """What reading the views' files takes."""
     names = ("avro", "iceberg") if needs_iceberg(views) else ()
-    return tuple(ScanPart(("extension", "", "", name), loading(name)) for name in names)
+    return tuple(SetupPart(("extension", "", "", name), load_statement(name)) for name in names)
 
 
-def _view(view: View) -> ScanPart:
-    return ScanPart(view.name, f"CREATE OR REPLACE VIEW {view.quoted} AS {select(view)}", f"DROP VIEW IF EXISTS {view.quoted}")
+def _view(view: PlannedTable) -> SetupPart:
+    return SetupPart(view.name, f"CREATE OR REPLACE VIEW {view.quoted} AS {select(view)}", f"DROP VIEW IF EXISTS {view.quoted}")
 
 
-def _copy(view: View) -> ScanPart:
+def _copy(view: PlannedTable) -> SetupPart:
     statement = f"CREATE OR REPLACE TABLE {view.quoted} AS SELECT * FROM {COPIED}"
-    return ScanPart(view.name, statement, f"DROP TABLE IF EXISTS {view.quoted}", view)
+    return SetupPart(view.name, statement, f"DROP TABLE IF EXISTS {view.quoted}", view)
 
 
-def select(view: View) -> str:
+def select(view: PlannedTable) -> str:
     """The rows of a view."""
-    what = view.target.what
-    if isinstance(what, Own):
+    what = view.target.source
+    if isinstance(what, SystemTable):
         return what.select
-    if isinstance(what, Viewed):
+    if isinstance(what, CatalogView):
         return _expanded(what.plan) if what.plan else _written(what)
     if view.scan is not None:
         return rows_of(view.scan, what)
-    return {"snapshots": _snapshots, "refs": _refs}[view.target.about](what)
+    return {"snapshots": _snapshots, "refs": _refs}[view.target.part](what)
 
 
 def _expanded(plan: QueryPlan) -> str:
     """The query of a view, with the rows of its tables in their places."""
-    read = {view.quoted: view for view in plan.views}
+    read = {view.quoted: view for view in plan.tables}
     return replaced(plan.sql, [replace(piece, text=f"({select(read[piece.text])})") for piece in plan.pieces])
 
 
-def _written(what: Viewed) -> str:
+def _written(what: CatalogView) -> str:
     """The rows of a view as Spark wrote them."""
     return f"SELECT * FROM read_parquet([{listed(map(normalized_location, what.files))}], hive_partitioning = false)"
 
 
-def needs_iceberg(views: Iterable[View]) -> bool:
+def needs_iceberg(views: Iterable[PlannedTable]) -> bool:
     """Whether one of them cannot be read as plain files."""
-    return any(view.scan is not None and view.scan.files and not view.scan.plain for view in read_by(views))
+    return any(view.scan is not None and view.scan.files and not view.scan.plain for view in all_tables(views))
 
 
-def files_of(views: Iterable[View]) -> tuple[str, ...]:
+def files_of(views: Iterable[PlannedTable]) -> tuple[str, ...]:
     """Every file that the views read."""
-    scans = [view.scan for view in read_by(views) if view.scan is not None]
+    scans = [view.scan for view in all_tables(views) if view.scan is not None]
     found = [file.location for scan in scans for file in scan.files]
     return tuple(dict.fromkeys((*found, *(scan.metadata_location for scan in scans if not scan.plain))))
 
 
-def _snapshots(what: Pinned) -> str:
+def _snapshots(what: PinnedTable) -> str:
     found = what.metadata.snapshots.values()
     rows = [(one.at, one.id, one.parent, one.operation, dict(one.summary)) for one in sorted(found, key=lambda one: one.at)]
     return table(_SNAPSHOTS, rows)
 
 
-def _refs(what: Pinned) -> str:
+def _refs(what: PinnedTable) -> str:
     return table(_REFS, [(ref.name, ref.kind, ref.snapshot) for ref in what.metadata.refs.values()])
 
 

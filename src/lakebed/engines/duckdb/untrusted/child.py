@@ -1,4 +1,4 @@
-"""The process in which SQL of strangers runs: a job of JSON in, Arrow's stream out, a last word of JSON on standard error.
+"""The process in which untrusted SQL runs: a job of JSON in, Arrow's stream out, a last word of JSON on standard error.
 
 DuckDB ends a query between two pieces of work only, and counts not all of its memory: `levenshtein` of two long texts ran on for
 a minute after it was told to stop, `repeat` took 4 GB of a limit of 200 MB. A process can be ended at any time and is refused
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.duckdb.sql.types import text
 from lakebed.errors import LakebedError
-from lakebed.query.guard.duckdb_guard import look_again
+from lakebed.query.guard.duckdb_guard import check_duckdb_tree
 
 if TYPE_CHECKING:
     import duckdb
@@ -65,7 +65,7 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     sys.stdout.buffer.flush()
     # The text is no parameter: binding one loads pandas, which takes longer than all else.
     reading = connection.execute(f"SELECT json_serialize_sql({text(job['sql'])})").fetchone()
-    look_again(json.loads(reading[0] if reading else "{}"), [tuple(parts) for parts in job["tables"]])
+    check_duckdb_tree(json.loads(reading[0] if reading else "{}"), [tuple(parts) for parts in job["tables"]])
     batches = connection.execute(job["sql"]).to_arrow_reader(BATCH)
     with pa.ipc.new_stream(sys.stdout.buffer, batches.schema) as out:
         return {"truncated": _sent(batches, out, rows=job["rows"], size=job["bytes"])}

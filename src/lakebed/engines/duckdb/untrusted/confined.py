@@ -1,4 +1,4 @@
-"""SQL of strangers, run in a process of its own that sees the planned files and nothing else."""
+"""Untrusted SQL, run in a process of its own that sees the planned files and nothing else."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.duckdb.untrusted.child import READY
-from lakebed.engines.duckdb.untrusted.processes import Children
+from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
 from lakebed.errors import BadQuery, LakebedError, QueryEnded, RunFailed
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ _SMALLER = "Ask for less: fewer rows, fewer columns, a narrower WHERE."
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What one query of a stranger may take."""
+class UntrustedLimits:
+    """The limits of one untrusted query."""
 
     rows: int = 100_000
     bytes: int = 256 * 1_048_576
@@ -45,12 +45,12 @@ class ConfinedQuery:
     """A query that runs. Its batches come as they are computed; leaving the `with` block ends whatever still runs."""
 
     def __init__(
-        self, sql: str, ground: SandboxInputs, limits: Limits | None = None, *, children: Children | None = None
+        self, sql: str, ground: SandboxInputs, limits: UntrustedLimits | None = None, *, children: ChildPool | None = None
     ) -> None:
         self.truncated = False  # known when the last batch was read
-        self._limits = limits or Limits()
+        self._limits = limits or UntrustedLimits()
         self._why, self._closed = "", False
-        self._children = children or Children(ready=0)
+        self._children = children or ChildPool(ready=0)
         self._child = self._children.take()
         self._timer = self._ending_after(_PATIENCE, "its process did not start.")
         self._give(json.dumps(asdict(ground) | asdict(self._limits) | {"sql": sql}).encode())
@@ -151,7 +151,7 @@ def _last_word(said: str) -> dict[str, Any]:
     return {}
 
 
-def _error(word: dict[str, Any], status: int, said: str, limits: Limits) -> LakebedError:
+def _error(word: dict[str, Any], status: int, said: str, limits: UntrustedLimits) -> LakebedError:
     """The error for an end that was no answer; the word is trusted no more than the query is."""
     kind, what, next = str(word.get("kind", "")), str(word.get("what", "")), str(word.get("next", ""))
     if kind == "BadQuery":

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 from lakebed.errors import BadQuery, UnknownName, near, suggestion
 from lakebed.names import TableName
+from lakebed.query.cancellation import Cancellation
 from lakebed.query.planning.listings import is_engines_own
-from lakebed.query.stopping import Cancellation
 
 Engine = Literal["duckdb", "spark"]
-About = Literal["rows", "snapshots", "files", "partitions", "refs"]
-ABOUT: tuple[About, ...] = ("snapshots", "files", "partitions", "refs")
+TablePart = Literal["rows", "snapshots", "files", "partitions", "refs"]
+METADATA_TABLES: tuple[TablePart, ...] = ("snapshots", "files", "partitions", "refs")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class QueryRequest:
     stop: Cancellation | None = field(default=None, compare=False)
 
     @property
-    def given(self) -> Mapping[str, Any]:
+    def named_parameters(self) -> Mapping[str, Any]:
         """The parameters by what the text calls them; those without names are counted."""
         if isinstance(self.parameters, Mapping):
             return self.parameters
@@ -40,27 +40,27 @@ class TableReference:
     """A table, and what of it is read: its rows, or one of its metadata tables."""
 
     table: TableName
-    about: About = "rows"
+    part: TablePart = "rows"
 
 
-def meaning(parts: Sequence[str], known: Collection[TableName], *, namespace: str | None = None) -> TableReference | None:
+def resolve_table(parts: Sequence[str], known: Collection[TableName], *, namespace: str | None = None) -> TableReference | None:
     """What a name means: a table by its whole name or by an end that only one has, `table$snapshots` a metadata table.
 
     None for names that are the engine's own, or a file's; `UnknownName` and `BadQuery` for what is nothing, or several.
     """
     *front, last = parts
     base, sign, about = last.rpartition("$")
-    if sign and about in ABOUT:
+    if sign and about in METADATA_TABLES:
         found = _table((*front, base), known, namespace)
-        return TableReference(found, _about(about)) if found else None
+        return TableReference(found, _metadata_table(about)) if found else None
     if sign and base:
-        raise UnknownName("metadata table", about, ABOUT)
+        raise UnknownName("metadata table", about, METADATA_TABLES)
     found = _table(parts, known, namespace)
     return TableReference(found) if found else None
 
 
-def _about(text: str) -> About:
-    return next(about for about in ABOUT if about == text)
+def _metadata_table(text: str) -> TablePart:
+    return next(about for about in METADATA_TABLES if about == text)
 
 
 def _table(parts: Sequence[str], known: Collection[TableName], namespace: str | None) -> TableName | None:
@@ -70,12 +70,12 @@ def _table(parts: Sequence[str], known: Collection[TableName], namespace: str | 
     if len(found) > 1:
         shown = ".".join(parts)
         raise BadQuery(f"{shown} may be {' or '.join(sorted(map(str, found))[:3])}.", next="Write the whole name.")
-    if not found and not _foreign(parts):
+    if not found and not _is_engines_or_file(parts):
         raise unknown_table(parts, known)
     return found[0] if found else None
 
 
-def _foreign(parts: Sequence[str]) -> bool:
+def _is_engines_or_file(parts: Sequence[str]) -> bool:
     """Whether it may be the engine's own, or a file: `information_schema.tables`, `'orders.csv'`."""
     return is_engines_own(parts) or (len(parts) == 1 and ("." in parts[0] or "/" in parts[0]))
 
@@ -83,7 +83,7 @@ def _foreign(parts: Sequence[str]) -> bool:
 def unknown_table(parts: Sequence[str], known: Iterable[TableName]) -> UnknownName:
     """The error for a name that is no table's, with the nearest ones that are."""
     shown = [table for table in known if not table.hidden]
-    ends = [_end(table, len(parts)) for table in shown]
+    ends = [_last_parts(table, len(parts)) for table in shown]
     error = UnknownName("table", ".".join(parts), ends)
     if not error.near and (whole := near(".".join(parts), map(str, shown))):
         error.next = suggestion(whole)
@@ -91,7 +91,7 @@ def unknown_table(parts: Sequence[str], known: Iterable[TableName]) -> UnknownNa
     return error
 
 
-def _end(table: TableName, count: int) -> str:
+def _last_parts(table: TableName, count: int) -> str:
     """So many last parts of a name, quoted where SQL wants that."""
     whole = count >= len(table.levels)
     return str(table) if whole else ".".join(table.levels[-count:])

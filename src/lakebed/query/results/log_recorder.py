@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from lakebed.errors import BadQuery, LakebedError, QueryEnded
 from lakebed.names import new_run_id
-from lakebed.query.planning.explain import explained
+from lakebed.query.planning.explain import explain_plan
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.results.log import QueryLog, QueryLogEntry, hash_of
-from lakebed.query.spec import QueryRequest
+from lakebed.query.request import QueryRequest
+from lakebed.query.results.log import QueryLog, QueryLogEntry, sql_hash
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Caller:
     route: str = "api"
 
 
-class PendingLogEntry:
+class LogRecorder:
     """A query on its way into the log."""
 
     def __init__(self, log: QueryLog, ask: QueryRequest, asker: Caller, untrusted: bool) -> None:
@@ -30,17 +30,17 @@ class PendingLogEntry:
         self._at, self._began = datetime.now(UTC), time.perf_counter()
         self._done = False
 
-    def ended(self, plan: QueryPlan, rows: int, error: LakebedError | None) -> None:
+    def finish(self, plan: QueryPlan, rows: int, error: LakebedError | None) -> None:
         """Write it down, once."""
         if self._done:
             return
         self._done = True
-        tables = explained(replace(plan, tree=None))  # which columns, the log does not tell
+        tables = explain_plan(replace(plan, tree=None))  # which columns, the log does not tell
         entry = QueryLogEntry(
             ts=self._at,
             id=new_run_id(),
             sql=self._ask.sql,
-            sql_hash=hash_of(self._ask.sql),
+            sql_hash=sql_hash(self._ask.sql),
             status=_status(error, untrusted=self._untrusted),
             error=str(error.what) if error else "",
             principal=self._asker.principal,

@@ -1,4 +1,4 @@
-"""Processes in which SQL of strangers runs: one for each query, started beforehand where another query is likely."""
+"""Processes in which untrusted SQL runs: one for each query, started beforehand where another query is likely."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ _PROGRAM = "import sys; sys.path += sys.argv[1:]; from lakebed.engines.duckdb.un
 Child = subprocess.Popen[bytes]
 
 
-class Children:
+class ChildPool:
     """Starting one takes most of a second, so after a second query `ready` of them wait for the next.
 
     A waiting one has read nothing yet. It ends by itself when this process does, for then nobody holds its input any more.

@@ -23,7 +23,7 @@ class Cancellation:
         for end in ends:
             end()
 
-    def by(self, end: Callable[[], None]) -> None:
+    def on_cancel(self, end: Callable[[], None]) -> None:
         """What ends a query that begins; called at once if it is too late to begin."""
         with self._lock:
             self._ends.append(end)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from lakebed.errors import BadBatch
 
 
-def reader_of(frame: Any) -> Any:
+def frame_reader(frame: Any) -> Any:
     """A `pyarrow.RecordBatchReader` over the rows of a frame; None for what is no frame.
 
     Taken are pandas, Polars (lazy ones, too), Arrow's tables, batches, readers and datasets, and whatever else speaks Arrow's
@@ -25,10 +25,10 @@ def reader_of(frame: Any) -> Any:
             return frame.scanner().to_reader()
         return _of_stream(frame) if hasattr(frame, "__arrow_c_stream__") else None
     except pa.ArrowException as error:
-        raise unfit(str(error)) from error
+        raise unreadable_frame(str(error)) from error
 
 
-def unfit(reason: str) -> BadBatch:
+def unreadable_frame(reason: str) -> BadBatch:
     """What a library says when it cannot hand over its rows."""
     return BadBatch(
         f"the frame cannot be read as Arrow: {reason.strip().splitlines()[0].rstrip('.')}.",
@@ -39,7 +39,7 @@ def unfit(reason: str) -> BadBatch:
 
 def _of_stream(frame: Any) -> Any:
     if "BIT" in (types := [str(type_) for type_ in getattr(frame, "types", ())]):
-        raise unfit(f"the column {frame.columns[types.index('BIT')]!r} is of DuckDB's type BIT, which Arrow lacks")
+        raise unreadable_frame(f"the column {frame.columns[types.index('BIT')]!r} is of DuckDB's type BIT, which Arrow lacks")
     try:
         return pa.RecordBatchReader.from_stream(frame)
     except pa.ArrowInvalid as error:
@@ -47,7 +47,7 @@ def _of_stream(frame: Any) -> Any:
         if len(names) > 1 and hasattr(frame, "select"):
             for name in names:
                 _of_stream(frame.select(name))
-        raise unfit(f"{', '.join(map(repr, names))}: {error}" if names else str(error)) from error
+        raise unreadable_frame(f"{', '.join(map(repr, names))}: {error}" if names else str(error)) from error
 
 
 def _of_lazy(frame: Any) -> Any:
@@ -66,14 +66,14 @@ def _of_pandas(frame: Any) -> Any:
     try:
         return pa.Table.from_pandas(frame, preserve_index=False).to_reader()
     except (ValueError, TypeError, OverflowError, NotImplementedError) as error:
-        raise unfit("; ".join(map(str, reversed(error.args)))) from error
+        raise unreadable_frame("; ".join(map(str, reversed(error.args)))) from error
 
 
 def _refuse_mixed_times(values: Iterable[Any], column: Any) -> None:
     """Arrow would drop the times of some, or take those without a zone for UTC."""
     kinds = {_kind(value) for value in values if isinstance(value, date) and value == value}  # NaT is not itself
     if len(kinds) > 1:
-        raise unfit(f"the column {str(column)!r} mixes {' and '.join(sorted(kinds))}")
+        raise unreadable_frame(f"the column {str(column)!r} mixes {' and '.join(sorted(kinds))}")
 
 
 def _kind(value: date) -> str:

@@ -5,7 +5,7 @@ from lakebed.ports import Snapshot, TableMetadata
 from lakebed.tables import find_point
 
 
-def state_of(table: TableName, metadata: TableMetadata, at: str | None, timezone: str) -> tuple[Snapshot | None, int]:
+def snapshot_and_schema(table: TableName, metadata: TableMetadata, at: str | None, timezone: str) -> tuple[Snapshot | None, int]:
     """The snapshot meant, and the schema to read it with, as Spark has it.
 
     The table as it is, and a branch, have the present columns; a snapshot, a tag, a run and a time those that the snapshot was

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from lakebed.engines.arrow.columns import arrow_type
-from lakebed.engines.arrow.types import as_type
+from lakebed.engines.arrow.types import cast_array
 from lakebed.errors import BadBatch
 from lakebed.tables import Array, Map, Plain, Struct, Type, is_known
 
@@ -27,13 +27,13 @@ _PLAIN = {
 }
 
 
-def kept_schema(schema: Any, known: Mapping[str, Type]) -> Any:
+def storable_schema(schema: Any, known: Mapping[str, Type]) -> Any:
     """The columns as a table keeps them. One without a value takes its type from `known`: the table's, by casefolded name."""
     _refuse_names([field.name for field in schema], "")
     return pa.schema([pa.field(field.name, _kept(field.type, field.name, known.get(field.name.casefold()))) for field in schema])
 
 
-def as_kept(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
+def as_storable(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
     """The same rows with exactly these types, in batches of some megabytes."""
     for batch in batches:
         for part in _parts(batch):
@@ -49,7 +49,7 @@ def _parts(batch: Any) -> Iterator[Any]:
 
 def _values(array: Any, field: Any) -> Any:
     try:
-        found = as_type(array, field.type)
+        found = cast_array(array, field.type)
         if "decimal" in str(field.type):
             found.validate(full=True)  # Arrow itself takes numbers of more digits than the type says
     except pa.ArrowInvalid as error:

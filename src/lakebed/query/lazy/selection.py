@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from lakebed.names import duckdb_identifier
 from lakebed.ports import And, Predicate
-from lakebed.query.parsing.where import Where
-from lakebed.query.planning.plan import Pinned
+from lakebed.query.parsing.where import RowFilter
+from lakebed.query.planning.plan import PinnedTable
 
 
 @dataclass(frozen=True)
 class TableSelection:
     """A pinned table, the columns that are wanted of it, and a condition on its rows."""
 
-    pinned: Pinned
+    pinned: PinnedTable
     columns: tuple[str, ...]
-    where: Where | None = None
+    where: RowFilter | None = None
 
     @property
     def snapshot(self) -> int | None:
@@ -25,10 +25,10 @@ class TableSelection:
         """The columns that have to be read for these, the condition's among them; None for all."""
         if self.where is None:
             return tuple(names)
-        if self.where.named.all:
+        if self.where.columns.all:
             return None
         known = [column.name for column in self.pinned.columns]
-        return tuple(name for name in known if name in names or name.casefold() in self.where.named.names)
+        return tuple(name for name in known if name in names or name.casefold() in self.where.columns.names)
 
     def predicate(self, more: Predicate | None) -> Predicate | None:
         """What files are judged by."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from lakebed.engines.duckdb.sql.views import ScanPart
+from lakebed.engines.duckdb.sql.views import SetupPart
 
 _SPARE = 2
 _UNUSED = 500  # views that are kept though nobody uses them
@@ -21,25 +21,25 @@ _LOOK_EVERY = 32  # sessions after which what is remembered is measured
 _REMEMBERED = """SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()
 WHERE tag IN ('OBJECT_CACHE', 'EXTERNAL_FILE_CACHE')"""
 
-Make = Callable[[Any, ScanPart], None]  # on this connection
+Make = Callable[[Any, SetupPart], None]  # on this connection
 
 
 @dataclass
-class _Made:
+class _SharedPart:
     """A part that is there, or is being made by whoever has its lock."""
 
-    part: ScanPart
+    part: SetupPart
     users: int = 0
     done: bool = False
     lock: Lock = field(default_factory=Lock)
 
 
-class Instance:
+class DuckInstance:
     """One DuckDB. Its bookkeeping is done under the lock of `Instances`; parts are made outside of it, for that reads files."""
 
     def __init__(self, connection: Any) -> None:
         self.connection, self.users, self.ended = connection, 0, 0
-        self._made: OrderedDict[tuple[str, ...], _Made] = OrderedDict()
+        self._made: OrderedDict[tuple[str, ...], _SharedPart] = OrderedDict()
         # Each connection of a Python without a file, such as a notebook's, would draw a bar among the answers.
         self._draws = bool(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0])
 
@@ -50,24 +50,24 @@ class Instance:
             cursor.execute("SET enable_progress_bar = false")
         return cursor
 
-    def fits(self, parts: Sequence[ScanPart]) -> bool:
+    def fits(self, parts: Sequence[SetupPart]) -> bool:
         """Whether no query that runs sees something else under one of these names."""
         known = ((self._made.get(part.name), part) for part in parts)
         return all(made is None or made.part == part or not made.users for made, part in known)
 
-    def enter(self, parts: Sequence[ScanPart]) -> list[_Made]:
+    def enter(self, parts: Sequence[SetupPart]) -> list[_SharedPart]:
         self.users += 1
         return [self._use(part) for part in parts]
 
-    def _use(self, part: ScanPart) -> _Made:
+    def _use(self, part: SetupPart) -> _SharedPart:
         made = self._made.get(part.name)
         if made is None or made.part != part:
-            made = self._made[part.name] = _Made(part)
+            made = self._made[part.name] = _SharedPart(part)
         self._made.move_to_end(part.name)
         made.users += 1
         return made
 
-    def leave(self, used: Sequence[_Made]) -> None:
+    def leave(self, used: Sequence[_SharedPart]) -> None:
         self.users -= 1
         self.ended += 1
         for made in used:
@@ -77,16 +77,16 @@ class Instance:
             with suppress(duckdb.Error):  # whoever needs the name again replaces it
                 self.connection.execute(made.part.drop)
 
-    def remembered(self) -> int:
+    def cached_bytes(self) -> int:
         """How many bytes of files it keeps: footers, and what else it has read of them."""
         with self.connection.cursor() as cursor:
             return int(cursor.execute(_REMEMBERED).fetchone()[0])
 
 
-class Seat:
+class PooledConnection:
     """A connection for one query, in a DuckDB that has what the query sees."""
 
-    def __init__(self, instance: Instance, used: Sequence[_Made], leave: "Callable[[Seat], None]") -> None:
+    def __init__(self, instance: DuckInstance, used: Sequence[_SharedPart], leave: "Callable[[PooledConnection], None]") -> None:
         self.instance, self.used, self._leave = instance, used, leave
         self.connection: Any = instance.cursor()
 
@@ -98,49 +98,49 @@ class Seat:
                     make(self.connection, made.part)
                     made.done = True
 
-    def leave(self) -> None:
+    def release(self) -> None:
         self._leave(self)
 
 
-class Instances:
+class InstancePool:
     """`connect` opens a DuckDB. One that remembers more than `most` bytes of files gets no further query.
 
     `spare` are kept though nobody uses them.
     """
 
     def __init__(self, connect: Callable[[], Any], *, most: int, spare: int = _SPARE) -> None:
-        self._connect, self._most, self._spare = connect, most, spare
-        self._open: list[Instance] = []
+        self._open_instance, self._most, self._spare = connect, most, spare
+        self._open: list[DuckInstance] = []
         self._lock = RLock()  # a result that is forgotten leaves in the midst of whatever this thread does
 
-    def seat(self, parts: Sequence[ScanPart], make: Make) -> Seat:
+    def connect(self, parts: Sequence[SetupPart], make: Make) -> PooledConnection:
         """A connection that sees these parts."""
         with self._lock:
             instance = next((one for one in self._open if one.fits(parts)), None)
             if instance is None:
-                instance = Instance(self._connect())
+                instance = DuckInstance(self._open_instance())
                 self._open.append(instance)
-            seat = Seat(instance, instance.enter(parts), self._left)
+            seat = PooledConnection(instance, instance.enter(parts), self._release)
         try:
             seat.make(make)
         except BaseException:
-            seat.leave()
+            seat.release()
             raise
         return seat
 
-    def _left(self, seat: Seat) -> None:
+    def _release(self, seat: PooledConnection) -> None:
         with suppress(duckdb.Error):
             seat.connection.close()
         instance = seat.instance
         with self._lock:
             instance.leave(seat.used)
             due = instance.ended % _LOOK_EVERY == 0
-            if instance in self._open and (self._is_spare(instance) or (due and instance.remembered() > self._most)):
+            if instance in self._open and (self._is_spare(instance) or (due and instance.cached_bytes() > self._most)):
                 self._open.remove(instance)
             if instance not in self._open and not instance.users:
                 instance.connection.close()
 
-    def _is_spare(self, instance: Instance) -> bool:
+    def _is_spare(self, instance: DuckInstance) -> bool:
         return not instance.users and sum(not one.users for one in self._open) > self._spare
 
     def close(self) -> None:

@@ -1,0 +1,1 @@
+"""One table read later: selected now, pinned to a snapshot, read by any frame library."""
