@@ -4,7 +4,7 @@ import os
 from types import SimpleNamespace
 from typing import Any, cast
 
-from lakebed.landing import Landed, digests, fresh, waiting
+from lakebed.landing import ZoneRows, content_digests, data_files, not_consumed
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.planning.ledger import known_files
 from lakebed.pipelines.planning.pin_zones import pin_zones
@@ -44,8 +44,8 @@ class Fed:
 
     def waits(self) -> set[int]:
         """What the next run would read, by row."""
-        present = waiting(self.kept.lake.stores.files.list(ZONE.folder), ZONE)
-        return {self._row(file.path) for file in fresh(present, known_files(ZONE, present, self.tools, table=self.table))}
+        present = data_files(self.kept.lake.stores.files.list(ZONE.folder), ZONE)
+        return {self._row(file.path) for file in not_consumed(present, known_files(ZONE, present, self.tools, table=self.table))}
 
     def run(self, *, full_refresh: bool = False) -> Snapshot | None:
         """As a run does it: pin, write on a branch, publish with the books, archive. None: there was nothing to read."""
@@ -60,8 +60,8 @@ class Fed:
         work = SimpleNamespace(
             context=SimpleNamespace(pins=SimpleNamespace(landing=pins)),
             spec=self._spec,
-            landed={(ZONE, None): Landed(None, pin.files)},
-            digests=digests(files, pin.files, ()),
+            landed={(ZONE, None): ZoneRows(None, pin.files)},
+            digests=content_digests(files, pin.files, ()),
             services=tools,
             table=self.table,
             run_id=run_id,

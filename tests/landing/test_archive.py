@@ -9,9 +9,9 @@ import pytest
 from lakebed.engines.files import FolderFiles
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import FileMissing
-from lakebed.landing import Move, ZoneSpec, archive, processed, samples
-from lakebed.landing.archive import set_aside
-from lakebed.landing.formats.sniffed import Bad
+from lakebed.landing import Move, ZoneSpec, archive_files, processed_files, sample_files
+from lakebed.landing.archive import quarantine_files
+from lakebed.landing.formats.sniffed import BadFile
 from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files
 
@@ -38,35 +38,35 @@ def there(files: Files) -> list[str]:
 
 def test_files_are_moved_under_their_whole_path(files: Files) -> None:
     moves = [to_processed(land(files, name)) for name in ("a.csv", "sub/ü #1.csv")]
-    assert [(seen.path, seen.new_path) for seen in archive(files, moves)] == [(move.path, move.to) for move in moves]
+    assert [(seen.path, seen.new_path) for seen in archive_files(files, moves)] == [(move.path, move.to) for move in moves]
     assert there(files) == ["_processed/r1/a.csv", "_processed/r1/sub/ü #1.csv"]
 
 
 def test_archiving_again_finds_nothing_to_do(files: Files) -> None:
     move = to_processed(land(files, "a.csv"))
-    assert len(list(archive(files, [move]))) == 1
-    assert list(archive(files, [move])) == []
+    assert len(list(archive_files(files, [move]))) == 1
+    assert list(archive_files(files, [move])) == []
     assert there(files) == ["_processed/r1/a.csv"]
 
 
 def test_a_file_that_was_replaced_since_stays_for_the_next_run(files: Files) -> None:
     move = to_processed(land(files, "a.csv"))
     land(files, "a.csv", b"id\n2\n")
-    assert list(archive(files, [move])) == []
+    assert list(archive_files(files, [move])) == []
     assert files.read(f"{ZONE.folder}/a.csv") == b"id\n2\n"
 
 
 def test_a_crash_between_copying_and_removing_is_healed(files: Files) -> None:
     move = to_processed(land(files, "a.csv"))
     files.write(move.to, files.read(move.path))
-    assert [seen.new_path for seen in archive(files, [move])] == [move.to]
+    assert [seen.new_path for seen in archive_files(files, [move])] == [move.to]
     assert there(files) == ["_processed/r1/a.csv"]
 
 
 def test_another_file_at_the_new_place_is_never_replaced(files: Files) -> None:
     move = to_processed(land(files, "a.b.csv"))
     files.write(move.to, b"id\n9\n")
-    (made,) = archive(files, [move])
+    (made,) = archive_files(files, [move])
     assert made.new_path == f"{ZONE.folder}/_processed/r1/a~2.b.csv"
     assert (files.read(move.to), files.read(made.new_path)) == (b"id\n9\n", b"id\n1\n")
 
@@ -77,12 +77,12 @@ def test_a_file_taken_away_by_somebody_else_is_no_error(files: Files) -> None:
             raise FileMissing(path)
 
     raced = Raced()
-    assert list(archive(raced, [to_processed(land(raced, "a.csv"))])) == []
+    assert list(archive_files(raced, [to_processed(land(raced, "a.csv"))])) == []
 
 
 def test_a_bad_file_lies_in_quarantine_with_its_reason_beside_it(files: Files) -> None:
     file = land(files, "sub/a.csv", b"torn")
-    (aside,) = set_aside(files, [Bad(file, "it is törn", rows=7)], ZONE, run_id="r9", at=AT)
+    (aside,) = quarantine_files(files, [BadFile(file, "it is törn", rows=7)], ZONE, run_id="r9", at=AT)
     assert (aside.path, aside.reason) == (file.path, "it is törn")
     assert aside.moved_to == f"{ZONE.folder}/_quarantine/r9/sub/a.csv"
     assert there(files) == ["_quarantine/r9/sub/a.csv", "_quarantine/r9/sub/a.csv.reason.json"]
@@ -109,15 +109,15 @@ def test_a_full_refresh_finds_the_archived_files_and_a_preview_the_samples(files
     def found(infos: tuple[FileInfo, ...]) -> list[str]:
         return [file.path.removeprefix(f"{ZONE.folder}/") for file in infos]
 
-    assert found(processed(files, ZONE, ZoneSpec())) == [
+    assert found(processed_files(files, ZONE, ZoneSpec())) == [
         "_processed/r1/a.csv",
         "_processed/r2/quiet.csv",  # a table was made from it
         "_processed/r2/sub/b.json",
     ]
-    assert found(processed(files, ZONE, ZoneSpec(), pattern="sub/*")) == ["_processed/r2/sub/b.json"]
-    assert found(processed(files, ZONE, ZoneSpec(pattern="*.csv"))) == ["_processed/r1/a.csv", "_processed/r2/quiet.csv"]
-    assert found(samples(files, ZONE, ZoneSpec())) == ["_samples/c.csv", "_samples/d.json"]
-    assert found(samples(files, ZONE, ZoneSpec(), pattern="*.csv")) == ["_samples/c.csv"]
+    assert found(processed_files(files, ZONE, ZoneSpec(), pattern="sub/*")) == ["_processed/r2/sub/b.json"]
+    assert found(processed_files(files, ZONE, ZoneSpec(pattern="*.csv"))) == ["_processed/r1/a.csv", "_processed/r2/quiet.csv"]
+    assert found(sample_files(files, ZONE, ZoneSpec())) == ["_samples/c.csv", "_samples/d.json"]
+    assert found(sample_files(files, ZONE, ZoneSpec(), pattern="*.csv")) == ["_samples/c.csv"]
 
 
 @pytest.mark.parametrize("new", [b"id\n2\n", b"id\n2\n3\n"], ids=["of the same size", "of another size"])
@@ -128,7 +128,7 @@ def test_a_file_that_comes_in_its_place_at_the_last_moment_is_not_archived_unrea
             return super().move(path, to, etag=etag)
 
     raced = Raced(tmp_path)
-    assert list(archive(raced, [to_processed(land(raced, "a.csv"))])) == []
+    assert list(archive_files(raced, [to_processed(land(raced, "a.csv"))])) == []
     assert there(raced) == ["a.csv"]
     assert raced.read(f"{ZONE.folder}/a.csv") == new
 
@@ -142,5 +142,5 @@ def test_a_file_that_replaces_one_already_archived_is_not_removed_unread(tmp_pat
     raced = Raced(tmp_path)
     move = to_processed(land(raced, "a.csv"))
     raced.write(move.to, raced.read(move.path))
-    assert [seen.new_path for seen in archive(raced, [move])] == [move.to]
+    assert [seen.new_path for seen in archive_files(raced, [move])] == [move.to]
     assert raced.read(f"{ZONE.folder}/a.csv") == b"id\n2\n"

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import pytest
 
-from lakebed.engines.spark.landing.faults import blaming
+from lakebed.engines.spark.landing.faults import or_unreadable
 from lakebed.errors import BadFiles
 from lakebed.ports import FileGroup, UnreadableFiles
 
@@ -27,7 +27,7 @@ def blamed(text: str, condition: str | None = None, *, for_columns: bool = False
     def ask() -> NoReturn:
         raise Failed(text, condition)
 
-    return blaming([FileGroup("csv", PATHS, {})], ask, for_columns=for_columns)
+    return or_unreadable([FileGroup("csv", PATHS, {})], ask, for_columns=for_columns)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from lakebed.engines.files import open_files
-from lakebed.landing import archive
+from lakebed.landing import archive_files
 from lakebed.landing.plan import Move
 from lakebed.settings import Settings
 from tests.landing.zones import ODD_FILES, ZONE, SparkReader, Zone, cut, land_odd_names, reasons, zipped
@@ -25,6 +25,6 @@ def test_odd_names_torn_files_and_archiving_in_a_bucket(open_spark: OpenSpark, b
     assert [*landed.rows_by_file.values()] == [1] * ODD_FILES
     assert reasons(landed) == {"torn #1.csv.gz": "its gzip data ends too early"}
     moves = [Move(file.path, file.etag, file.path.replace("orders/", "orders/_processed/r1/", 1)) for file in landed.files]
-    assert len(list(archive(zone.files, moves))) == ODD_FILES
+    assert len(list(archive_files(zone.files, moves))) == ODD_FILES
     assert all(name.startswith(("_processed/r1/", "_quarantine/")) for name in zone.left())
     assert f"{ZONE.folder}/_processed/r1/a%20b.csv" in {file.path for file in zone.files.list(ZONE.folder)}

@@ -9,7 +9,7 @@ import pytest
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
 from lakebed.landing import ZoneSpec, open_zone
-from lakebed.landing.checking.read_groups import ReadGroup, drift, reading_columns, target_types
+from lakebed.landing.checking.read_groups import ReadGroup, columns_to_read, schema_difference, target_types
 from lakebed.landing.type_text import parse_type
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileInfo, FileRows, UnreadableFiles
@@ -189,9 +189,9 @@ def test_nested_columns_of_parquet_files_that_do_not_go_together_are_refused() -
 def test_text_is_read_into_the_targets_types_and_parquet_as_it_is() -> None:
     target = {name: parse_type(text) for name, text in {"id": "bigint", "n": "struct<x:int,y:int>", "more": "string"}.items()}
     parquet = alike("parquet", n="struct<x:int>", ID="timestamp(9)")
-    assert reading_columns(parquet, target) == (Field("n", "struct<`x`:int,`y`:int>"), Field("ID", "timestamp(9)"))
-    assert reading_columns(alike("csv", more="int", Id="int"), target) == (Field("more", "string"), Field("Id", "bigint"))
-    assert reading_columns(alike("json", ID="int"), target)[0] == Field("ID", "bigint")
+    assert columns_to_read(parquet, target) == (Field("n", "struct<`x`:int,`y`:int>"), Field("ID", "timestamp(9)"))
+    assert columns_to_read(alike("csv", more="int", Id="int"), target) == (Field("more", "string"), Field("Id", "bigint"))
+    assert columns_to_read(alike("json", ID="int"), target)[0] == Field("ID", "bigint")
 
 
 @pytest.mark.parametrize(
@@ -208,11 +208,11 @@ def test_text_is_read_into_the_targets_types_and_parquet_as_it_is() -> None:
     ],
 )
 def test_columns_that_are_not_the_expected_ones_are_drift(member: ReadGroup, said: str) -> None:
-    assert drift(member, ZoneSpec(expected_schema={"id": "bigint", "day": "date"})) == said
+    assert schema_difference(member, ZoneSpec(expected_schema={"id": "bigint", "day": "date"})) == said
 
 
 def test_a_csv_file_cannot_hold_a_nested_column() -> None:
-    assert "a CSV file cannot hold" in drift(alike("csv", n="string"), ZoneSpec(expected_schema={"n": "array<int>"}))
+    assert "a CSV file cannot hold" in schema_difference(alike("csv", n="string"), ZoneSpec(expected_schema={"n": "array<int>"}))
 
 
 def test_a_file_without_a_byte_has_no_rows_and_is_processed_or_is_bad_as_the_zone_says() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
-from lakebed.landing import Frozen, ZoneSpec, freeze, recheck
+from lakebed.landing import FrozenFiles, ZoneSpec, freeze, require_unchanged
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile, FileInfo
 
@@ -33,7 +33,9 @@ class Clocked(MemoryFiles):
             yield FileInfo(file.path, file.size, file.etag, self.written.get(file.path, NOW))
 
 
-def frozen(files: Clocked, *, meanwhile: Callable[[], None] = lambda: None, settle: float = 1.0) -> tuple[Frozen, list[float]]:
+def frozen(
+    files: Clocked, *, meanwhile: Callable[[], None] = lambda: None, settle: float = 1.0
+) -> tuple[FrozenFiles, list[float]]:
     slept: list[float] = []
 
     def sleep(seconds: float) -> None:
@@ -109,11 +111,11 @@ def test_a_file_that_changed_after_it_was_read_stops_the_publication(how: str) -
     files.land("a.csv", b"x", age=60)
     files.land("b.csv", b"x", age=60)
     found, _ = frozen(files)
-    recheck(files, found.files)
+    require_unchanged(files, found.files)
     if how == "replaced":
         files.land("b.csv", b"y", age=0)
     else:
         files.delete(f"{ZONE.folder}/b.csv")
     with pytest.raises(BadFiles, match=r"b\.csv changed or vanished .* Nothing was published") as refused:
-        recheck(files, found.files)
+        require_unchanged(files, found.files)
     assert "a.csv" not in str(refused.value)

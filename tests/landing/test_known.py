@@ -12,8 +12,8 @@ import pytest
 from lakebed.engines.files import FolderFiles
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import UsageError
-from lakebed.landing import archived_places, digests, recognise, requeue
-from lakebed.landing.digest import would_have
+from lakebed.landing import archived_places, bring_back_files, content_digests, recognise_files
+from lakebed.landing.digest import would_have_etag
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile, FileInfo, Files
 
@@ -28,7 +28,7 @@ def land(files: Files, name: str, data: bytes = b"id\n1\n") -> FileInfo:
 
 def took(files: Files, file: FileInfo, run_id: str = "r1", *, by_older: bool = False, at: float = 1.0) -> ConsumedFile:
     """What the ledger holds of a file, as this Lakebed writes it or one of before."""
-    digest = "" if by_older else digests(files, [file], [])[file.path]
+    digest = "" if by_older else content_digests(files, [file], [])[file.path]
     return ConsumedFile(ORDERS, ZONE, file.path, file.etag, file.size, run_id, digest=digest, taken_at=at)
 
 
@@ -46,9 +46,9 @@ def test_a_restored_folders_files_are_those_that_were_taken(tmp_path: Path, by_o
     restored = copied(tmp_path / "lake", with_times=True)
     (file,) = restored.list()
     assert file.etag != row.etag
-    (seen,) = recognise(restored, [file], [row])
+    (seen,) = recognise_files(restored, [file], [row])
     assert (seen.path, seen.etag, seen.new_path, seen.new_etag) == (row.path, row.etag, file.path, file.etag)
-    assert recognise(restored, [file], [replace(row, etag=file.etag)]) == ()
+    assert recognise_files(restored, [file], [replace(row, etag=file.etag)]) == ()
 
 
 def test_a_folder_restored_without_its_times_is_known_by_content(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_folder_restored_without_its_times_is_known_by_content(tmp_path: Path)
     rows = [took(files, land(files, "a.csv")), took(files, land(files, "b.csv"))]
     restored = copied(tmp_path / "lake", with_times=False)
     land(restored, "b.csv", b"id\n2\n")
-    assert [seen.path for seen in recognise(restored, restored.list(), rows)] == [rows[0].path]
+    assert [seen.path for seen in recognise_files(restored, restored.list(), rows)] == [rows[0].path]
 
 
 @pytest.mark.parametrize("same_time", [False, True])
@@ -70,24 +70,24 @@ def test_another_file_of_the_same_size_in_its_place_is_a_new_file(tmp_path: Path
         os.utime(tmp_path / "other", ns=(place.stat().st_mtime_ns,) * 2)
     (tmp_path / "other").replace(place)
     assert files.info(first.path).size == first.size
-    assert recognise(files, files.list(ZONE.folder), [row]) == ()
+    assert recognise_files(files, files.list(ZONE.folder), [row]) == ()
 
 
 def test_a_file_that_comes_again_after_another_had_its_name_is_a_new_file(tmp_path: Path) -> None:
     files = FolderFiles(tmp_path)
     rows = [took(files, land(files, "a.csv", data), f"r{at}", at=at) for at, data in ((1.0, b"id\n1\n"), (2.0, b"id\n2\n"))]
     again = land(files, "a.csv", b"id\n1\n")
-    assert recognise(files, [again], rows) == ()
+    assert recognise_files(files, [again], rows) == ()
     again = land(files, "a.csv", b"id\n2\n")
-    assert [seen.etag for seen in recognise(files, [again], rows)] == [rows[1].etag]
+    assert [seen.etag for seen in recognise_files(files, [again], rows)] == [rows[1].etag]
 
 
 def test_what_the_ledger_has_a_hash_of_is_not_read_again() -> None:
     files = MemoryFiles()
     file = land(files, "a.csv")
-    assert digests(files, [file], []) == {file.path: sha256(b"id\n1\n").hexdigest()}
-    assert digests(files, [file], [replace(took(files, file), digest="known")]) == {file.path: "known"}
-    assert digests(files, [replace(file, etag=f'"{"a" * 32}"'), replace(file, etag=f'"{"a" * 32}-7"')], []) == {}
+    assert content_digests(files, [file], []) == {file.path: sha256(b"id\n1\n").hexdigest()}
+    assert content_digests(files, [file], [replace(took(files, file), digest="known")]) == {file.path: "known"}
+    assert content_digests(files, [replace(file, etag=f'"{"a" * 32}"'), replace(file, etag=f'"{"a" * 32}-7"')], []) == {}
 
 
 @pytest.mark.parametrize("part", [5 * MIB, 8 * MIB, 0])
@@ -96,12 +96,12 @@ def test_a_file_that_another_program_copied_within_a_bucket_is_known_by_its_old_
     file = land(files, "a.bin", data)
     parts = [data[at : at + part] for at in range(0, len(data), part)] if part else [data]
     together = md5(b"".join(md5(one).digest() for one in parts)).hexdigest()
-    assert would_have(files, file, f'"{together}-{len(parts)}"')
-    assert would_have(files, file, f'"{md5(data).hexdigest()}"')
+    assert would_have_etag(files, file, f'"{together}-{len(parts)}"')
+    assert would_have_etag(files, file, f'"{md5(data).hexdigest()}"')
     other = land(files, "b.bin", data[:-1] + b"x")
-    assert not would_have(files, other, f'"{together}-{len(parts)}"')
-    assert not would_have(files, other, f'"{md5(data).hexdigest()}"')
-    assert not would_have(files, other, "11-18ffb-2a")
+    assert not would_have_etag(files, other, f'"{together}-{len(parts)}"')
+    assert not would_have_etag(files, other, f'"{md5(data).hexdigest()}"')
+    assert not would_have_etag(files, other, "11-18ffb-2a")
 
 
 def archived(name: str, *, etag: str = "e", size: int = 5, run: str = "r1") -> FileInfo:
@@ -128,7 +128,7 @@ def test_an_archived_file_lies_where_the_ledger_says_or_where_older_lakebeds_bro
 
 
 def requeued(files: Files, *rows: ConsumedFile) -> list[str]:
-    return [seen.new_path.removeprefix(f"{ZONE.folder}/") for seen in requeue(files, rows)]
+    return [seen.new_path.removeprefix(f"{ZONE.folder}/") for seen in bring_back_files(files, rows)]
 
 
 def to_archive(files: Files, name: str, run: str = "r1", *, etag: str | None = None) -> ConsumedFile:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lakebed.errors import BadName
-from lakebed.landing import Move, ZoneSpec, archivable, fits_pattern, fresh, waiting
+from lakebed.landing import Move, ZoneSpec, data_files, matches_pattern, not_consumed, plan_archive
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile, FileInfo
 
@@ -42,12 +42,12 @@ def took(table: TableName, below: str, etag: str = "1", run_id: str = "r1") -> C
     ],
 )
 def test_hidden_unfinished_and_reserved_names_do_not_count(below: str, counts: bool) -> None:
-    assert (waiting([file(below)], ZONE) != ()) is counts
+    assert (data_files([file(below)], ZONE) != ()) is counts
 
 
 def test_files_of_another_zone_do_not_count() -> None:
     other = FileInfo("shop/landing/orders2/a.csv", 1, "1", datetime(2026, 1, 1, tzinfo=UTC))
-    assert waiting([other], ZONE) == ()
+    assert data_files([other], ZONE) == ()
 
 
 @pytest.mark.parametrize(
@@ -74,39 +74,39 @@ def test_files_of_another_zone_do_not_count() -> None:
     ],
 )
 def test_a_pattern_fits_the_path_below_the_zone_or_the_bare_name(pattern: str, below: str, fits: bool) -> None:
-    assert fits_pattern(below, pattern) is fits
+    assert matches_pattern(below, pattern) is fits
 
 
 def test_a_pattern_that_is_none_is_refused() -> None:
     with pytest.raises(BadName, match="brackets"):
-        fits_pattern("a.csv", "[z-a].csv")
+        matches_pattern("a.csv", "[z-a].csv")
 
 
 def test_the_zones_own_pattern_and_the_pipelines_must_both_fit() -> None:
     files = [file("eu_1.csv"), file("eu_1.json"), file("us_1.csv")]
-    assert waiting(files, ZONE, pattern="eu_*", spec=ZoneSpec(pattern="*.csv")) == (files[0],)
+    assert data_files(files, ZONE, pattern="eu_*", spec=ZoneSpec(pattern="*.csv")) == (files[0],)
 
 
 def test_a_replaced_file_is_a_new_file() -> None:
     files = [file("a.csv", "1"), file("b.csv", "2")]
-    assert fresh(files, [took(ORDERS, "a.csv", "1"), took(ORDERS, "b.csv", "1")]) == (files[1],)
+    assert not_consumed(files, [took(ORDERS, "a.csv", "1"), took(ORDERS, "b.csv", "1")]) == (files[1],)
 
 
 def test_a_file_is_archived_when_all_its_readers_have_it() -> None:
     readers = [(ORDERS, None), (AUDIT, "*.csv")]
     files = [file("sub/a.csv"), file("b.csv"), file("c.json"), file("d.csv")]
     consumed = [took(ORDERS, name) for name in ("sub/a.csv", "b.csv", "c.json")] + [took(AUDIT, "sub/a.csv", run_id="r2")]
-    assert archivable(files, consumed, readers) == (
+    assert plan_archive(files, consumed, readers) == (
         Move("shop/landing/orders/sub/a.csv", "1", "shop/landing/orders/_processed/r2/sub/a.csv"),
         Move("shop/landing/orders/c.json", "1", "shop/landing/orders/_processed/r1/c.json"),  # AUDIT does not read JSON
     )
 
 
 def test_a_file_that_was_replaced_or_has_no_reader_any_more_stays() -> None:
-    assert archivable([file("a.csv", "2")], [took(ORDERS, "a.csv", "1")], [(ORDERS, None)]) == ()
-    assert archivable([file("a.csv")], [took(ORDERS, "a.csv")], []) == ()
-    assert archivable([file("a.csv")], [took(ORDERS, "a.csv")], [(ORDERS, "*.json")]) == ()
+    assert plan_archive([file("a.csv", "2")], [took(ORDERS, "a.csv", "1")], [(ORDERS, None)]) == ()
+    assert plan_archive([file("a.csv")], [took(ORDERS, "a.csv")], []) == ()
+    assert plan_archive([file("a.csv")], [took(ORDERS, "a.csv")], [(ORDERS, "*.json")]) == ()
 
 
 def test_what_was_archived_is_not_archived_again() -> None:
-    assert archivable([file("_processed/r1/a.csv")], [took(ORDERS, "_processed/r1/a.csv")], [(ORDERS, None)]) == ()
+    assert plan_archive([file("_processed/r1/a.csv")], [took(ORDERS, "_processed/r1/a.csv")], [(ORDERS, None)]) == ()

@@ -7,7 +7,7 @@ import pytest
 from lakebed.engines.files import FolderFiles
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadName, FileExists
-from lakebed.landing import ZoneSpec, freeze, put, put_path
+from lakebed.landing import ZoneSpec, freeze, put_file, put_local_file
 from lakebed.names import ZoneName
 
 ZONE = ZoneName("shop", "orders")
@@ -29,7 +29,7 @@ ZONE = ZoneName("shop", "orders")
 )
 def test_a_file_keeps_its_name(name: str, tmp_path: Path) -> None:
     files = FolderFiles(tmp_path)
-    assert put(files, ZONE, name, b"id\n").path == f"shop/landing/orders/{name}"
+    assert put_file(files, ZONE, name, b"id\n").path == f"shop/landing/orders/{name}"
     assert (tmp_path / "shop/landing/orders" / name).read_bytes() == b"id\n"
 
 
@@ -60,23 +60,23 @@ def test_a_file_keeps_its_name(name: str, tmp_path: Path) -> None:
 )
 def test_a_name_that_leads_elsewhere_or_would_not_be_read_is_refused(name: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(BadName, match=why):
-        put(FolderFiles(tmp_path / "lake"), ZONE, name, b"id\n")
+        put_file(FolderFiles(tmp_path / "lake"), ZONE, name, b"id\n")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_a_file_is_replaced_only_on_demand() -> None:
     files = MemoryFiles()
-    put(files, ZONE, "a.csv", b"1")
+    put_file(files, ZONE, "a.csv", b"1")
     with pytest.raises(FileExists, match="--replace"):
-        put(files, ZONE, "a.csv", b"2")
-    assert files.read(put(files, ZONE, "a.csv", b"2", replace=True).path) == b"2"
+        put_file(files, ZONE, "a.csv", b"2")
+    assert files.read(put_file(files, ZONE, "a.csv", b"2", replace=True).path) == b"2"
 
 
 def test_samples_go_to_their_own_folder(tmp_path: Path) -> None:
     files = MemoryFiles()
     (tmp_path / "Orders 1.csv").write_bytes(b"id\n")
-    assert put_path(files, ZONE, tmp_path / "Orders 1.csv").path == "shop/landing/orders/Orders 1.csv"
-    put_path(files, ZONE, tmp_path / "Orders 1.csv", name="s.csv", sample=True)
+    assert put_local_file(files, ZONE, tmp_path / "Orders 1.csv").path == "shop/landing/orders/Orders 1.csv"
+    put_local_file(files, ZONE, tmp_path / "Orders 1.csv", name="s.csv", sample=True)
     assert [file.path for file in freeze(files, ZONE, ZoneSpec(settle_seconds=0)).files] == ["shop/landing/orders/Orders 1.csv"]
 
 
@@ -90,8 +90,8 @@ def test_nothing_outside_the_lake_is_read_or_written_through_links(tmp_path: Pat
     files = FolderFiles(tmp_path / "lake")
     assert freeze(files, ZONE, ZoneSpec(settle_seconds=0)).files == ()
     with pytest.raises(BadName, match="out of the lake"):
-        put(files, ZONE, "folder/a.csv", b"id\n")
-    put(files, ZONE, "link.csv", b"id\n2\n", replace=True)  # the link goes, what it led to stays
+        put_file(files, ZONE, "folder/a.csv", b"id\n")
+    put_file(files, ZONE, "link.csv", b"id\n2\n", replace=True)  # the link goes, what it led to stays
     assert (outside / "secret.csv").read_text() == "id\n1\n"
     assert sorted(path.name for path in outside.iterdir()) == ["secret.csv"]
 

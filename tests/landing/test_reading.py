@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 
 from lakebed.errors import BadFiles
-from lakebed.landing import open_zone, recheck
+from lakebed.landing import open_zone, require_unchanged
 from tests.landing.zones import ODD_FILES, RUN, ZONE, Zone, cut, flipped, land_odd_names, parquet, reasons, zipped
 
 pytestmark = pytest.mark.spark
@@ -277,8 +277,8 @@ def test_archived_files_can_be_read_where_they_lie(zone: Zone) -> None:
 def test_a_file_changed_between_reading_and_publishing_is_noticed(zone: Zone) -> None:
     zone.land("a.csv", "id,v\n1,x\n")
     landed = zone.open()
-    recheck(zone.files, landed.files)
+    require_unchanged(zone.files, landed.files)
     zone.land("a.csv", "id,v\n2,y\n")
     with pytest.raises(BadFiles, match="Nothing was published"):
-        recheck(zone.files, landed.files)
+        require_unchanged(zone.files, landed.files)
     assert datetime.now(UTC) > landed.files[0].modified

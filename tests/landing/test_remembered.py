@@ -9,9 +9,9 @@ import pytest
 
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
-from lakebed.landing import Landed, RememberedTypes, Type, ZoneSpec, join_types, open_zone, parse_type
-from lakebed.landing.checking.misfits import advice, misfit
-from lakebed.landing.checking.remembered_types import Taken, read_as
+from lakebed.landing import RememberedTypes, Type, ZoneRows, ZoneSpec, join_types, open_zone, parse_type
+from lakebed.landing.checking.remembered_types import ColumnTypes, read_as
+from lakebed.landing.checking.value_faults import advice, does_not_fit
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileRows
 
@@ -23,28 +23,30 @@ def types(**texts: str) -> dict[str, Type]:
 def test_a_column_is_taken_for_more_only_where_the_table_follows_and_zone_yaml_says_nothing() -> None:
     known, shown = types(a="int", b="int", c="int"), types(A="bigint", b="string", c="bigint", d="date")
     spec = ZoneSpec.model_validate({"types": {"C": "int"}})
-    taken = Taken(RememberedTypes(known, follows=lambda before, after: after.name == "bigint"), spec)
+    taken = ColumnTypes(RememberedTypes(known, may_widen=lambda before, after: after.name == "bigint"), spec)
     assert taken.widen(shown)
     assert taken.types == types(a="bigint", b="int", c="int")
     assert taken.widened == {"a"}
     assert not taken.widen(shown)
-    taken.begin_again()
+    taken.reset()
     assert taken.types == types(a="int", b="int", c="int")
-    assert not Taken(RememberedTypes(known), spec).widen(shown)
+    assert not ColumnTypes(RememberedTypes(known), spec).widen(shown)
 
 
 def test_what_is_remembered_does_not_count_where_zone_yaml_says_how_to_read() -> None:
     remembered = RememberedTypes(types(a="int"))
-    assert Taken(remembered, ZoneSpec(infer_types=False)).of("a") is None
-    assert Taken(remembered, ZoneSpec(expected_schema={"a": "string"})).of("a") is None
-    assert Taken(remembered, ZoneSpec(types={"A": "string"})).of("a") == parse_type("string")
+    assert ColumnTypes(remembered, ZoneSpec(infer_types=False)).of("a") is None
+    assert ColumnTypes(remembered, ZoneSpec(expected_schema={"a": "string"})).of("a") is None
+    assert ColumnTypes(remembered, ZoneSpec(types={"A": "string"})).of("a") == parse_type("string")
 
 
 def test_another_table_that_may_take_a_file_is_named() -> None:
-    asked = RememberedTypes(types(a="int", b="int"), wanted=lambda name, _, wider: f"for {name} {wider}" if name == "b" else "")
-    taken = Taken(asked, ZoneSpec())
-    assert taken.wanted_by(types(a="bigint")) == ""
-    assert taken.wanted_by(types(a="bigint", b="string")) == "for b string"
+    asked = RememberedTypes(
+        types(a="int", b="int"), other_reader=lambda name, _, wider: f"for {name} {wider}" if name == "b" else ""
+    )
+    taken = ColumnTypes(asked, ZoneSpec())
+    assert taken.other_reader(types(a="bigint")) == ""
+    assert taken.other_reader(types(a="bigint", b="string")) == "for b string"
 
 
 @pytest.mark.parametrize(
@@ -76,8 +78,8 @@ def test_records_are_read_as_before_and_new_fields_inside_them_are_not_dropped(k
     ],
 )  # fmt: skip
 def test_values_that_are_surely_not_of_a_type_are_found(value: object, type_: str, unfit: bool) -> None:
-    assert misfit(value, type_, ZoneSpec(nulls=("NA",))) == unfit
-    assert misfit("7", "int", ZoneSpec(), json=True)
+    assert does_not_fit(value, type_, ZoneSpec(nulls=("NA",))) == unfit
+    assert does_not_fit("7", "int", ZoneSpec(), json=True)
 
 
 def test_the_setting_that_would_make_a_value_fit_is_named() -> None:
@@ -103,7 +105,9 @@ class Values:
 
     def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...]:
         self.asked.append("check")
-        found = [(path, misfit(self.values[path], group.columns[0].type, ZoneSpec())) for group in groups for path in group.paths]
+        found = [
+            (path, does_not_fit(self.values[path], group.columns[0].type, ZoneSpec())) for group in groups for path in group.paths
+        ]
         return tuple(FileRows(path, 1, corrupt=int(unfit), filled=(1,)) for path, unfit in found)
 
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
@@ -123,10 +127,16 @@ class Values:
 
 
 def _shown(value: str) -> str:
-    return "int" if not misfit(value, "int", ZoneSpec()) else "bigint" if not misfit(value, "bigint", ZoneSpec()) else "string"
+    return (
+        "int"
+        if not does_not_fit(value, "int", ZoneSpec())
+        else "bigint"
+        if not does_not_fit(value, "bigint", ZoneSpec())
+        else "string"
+    )
 
 
-def opened(values: Mapping[str, str], remembered: RememberedTypes) -> tuple[Landed, Values]:
+def opened(values: Mapping[str, str], remembered: RememberedTypes) -> tuple[ZoneRows, Values]:
     files, zone = MemoryFiles(), ZoneName("shop", "z")
     chosen = [files.write(f"{zone.folder}/{name}.csv", f"n\n{value}\n".encode()) for name, value in values.items()]
     reader = Values({f"{zone.folder}/{name}.csv": value for name, value in values.items()})
@@ -151,19 +161,21 @@ def test_a_file_that_does_not_fit_is_bad_and_the_others_are_read_as_ever() -> No
 
 
 def test_where_a_table_follows_a_column_becomes_as_wide_as_its_good_files_need_and_no_wider() -> None:
-    follows = RememberedTypes(types(n="int"), follows=lambda _, after: after.name == "bigint")
+    follows = RememberedTypes(types(n="int"), may_widen=lambda _, after: after.name == "bigint")
     landed, _ = opened({"a": "1", "b": BIG, "c": "x", "d": "2"}, follows)
     assert (landed.frame, [one.path[-5:] for one in landed.set_aside]) == ("bigint", ["c.csv"])
     assert landed.checked
     assert (landed.checked.learned, landed.checked.widened) == (types(n="bigint"), frozenset({"n"}))
     kept, _ = opened({"a": "1", "c": "x"}, follows)
     assert (kept.frame, len(kept.set_aside)) == ("int", 1)
-    anything, _ = opened({"a": "1", "c": "x"}, RememberedTypes(types(n="int"), follows=lambda *_: True))
+    anything, _ = opened({"a": "1", "c": "x"}, RememberedTypes(types(n="int"), may_widen=lambda *_: True))
     assert (anything.frame, anything.set_aside) == ("string", ())
 
 
 def test_a_file_that_another_table_may_take_stays_where_it_is_and_the_run_fails() -> None:
-    wanted = RememberedTypes(types(n="int"), wanted=lambda _, before, after: "shop.bronze.b" if after.name == "bigint" else "")
+    wanted = RememberedTypes(
+        types(n="int"), other_reader=lambda _, before, after: "shop.bronze.b" if after.name == "bigint" else ""
+    )
     with pytest.raises(BadFiles, match=r"shop.bronze.b, which reads the zone too, may take them: shop/landing/z/b.csv: 1 of 1"):
         opened({"a": "1", "b": BIG}, wanted)
     landed, _ = opened({"a": "1", "c": "x"}, wanted)

@@ -8,23 +8,23 @@ import pytest
 
 from lakebed.engines.memory import MemoryFiles
 from lakebed.landing import ZoneSpec
-from lakebed.landing.checking.read_groups import group
+from lakebed.landing.checking.read_groups import group_files
 from lakebed.landing.formats.sniff import sniff, sniff_all
-from lakebed.landing.formats.sniffed import Bad, Sniffed
-from lakebed.landing.formats.verify import damage
+from lakebed.landing.formats.sniffed import BadFile, SniffedFile
+from lakebed.landing.formats.verify import find_damage
 from tests.landing.zones import cut, parquet, zipped
 
 BIG = "id,name\n" + "".join(f"{number},name {number * 7919 % 100003}\n" for number in range(20_000))
 
 
-def look(name: str, data: bytes | str, **settings: Any) -> Sniffed | Bad:
+def look(name: str, data: bytes | str, **settings: Any) -> SniffedFile | BadFile:
     files = MemoryFiles()
     file = files.write(f"shop/landing/orders/{name}", data.encode() if isinstance(data, str) else data)
     return sniff(files, file, ZoneSpec.model_validate(settings))
 
 
-def options(seen: Sniffed | Bad) -> Mapping[str, str]:
-    assert isinstance(seen, Sniffed), seen
+def options(seen: SniffedFile | BadFile) -> Mapping[str, str]:
+    assert isinstance(seen, SniffedFile), seen
     return dict(seen.options)
 
 
@@ -56,10 +56,10 @@ def test_the_header_of_a_csv_file(
 ) -> None:
     seen = look(name, data, **settings)
     if columns is None:
-        assert isinstance(seen, Bad)
+        assert isinstance(seen, BadFile)
         assert "control characters" in seen.reason
     else:
-        assert isinstance(seen, Sniffed), seen
+        assert isinstance(seen, SniffedFile), seen
         assert seen.columns == columns
 
 
@@ -102,7 +102,7 @@ def test_the_header_of_a_csv_file(
 )
 def test_a_file_that_cannot_be_what_it_says_is_bad(name: str, data: bytes | str, settings: dict[str, Any], reason: str) -> None:
     seen = look(name, data, **settings)
-    assert isinstance(seen, Bad), seen
+    assert isinstance(seen, BadFile), seen
     assert reason in seen.reason
 
 
@@ -134,13 +134,13 @@ def test_a_csv_file_of_one_column_may_always_hold_line_breaks() -> None:
 
 
 def test_a_stray_quote_at_the_end_is_not_an_open_one() -> None:
-    assert isinstance(look("a.csv", 'id,v\n1,5" pipe'), Sniffed)
+    assert isinstance(look("a.csv", 'id,v\n1,5" pipe'), SniffedFile)
 
 
 def test_a_parquet_file_tells_its_columns_its_rows_and_its_nanoseconds() -> None:
     times = pyarrow.array([1, 2], pyarrow.timestamp("ns"))
     seen = look("a.parquet", parquet({"id": [1, 2], "at": times, "utc": times.cast(pyarrow.timestamp("ns", "UTC"))}))
-    assert isinstance(seen, Sniffed)
+    assert isinstance(seen, SniffedFile)
     assert (seen.columns, seen.rows) == (("id", "at", "utc"), 2)
     assert seen.nanos == (("at", "timestamp_ntz(9)"), ("utc", "timestamp(9)"))
 
@@ -159,7 +159,7 @@ def test_a_look_reads_the_ends_of_a_file_and_not_the_whole() -> None:
     for name, data in (("a.csv", BIG * 20), ("a.json", '{"id": 1}\n' * 500_000), ("a.parquet", parquet({"id": [*rows]}))):
         file = files.write(f"shop/landing/orders/{name}", data.encode() if isinstance(data, str) else data)
         files.read_bytes = 0
-        assert isinstance(sniff(files, file, ZoneSpec()), Sniffed)
+        assert isinstance(sniff(files, file, ZoneSpec()), SniffedFile)
         assert 0 < files.read_bytes <= 256 * 1024 < file.size
 
 
@@ -178,8 +178,8 @@ def test_files_with_other_headers_orders_or_formats_are_read_apart() -> None:
         "j.parquet": parquet({"id": [10]}),
     }
     infos = [files.write(name, data.encode() if isinstance(data, str) else data) for name, data in landed.items()]
-    seen = [one for one in sniff_all(files, infos, ZoneSpec()) if isinstance(one, Sniffed)]
-    assert [[file.path[0] for file in member.files] for member in group(seen)] == [
+    seen = [one for one in sniff_all(files, infos, ZoneSpec()) if isinstance(one, SniffedFile)]
+    assert [[file.path[0] for file in member.files] for member in group_files(seen)] == [
         ["a", "b", "c"], ["d"], ["e"], ["f"], ["g"], ["h", "j"], ["i"],
     ]  # fmt: skip
 
@@ -209,6 +209,6 @@ def test_a_close_look_finds_what_is_wrong_with_the_bytes(
 ) -> None:
     files, spec = MemoryFiles(), ZoneSpec.model_validate(settings)
     file = files.write(name, data.encode() if isinstance(data, str) else data)
-    found = damage(files, file, spec, multiline=spec.multiline)
+    found = find_damage(files, file, spec, multiline=spec.multiline)
     assert found.startswith(said) if said.startswith(("line", "the")) else said in found
     assert bool(found) is bool(said)

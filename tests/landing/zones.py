@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.files import FolderFiles
 from lakebed.engines.spark import SparkCompute, Staging
-from lakebed.landing import Landed, ZoneSpec, freeze, open_zone
+from lakebed.landing import ZoneRows, ZoneSpec, freeze, open_zone
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileRows, Files, UnreadableFiles
 from lakebed.settings import Root
@@ -74,7 +74,7 @@ class Zone:
         return [file.path.removeprefix(f"{ZONE.folder}/") for file in self.files.list(ZONE.folder)]
 
 
-def reasons(landed: Landed) -> dict[str, str]:
+def reasons(landed: ZoneRows) -> dict[str, str]:
     """Why files were set aside, by their bare names."""
     return {one.path.rpartition("/")[2]: one.reason for one in landed.set_aside}
 

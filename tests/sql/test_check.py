@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lakebed.errors import BadPipeline
-from lakebed.sql import Query, check_query
+from lakebed.sql import CheckedQuery, check_query
 from tests.sql.attacks import ATTACKS
 from tests.sql.queries import COLUMNS, COMMENTS, VALID, WRONG_NAMES, WRONG_SYNTAX
 
@@ -101,7 +101,7 @@ def test_no_place_in_a_query_hides_an_attack(wrap: str, text: str) -> None:
 )
 def test_a_query_loses_its_comments_and_its_end_and_keeps_its_lines(text: str, kept: str) -> None:
     query = check_query(text, where="a.sql")
-    assert query == Query(kept, ())
+    assert query == CheckedQuery(kept, ())
     assert check_query(f"SELECT * FROM ({query.text})", where="a.sql")
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from lakebed.errors import BadPipeline, RunFailed
-from lakebed.templates import confined, render
+from lakebed.templates import render
+from lakebed.templates import render_confined as confined
 from tests.templates.attacks import ATTACKS, Attempt
 from tests.templates.examples import WHERE, values
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakebed.errors import BadPipeline
-from lakebed.templates import declared, render
+from lakebed.templates import read_declarations, render
 from lakebed.templates.child import respond
 from tests.templates.examples import FIRST_RUN, SEED, WHERE, values
 
@@ -188,7 +188,7 @@ PIECES = [
 def test_simple_templates_give_what_jinja_gives_line_by_line(source: str) -> None:
     given_values = values(vars={"country": "DE", "limit": 5, "lines": "c\nd"})
     try:
-        assert declared(source, where=WHERE).simple
+        assert read_declarations(source, where=WHERE).simple
     except BadPipeline:
         return
     ours = render(source, given_values, where=WHERE)

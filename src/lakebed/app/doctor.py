@@ -84,10 +84,10 @@ def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> Doc
 def _spark(lake: Lake) -> DoctorFinding:
     """A remote Spark: whether it answers; a Connect server opens the lake, as it would for a run."""
     from lakebed.engines.spark.remote import close_remote, open_remote
-    from lakebed.engines.spark.start.masters import refuse_unreachable, shown
+    from lakebed.engines.spark.start.masters import require_reachable, shown
 
     spark = lake.settings.spark
-    refuse_unreachable(spark.master)
+    require_reachable(spark.master)
     if not spark.is_connect:
         where = shown(spark.master)
         return DoctorFinding(

@@ -66,10 +66,10 @@ class Queries:
 
     def _inspect(self, pinned: PinnedTable, about: str) -> Any:
         from lakebed.engines.iceberg import file_properties
-        from lakebed.engines.iceberg.scan.metadata_tables import inspected
+        from lakebed.engines.iceberg.scan.metadata_tables import metadata_rows
 
         snapshot = pinned.snapshot.id if pinned.snapshot else None
-        return inspected(pinned.pointer, snapshot, about, file_properties(self._settings.files))
+        return metadata_rows(pinned.pointer, snapshot, about, file_properties(self._settings.files))
 
     @property
     def _ground(self) -> QueryContext:

@@ -10,8 +10,8 @@ from typing import Literal
 
 from lakebed.app.pipelines import Pipelines
 from lakebed.errors import BadName, FileExists, FileMissing, UnknownName, UsageError, near, suggestion
-from lakebed.landing import ZONE_FILE, ZoneSpec, checked_name, fits_pattern, freeze, put_path
-from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, below_zone, is_data
+from lakebed.landing import ZONE_FILE, ZoneSpec, freeze, matches_pattern, put_local_file, require_file_name
+from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, is_data, path_in_zone
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines import PipelineSpec, read_zone
 from lakebed.pipelines.planning.ledger import known_files
@@ -130,11 +130,11 @@ class Zones:
         there = set() if replace else {file.path for file in self._files.list(folder)}
         chosen: dict[str, Path] = {}
         for path in paths:
-            place = f"{folder}/{checked_name(path.name)}"
+            place = f"{folder}/{require_file_name(path.name)}"
             if place in there or place in chosen:
                 raise FileExists(place)
             chosen[place] = path
-        return tuple(put_path(self._files, zone, path, replace=replace, sample=sample) for path in chosen.values())
+        return tuple(put_local_file(self._files, zone, path, replace=replace, sample=sample) for path in chosen.values())
 
     def _reason(self, file: FileInfo) -> str:
         if f"/{QUARANTINE}/" not in file.path:
@@ -183,7 +183,7 @@ class _Look:
 
     def seen(self, file: FileInfo, reason: str) -> ZoneFile | None:
         """How far a file has come; None for what is no file of the zone."""
-        below = below_zone(file.path, self.zone)
+        below = path_in_zone(file.path, self.zone)
         place, _, rest = below.partition("/")
         if place in _PLACES and rest:
             run, _, name = rest.partition("/") if place != SAMPLES else ("", "", rest)
@@ -192,7 +192,7 @@ class _Look:
             return None
         rows = self.takers.get((file.path, file.etag), ())
         has = tuple(row.table for row in rows)
-        wants = {table for table, pattern in self.readers if pattern is None or fits_pattern(below, pattern)}
+        wants = {table for table, pattern in self.readers if pattern is None or matches_pattern(below, pattern)}
         waits = tuple(sorted(wants - set(has)))
         state = "held" if any(row.state == "held" for row in rows) else self._state(file, below, waits, has)
         return ZoneFile(
@@ -215,6 +215,6 @@ class _Look:
     def _state(self, file: FileInfo, below: str, waits: tuple[TableName, ...], has: tuple[TableName, ...]) -> State:
         if not is_data(below) or file.path in self.changing:
             return "writing"
-        if self.spec.pattern and not fits_pattern(below, self.spec.pattern):
+        if self.spec.pattern and not matches_pattern(below, self.spec.pattern):
             return "ignored"
         return "waiting" if waits or not has else "taken"

@@ -1,26 +1,26 @@
 """Landing zones: files arrive, are frozen for a run, read with every row accounted for, and archived or set aside."""
 
-from lakebed.landing.archive import archive, processed, samples
+from lakebed.landing.archive import archive_files, processed_files, sample_files
+from lakebed.landing.bring_back import bring_back_files
 from lakebed.landing.checking.check import CheckedFiles
-from lakebed.landing.checking.parts import frame_of_some
+from lakebed.landing.checking.frames import frame_of_some
 from lakebed.landing.checking.reader import Reader
-from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, Follows, RememberedTypes
-from lakebed.landing.known import archived_places, digests, locate, recognise
-from lakebed.landing.links import links
+from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, MayWiden, RememberedTypes
+from lakebed.landing.known import archived_places, content_digests, locate_files, recognise_files
+from lakebed.landing.links import link_files
 from lakebed.landing.plan import (
     Move,
-    archivable,
     archiving_run,
-    below_run,
-    fits_pattern,
-    fits_zone_pattern,
-    fresh,
+    data_files,
     is_archived,
-    waiting,
+    matches_pattern,
+    matches_zone_pattern,
+    not_consumed,
+    path_in_run,
+    plan_archive,
 )
-from lakebed.landing.put import checked_name, put, put_path
-from lakebed.landing.requeue import requeue
-from lakebed.landing.run import Frozen, Landed, first_look, freeze, open_zone, recheck
+from lakebed.landing.put import put_file, put_local_file, require_file_name
+from lakebed.landing.run import FrozenFiles, ZoneRows, freeze, infer_zone_types, open_zone, require_unchanged
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec, load_zone
 from lakebed.landing.type_text import parse_type
 from lakebed.landing.types import Type, join_types
@@ -29,40 +29,40 @@ __all__ = [
     "NOTHING_REMEMBERED",
     "ZONE_FILE",
     "CheckedFiles",
-    "Follows",
-    "Frozen",
-    "Landed",
+    "FrozenFiles",
+    "MayWiden",
     "Move",
     "Reader",
     "RememberedTypes",
     "Type",
+    "ZoneRows",
     "ZoneSpec",
-    "archivable",
-    "archive",
+    "archive_files",
     "archived_places",
     "archiving_run",
-    "below_run",
-    "checked_name",
-    "digests",
-    "first_look",
-    "fits_pattern",
-    "fits_zone_pattern",
+    "bring_back_files",
+    "content_digests",
+    "data_files",
     "frame_of_some",
     "freeze",
-    "fresh",
+    "infer_zone_types",
     "is_archived",
     "join_types",
-    "links",
+    "link_files",
     "load_zone",
-    "locate",
+    "locate_files",
+    "matches_pattern",
+    "matches_zone_pattern",
+    "not_consumed",
     "open_zone",
     "parse_type",
-    "processed",
-    "put",
-    "put_path",
-    "recheck",
-    "recognise",
-    "requeue",
-    "samples",
-    "waiting",
+    "path_in_run",
+    "plan_archive",
+    "processed_files",
+    "put_file",
+    "put_local_file",
+    "recognise_files",
+    "require_file_name",
+    "require_unchanged",
+    "sample_files",
 ]

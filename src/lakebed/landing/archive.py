@@ -7,8 +7,8 @@ from itertools import count
 
 from lakebed.errors import FileExists, FileMissing
 from lakebed.landing.digest import content_digest
-from lakebed.landing.formats.sniffed import Bad
-from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, fits_pattern, is_data, is_folder
+from lakebed.landing.formats.sniffed import BadFile
+from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, is_data, is_folder, matches_pattern
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files, MovedFile, QuarantinedFile
@@ -16,22 +16,24 @@ from lakebed.ports import FileInfo, Files, MovedFile, QuarantinedFile
 _CHANGED = "it was changed while it was read, so it waits for the next run"
 
 
-def archive(files: Files, moves: Iterable[Move]) -> Iterator[MovedFile]:
+def archive_files(files: Files, moves: Iterable[Move]) -> Iterator[MovedFile]:
     """Carry out the moves whose files are still those that were read; gives what was moved, and where to, one by one."""
     return (there for move in moves if (there := _moved(files, move)))
 
 
-def set_aside(files: Files, bad: Iterable[Bad], zone: ZoneName, *, run_id: str, at: datetime) -> tuple[QuarantinedFile, ...]:
+def quarantine_files(
+    files: Files, bad: Iterable[BadFile], zone: ZoneName, *, run_id: str, at: datetime
+) -> tuple[QuarantinedFile, ...]:
     """Move bad files to the quarantine of a run, each with its reason beside it."""
     return tuple(_set_aside(files, one, zone, run_id, at) for one in bad)
 
 
-def processed(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
+def processed_files(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
     """Files that were read and archived before: what a full refresh reads too."""
     return tuple(_below(files, f"{zone.folder}/{PROCESSED}", spec, pattern, skip=1))
 
 
-def samples(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
+def sample_files(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
     """Files for previews."""
     return tuple(file for file in _below(files, f"{zone.folder}/{SAMPLES}", spec, pattern, skip=0) if file.size)
 
@@ -41,11 +43,11 @@ def _below(files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, sk
     globs = [glob for glob in (pattern, spec.pattern) if glob]
     for file in files.list(folder):
         name = "/".join(file.path.removeprefix(f"{folder}/").split("/")[skip:])
-        if name and is_data(name) and not is_folder(file) and all(fits_pattern(name, glob) for glob in globs):
+        if name and is_data(name) and not is_folder(file) and all(matches_pattern(name, glob) for glob in globs):
             yield file
 
 
-def _set_aside(files: Files, one: Bad, zone: ZoneName, run_id: str, at: datetime) -> QuarantinedFile:
+def _set_aside(files: Files, one: BadFile, zone: ZoneName, run_id: str, at: datetime) -> QuarantinedFile:
     below = one.file.path.removeprefix(f"{zone.folder}/")
     move = Move(one.file.path, one.file.etag, f"{zone.folder}/{QUARANTINE}/{run_id}/{below}")
     told = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hashlib import md5, sha256
 from math import ceil
 
-from lakebed.landing.formats.streams import opened
+from lakebed.landing.formats.streams import open_stream
 from lakebed.ports import FileInfo, Files
 
 _PIECE = 4 * 1024 * 1024
@@ -15,7 +15,7 @@ _OF_CONTENT = re.compile(r'"?([0-9a-f]{32})(?:-(\d{1,5}))?"?')
 _PARTS = (5, 6, 8, 10, 12, 15, 16, 17, 20, 24, 25, 32, 40, 48, 50, 64, 96, 100, 128, 192, 200, 256, 400, 500, 512, 1000, 1024)
 
 
-def is_of_content(etag: str) -> bool:
+def is_content_hash(etag: str) -> bool:
     """Whether an etag is made from the content, so that no other hash of it is needed."""
     return _OF_CONTENT.fullmatch(etag) is not None
 
@@ -28,7 +28,7 @@ def content_digest(files: Files, file: FileInfo) -> str:
     return digest.hexdigest()
 
 
-def would_have(files: Files, file: FileInfo, etag: str) -> bool:
+def would_have_etag(files: Files, file: FileInfo, etag: str) -> bool:
     """Whether a bucket would give the content this etag: as one piece, or in parts of the sizes that programs use."""
     found, now = _OF_CONTENT.fullmatch(etag), _OF_CONTENT.fullmatch(file.etag)
     if found is None or (now and not found[2] and not now[2]):  # two MD5s of whole contents, and they differ
@@ -67,6 +67,6 @@ def _md5_of_parts(files: Files, file: FileInfo, part: int) -> str:
 
 
 def _pieces(files: Files, file: FileInfo, size: int) -> Iterator[bytes]:
-    with opened(files, file, gzipped=False) as stream:
+    with open_stream(files, file, gzipped=False) as stream:
         while piece := stream.read(size):
             yield piece

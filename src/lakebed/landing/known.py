@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from lakebed.landing.digest import content_digest, is_of_content, would_have
-from lakebed.landing.plan import PROCESSED, below_zone, is_archived
+from lakebed.landing.digest import content_digest, is_content_hash, would_have_etag
+from lakebed.landing.plan import PROCESSED, is_archived, path_in_zone
 from lakebed.ports import ConsumedFile, FileInfo, Files, MovedFile
 
 _NUMBERED = re.compile(r"~\d+(?=\.|$)")  # see `archive`: where another file had the name
@@ -13,7 +13,7 @@ _AT_ONCE = 8
 Same = Callable[[FileInfo, ConsumedFile], bool]
 
 
-def recognise(files: Files, present: Iterable[FileInfo], rows: Iterable[ConsumedFile]) -> tuple[MovedFile, ...]:
+def recognise_files(files: Files, present: Iterable[FileInfo], rows: Iterable[ConsumedFile]) -> tuple[MovedFile, ...]:
     """Files that lie where they landed under another etag, and are the same: their lake was copied or restored.
 
     Another file of the same size in its place is a new file: where the ledger holds a hash of the content, that decides.
@@ -46,7 +46,7 @@ def is_same(files: Files, file: FileInfo, row: ConsumedFile) -> bool:
         return True
     if row.digest:
         return content_digest(files, file) == row.digest
-    return same_time(row.etag, file.etag) or would_have(files, file, row.etag)
+    return same_time(row.etag, file.etag) or would_have_etag(files, file, row.etag)
 
 
 def same_time(etag: str, other: str) -> bool:
@@ -55,10 +55,10 @@ def same_time(etag: str, other: str) -> bool:
     return "-" in size_and_time and size_and_time == other.rpartition("-")[0]
 
 
-def digests(files: Files, read: Iterable[FileInfo], known: Iterable[ConsumedFile]) -> dict[str, str]:
+def content_digests(files: Files, read: Iterable[FileInfo], known: Iterable[ConsumedFile]) -> dict[str, str]:
     """Hashes of the files' content, by path; none where the etag says as much. What the ledger knows is not read again."""
     told = {(row.path, row.etag): row.digest for row in known if row.digest}
-    unsaid = [file for file in read if not is_of_content(file.etag)]
+    unsaid = [file for file in read if not is_content_hash(file.etag)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = pool.map(lambda file: told.get((file.path, file.etag)) or content_digest(files, file), unsaid)
         return {file.path: digest for file, digest in zip(unsaid, found, strict=True)}
@@ -73,13 +73,13 @@ def archived_places(rows: Iterable[ConsumedFile], there: Mapping[str, FileInfo])
     unsaid = {key: group for key, group in groups.items() if not any(row.archived for row in group)}
     free = _by_name(info for path, info in there.items() if path not in set(told.values())) if unsaid else {}
     for key, group in unsaid.items():
-        candidates = free.get((group[0].zone.folder, below_zone(group[0].path, group[0].zone)), {})
+        candidates = free.get((group[0].zone.folder, path_in_zone(group[0].path, group[0].zone)), {})
         if place := next((run for run, info in candidates.items() if _fits(run, info, group)), None):
             told[key] = candidates.pop(place).path
     return told
 
 
-def locate(taken: Iterable[ConsumedFile], files: Iterable[FileInfo]) -> tuple[dict[str, ConsumedFile], tuple[str, ...]]:
+def locate_files(taken: Iterable[ConsumedFile], files: Iterable[FileInfo]) -> tuple[dict[str, ConsumedFile], tuple[str, ...]]:
     """Where files that were taken lie by now, path → as it was taken; and the former paths of those that are gone. Pure."""
     rows, there = list(taken), {file.path: file for file in files}
     places = archived_places(rows, {path: file for path, file in there.items() if is_archived(file)})

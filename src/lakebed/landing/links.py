@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lakebed.errors import BadFiles
-from lakebed.landing.formats.streams import opened
+from lakebed.landing.formats.streams import open_stream
 from lakebed.ports import FileInfo, Files
 
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]")
 _PIECE = 4 * 1024 * 1024
 
 
-def links(files: Files, frozen: Iterable[FileInfo], folder: Path) -> str:
+def link_files(files: Files, frozen: Iterable[FileInfo], folder: Path) -> str:
     """Fill a folder with the files, and nothing else: links where they lie on this machine, copies from a bucket.
 
     Returns a glob that fits exactly them. Names are made plain and told apart by numbers, so that they can stand in
@@ -36,6 +36,6 @@ def _bring(files: Files, file: FileInfo, to: Path) -> None:
         raise BadFiles(
             "the file changed after it was read.", where=file.path, safe="Nothing was published.", next="Run it again."
         )
-    with opened(files, file, gzipped=False) as stream, to.open("xb") as copy:
+    with open_stream(files, file, gzipped=False) as stream, to.open("xb") as copy:
         while piece := stream.read(_PIECE):
             copy.write(piece)

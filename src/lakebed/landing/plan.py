@@ -23,7 +23,7 @@ class Move:
     to: str
 
 
-def waiting(
+def data_files(
     files: Iterable[FileInfo], zone: ZoneName, *, pattern: str | None = None, spec: ZoneSpec | None = None
 ) -> tuple[FileInfo, ...]:
     """The zone's files that are meant to be read, empty ones among them. Hidden, unfinished and reserved names do not count."""
@@ -31,10 +31,10 @@ def waiting(
     return tuple(
         file
         for file in files
-        if (below := below_zone(file.path, zone))
+        if (below := path_in_zone(file.path, zone))
         and is_data(below)
         and not is_folder(file)
-        and all(fits_pattern(below, glob) for glob in patterns)
+        and all(matches_pattern(below, glob) for glob in patterns)
     )
 
 
@@ -43,18 +43,18 @@ def is_folder(file: FileInfo) -> bool:
     return not file.size and "." not in file.path.rpartition("/")[2]
 
 
-def fresh(files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]) -> tuple[FileInfo, ...]:
+def not_consumed(files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]) -> tuple[FileInfo, ...]:
     """The files that a table does not have yet, by its own rows of the ledger; one that was replaced is a new file."""
     have = {(row.path, row.etag) for row in consumed}
     return tuple(file for file in files if (file.path, file.etag) not in have)
 
 
-def fits_zone_pattern(file: ConsumedFile, pattern: str | None) -> bool:
+def matches_zone_pattern(file: ConsumedFile, pattern: str | None) -> bool:
     """Whether a file that was taken is among those that a pattern means."""
-    return pattern is None or fits_pattern(below_zone(file.path, file.zone), pattern)
+    return pattern is None or matches_pattern(path_in_zone(file.path, file.zone), pattern)
 
 
-def archivable(
+def plan_archive(
     present: Iterable[FileInfo], consumed: Iterable[ConsumedFile], consumers: Collection[tuple[TableName, str | None]]
 ) -> tuple[Move, ...]:
     """Moves for the files that every declared reader has taken, each to the folder of the run that took it last."""
@@ -65,16 +65,16 @@ def archivable(
     for file in present:
         rows = takers.get((file.path, file.etag), {})
         zone = next((row.zone for row in rows.values()), None)
-        if zone is None or not (below := below_zone(file.path, zone)) or not is_data(below):
+        if zone is None or not (below := path_in_zone(file.path, zone)) or not is_data(below):
             continue
-        readers = {table for table, pattern in consumers if pattern is None or fits_pattern(below, pattern)}
+        readers = {table for table, pattern in consumers if pattern is None or matches_pattern(below, pattern)}
         if readers and readers <= rows.keys():
             run_id = max(rows[table].run_id for table in readers)
             moves.append(Move(file.path, file.etag, f"{zone.folder}/{PROCESSED}/{run_id}/{below}"))
     return tuple(moves)
 
 
-def below_zone(path: str, zone: ZoneName) -> str:
+def path_in_zone(path: str, zone: ZoneName) -> str:
     """The path below the zone's folder; empty for what lies elsewhere."""
     folder = f"{zone.folder}/"
     return path.removeprefix(folder) if path.startswith(folder) else ""
@@ -84,7 +84,7 @@ def is_archived(file: FileInfo) -> bool:
     return f"/{PROCESSED}/" in file.path
 
 
-def below_run(path: str) -> str:
+def path_in_run(path: str) -> str:
     """The name of an archived file in its zone: what comes after the run."""
     return path.partition(f"/{PROCESSED}/")[2].partition("/")[2]
 
@@ -101,7 +101,7 @@ def is_data(below: str) -> bool:
     return not hidden and below != ZONE_FILE and not below.casefold().endswith(UNFINISHED)
 
 
-def fits_pattern(below: str, pattern: str) -> bool:
+def matches_pattern(below: str, pattern: str) -> bool:
     """Whether a glob fits the path below the zone, or the bare name. `*` and `?` stay within a folder, `**` does not."""
     glob = _compiled(pattern)
     return bool(glob.fullmatch(below) or glob.fullmatch(below.rpartition("/")[2]))

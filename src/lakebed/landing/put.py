@@ -11,10 +11,10 @@ from lakebed.ports import FileInfo, Files
 _UNPRINTABLE = {*map(chr, range(32)), "\x7f", "\\"}
 
 
-def put(files: Files, zone: ZoneName, name: str, data: bytes, *, replace: bool = False, sample: bool = False) -> FileInfo:
+def put_file(files: Files, zone: ZoneName, name: str, data: bytes, *, replace: bool = False, sample: bool = False) -> FileInfo:
     """Put a file into a zone, or among its samples; `FileExists` if there is one of that name, unless it may be replaced."""
     folder = f"{zone.folder}/{SAMPLES}" if sample else zone.folder
-    path = f"{folder}/{checked_name(name)}"
+    path = f"{folder}/{require_file_name(name)}"
     try:
         return files.write(path, data) if replace else files.create(path, data)
     except FileExists as error:
@@ -22,14 +22,14 @@ def put(files: Files, zone: ZoneName, name: str, data: bytes, *, replace: bool =
         raise
 
 
-def put_path(
+def put_local_file(
     files: Files, zone: ZoneName, path: Path, *, name: str | None = None, replace: bool = False, sample: bool = False
 ) -> FileInfo:
     """Put a file of this machine into a zone, by default under its own name."""
-    return put(files, zone, name or path.name, path.read_bytes(), replace=replace, sample=sample)
+    return put_file(files, zone, name or path.name, path.read_bytes(), replace=replace, sample=sample)
 
 
-def checked_name(name: str) -> str:
+def require_file_name(name: str) -> str:
     """The name itself if a file of that name would be read; refused with the reason otherwise. Folders may stand in it."""
     parts = name.split("/")
     if not all(part not in {"", ".", ".."} for part in parts):

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from lakebed.errors import BadFiles, FileMissing, FilesChanged
-from lakebed.landing.archive import set_aside
+from lakebed.landing.archive import quarantine_files
 from lakebed.landing.checking.check import CheckedFiles, check
-from lakebed.landing.checking.parts import frame_of
+from lakebed.landing.checking.frames import frame_of
 from lakebed.landing.checking.read_groups import Address
 from lakebed.landing.checking.reader import Reader
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, RememberedTypes
 from lakebed.landing.formats.sniff import sniff_all
-from lakebed.landing.formats.sniffed import Bad, Sniffed
-from lakebed.landing.plan import fresh, waiting
+from lakebed.landing.formats.sniffed import BadFile, SniffedFile
+from lakebed.landing.plan import data_files, not_consumed
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type
 from lakebed.names import ZoneName
@@ -26,7 +26,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Frozen:
+class FrozenFiles:
     """The files of a zone at one moment: those a run may read, and those that must wait, for they are still being written."""
 
     zone: ZoneName
@@ -35,7 +35,7 @@ class Frozen:
 
 
 @dataclass(frozen=True)
-class Landed:
+class ZoneRows:
     """The rows of a zone's good files, as a frame not yet computed; None if no file tells of any column."""
 
     frame: Frame | None
@@ -55,14 +55,14 @@ def freeze(
     consumed: Iterable[ConsumedFile] = (),
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
-) -> Frozen:
+) -> FrozenFiles:
     """List a zone once. While files are younger than `settle_seconds`, wait and list again: what changes meanwhile waits."""
 
     def listed() -> tuple[FileInfo, ...]:
-        return waiting(files.list(zone.folder), zone, pattern=pattern, spec=spec)
+        return data_files(files.list(zone.folder), zone, pattern=pattern, spec=spec)
 
     taken = tuple(consumed)
-    seen = fresh(listed(), taken)
+    seen = not_consumed(listed(), taken)
     settled = now() - timedelta(seconds=spec.settle_seconds)
     young = [file for file in seen if file.modified > settled]
     if young:
@@ -71,7 +71,7 @@ def freeze(
         later = {(file.path, file.etag, file.size) for file in listed()}
     changing = {file.path for file in young if (file.path, file.etag, file.size) not in later}
     held = tuple(file for file in seen if file.path in changing)
-    return Frozen(zone, tuple(file for file in seen if file not in held), held)
+    return FrozenFiles(zone, tuple(file for file in seen if file not in held), held)
 
 
 def open_zone(
@@ -86,7 +86,7 @@ def open_zone(
     keep: bool = False,
     remembered: RememberedTypes = NOTHING_REMEMBERED,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> Landed:
+) -> ZoneRows:
     """The rows of the chosen files. Every file is read once to see that it can be; one bad row makes its file bad.
 
     A file of 0 bytes has no rows, unless the zone calls it bad. Columns are read as what is `remembered` of them.
@@ -97,16 +97,16 @@ def open_zone(
     chosen = tuple(dict.fromkeys(chosen))
     empty = {file.path: 0 for file in chosen if not file.size and spec.empty_file == "no_rows"}
     sniffed = _sniffed(files, zone, [file for file in chosen if file.path not in empty], spec)
-    good = [one for one in sniffed if isinstance(one, Sniffed)]
+    good = [one for one in sniffed if isinstance(one, SniffedFile)]
     checked = check(reader, files, good, spec, address=address, remembered=remembered)
-    bad = (*(one for one in sniffed if isinstance(one, Bad)), *_counted(checked.bad, good))
+    bad = (*(one for one in sniffed if isinstance(one, BadFile)), *_counted(checked.bad, good))
     if bad and (keep or spec.on_bad_file == "fail"):
         raise _refusal(bad, zone, spec)
-    if wanted := [one for one in bad if one.wanted_by]:
+    if wanted := [one for one in bad if one.other_reader]:
         raise _left_to_others(wanted, zone)
-    aside = set_aside(files, bad, zone, run_id=run_id, at=now())
+    aside = quarantine_files(files, bad, zone, run_id=run_id, at=now())
     rows = empty | dict(checked.rows)
-    return Landed(
+    return ZoneRows(
         frame_of(reader, checked, spec, address),
         tuple(file for file in chosen if file.path in rows),
         rows,
@@ -116,15 +116,15 @@ def open_zone(
     )
 
 
-def first_look(
+def infer_zone_types(
     reader: Reader, files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec, *, address: Address
 ) -> Mapping[str, Type]:
     """What the columns of all these files can be taken for, the bad ones left out; nothing is moved."""
     sniffed = _sniffed(files, zone, [file for file in chosen if file.size], spec)
-    return check(reader, files, [one for one in sniffed if isinstance(one, Sniffed)], spec, address=address).learned
+    return check(reader, files, [one for one in sniffed if isinstance(one, SniffedFile)], spec, address=address).learned
 
 
-def recheck(files: Files, frozen: Iterable[FileInfo]) -> None:
+def require_unchanged(files: Files, frozen: Iterable[FileInfo]) -> None:
     """Before publishing: every file is still the one that was read; `FilesChanged` names those that are not."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         other = [path for path in pool.map(lambda file: _changed(files, file), frozen) if path]
@@ -136,14 +136,14 @@ def recheck(files: Files, frozen: Iterable[FileInfo]) -> None:
         )
 
 
-def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec) -> tuple[Sniffed | Bad, ...]:
+def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec) -> tuple[SniffedFile | BadFile, ...]:
     try:
         sniffed = sniff_all(files, chosen, spec)
     except FileMissing as error:
         raise FilesChanged(
             "the file vanished before it was read.", where=error.path, safe="Nothing was published.", next="Run it again."
         ) from error
-    formats = {one.format: one.file.path for one in sniffed if isinstance(one, Sniffed)}
+    formats = {one.format: one.file.path for one in sniffed if isinstance(one, SniffedFile)}
     if spec.mixed_formats == "refuse" and len(formats) > 1:
         found = ", ".join(f"{kind} ({path})" for kind, path in formats.items())
         raise BadFiles(
@@ -154,7 +154,7 @@ def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: Zon
     return sniffed
 
 
-def _counted(bad: Iterable[Bad], sniffed: Iterable[Sniffed]) -> tuple[Bad, ...]:
+def _counted(bad: Iterable[BadFile], sniffed: Iterable[SniffedFile]) -> tuple[BadFile, ...]:
     """A Parquet file says how many rows it has, even if they cannot be read."""
     told = {one.file.path: one.rows for one in sniffed}
     return tuple(one if one.rows is not None else replace(one, rows=told[one.file.path]) for one in bad)
@@ -167,7 +167,7 @@ def _changed(files: Files, file: FileInfo) -> str:
         return file.path
 
 
-def _refusal(bad: Sequence[Bad], zone: ZoneName, spec: ZoneSpec) -> BadFiles:
+def _refusal(bad: Sequence[BadFile], zone: ZoneName, spec: ZoneSpec) -> BadFiles:
     told = "; ".join(f"{one.file.path}: {one.reason}" for one in bad[:_SHOWN])
     more = f"; and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
     advice = ", or set on_bad_file: quarantine in zone.yaml" if spec.on_bad_file == "fail" else ""
@@ -179,10 +179,10 @@ def _refusal(bad: Sequence[Bad], zone: ZoneName, spec: ZoneSpec) -> BadFiles:
     )
 
 
-def _left_to_others(bad: Sequence[Bad], zone: ZoneName) -> BadFiles:
+def _left_to_others(bad: Sequence[BadFile], zone: ZoneName) -> BadFiles:
     told = "; ".join(f"{one.file.path}: {one.reason}" for one in bad[:_SHOWN])
     return BadFiles(
-        f"values do not fit this table's columns, and {bad[0].wanted_by}, which reads the zone too, may take them: {told}.",
+        f"values do not fit this table's columns, and {bad[0].other_reader}, which reads the zone too, may take them: {told}.",
         where=str(zone),
         safe="Nothing was published, and no file was moved.",
         next="Let this table follow (on_schema_change: append), set types or nulls in zone.yaml, or take the file away.",

@@ -140,7 +140,7 @@ class ZoneSpec(BaseModel):
         return tuple(text for text in dict.fromkeys(self.nulls) if text != self.null)
 
     @property
-    def said_types(self) -> dict[str, Type]:
+    def declared_types(self) -> dict[str, Type]:
         """What columns are to be taken for, whatever their values show."""
         return {name: known_type(text) for name, text in self.types.items()}
 

@@ -1,17 +1,17 @@
 """SQL that users wrote, read before it runs. Importing this does not import the parser."""
 
 from lakebed.sql.change import ChangeStatement, read_change
-from lakebed.sql.checking.check import Query, check_query
+from lakebed.sql.checking.check import CheckedQuery, check_query
 from lakebed.sql.checking.gate import refuse_bare_count
 from lakebed.sql.lineage.lineage import ColumnSource, column_lineage
-from lakebed.sql.lineage.passing import NOTHING_PASSED, Passed, passed_columns
+from lakebed.sql.lineage.passing import NOTHING_PASSED, PassedColumns, passed_columns
 
 __all__ = [
     "NOTHING_PASSED",
     "ChangeStatement",
+    "CheckedQuery",
     "ColumnSource",
-    "Passed",
-    "Query",
+    "PassedColumns",
     "check_query",
     "column_lineage",
     "passed_columns",

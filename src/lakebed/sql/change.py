@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lakebed.sql.parsing.lexer import LexedText, Token, read
+from lakebed.sql.parsing.lexer import LexedText, Token, lex
 from lakebed.sql.parsing.source import SqlSource
 
 ChangeKind = Literal["insert", "update", "delete", "merge", "alter"]
@@ -66,7 +66,7 @@ class ChangeStatement:
 
 def read_change(text: str) -> ChangeStatement:
     """Take an INSERT, UPDATE, DELETE, MERGE or ALTER TABLE apart; anything else is refused, and so is more than one."""
-    reading = read(SqlSource(text, "the statement"))
+    reading = lex(SqlSource(text, "the statement"))
     tokens = reading.plain
     _refuse_several(reading, tokens)
     words = [token.upper for token in tokens[:3]]

@@ -1,7 +1,7 @@
 """Jinja for pipelines and gates: what a file says about itself, what its template reads, and the SQL it gives."""
 
 from lakebed.templates.annotations import Annotation, read_annotations
-from lakebed.templates.declare import Call, Declared, declared
+from lakebed.templates.declarations import Declarations, TemplateRead, read_declarations
 from lakebed.templates.literal import escaped, literal
 from lakebed.templates.render import Rendered, TemplateValues, render
 from lakebed.templates.template_names import ALLOWED
@@ -9,13 +9,13 @@ from lakebed.templates.template_names import ALLOWED
 __all__ = [
     "ALLOWED",
     "Annotation",
-    "Call",
-    "Declared",
+    "Declarations",
     "Rendered",
+    "TemplateRead",
     "TemplateValues",
-    "declared",
     "escaped",
     "literal",
     "read_annotations",
+    "read_declarations",
     "render",
 ]

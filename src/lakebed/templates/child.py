@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 from jinja2 import Template, nodes
 
 from lakebed.templates.functions import bindings
-from lakebed.templates.page import Page
 from lakebed.templates.parse import Sandbox
+from lakebed.templates.render_buffer import RenderBuffer
 
 READY = b"ready\n"
 MEMORY = 128 * 1_048_576
@@ -68,8 +68,8 @@ def _too_slow(_number: int, _frame: FrameType | None) -> NoReturn:
     raise TooSlow
 
 
-def _draw(sandbox: Sandbox, source: str, words: dict[str, Any]) -> Page:
-    page = Page()
+def _draw(sandbox: Sandbox, source: str, words: dict[str, Any]) -> RenderBuffer:
+    page = RenderBuffer()
     tree = sandbox.parse(source)
     tree.body = list(_marked(tree.body))
     tree.set_environment(sandbox)

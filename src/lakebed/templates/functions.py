@@ -6,14 +6,14 @@ from typing import Any, NoReturn
 from jinja2 import StrictUndefined, TemplateRuntimeError, Undefined
 
 from lakebed.errors import near, suggestion
-from lakebed.templates.literal import covered, literal, stray
+from lakebed.templates.literal import literal, mask_escapes, reserved_character
 from lakebed.templates.template_names import STRATEGY_TESTS
 
-Plain = Mapping[str, Any]  # TemplateValues as JSON has them
+JsonValues = Mapping[str, Any]  # TemplateValues as JSON has them
 _NONE_GIVEN = object()
 
 
-class Fault(TemplateRuntimeError):
+class TemplateFault(TemplateRuntimeError):
     """Something a template asked for that is not there. Whoever catches it knows the line."""
 
     def __init__(self, what: str | None = None, next: str = "") -> None:
@@ -21,7 +21,7 @@ class Fault(TemplateRuntimeError):
         super().__init__(what)
 
 
-class Missing(StrictUndefined):
+class UndefinedWord(StrictUndefined):
     """A name, key or attribute that is not there. Not even a list that holds it can be written."""
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class Missing(StrictUndefined):
         self._fail_with_undefined_error()
 
 
-class Absent(Undefined):
+class WordWithoutValue(Undefined):
     """A word without a value in this run: it may be asked about (`is defined`, `is none`, `if`), not used."""
 
     __slots__ = ()
@@ -45,7 +45,7 @@ class Absent(Undefined):
         self._fail_with_undefined_error()
 
     def __eq__(self, other: object) -> bool:
-        return other is None or isinstance(other, Absent)
+        return other is None or isinstance(other, WordWithoutValue)
 
     def __hash__(self) -> int:
         return hash(None)
@@ -58,10 +58,10 @@ class _Settings(dict[str, Any]):
 
     def __missing__(self, key: str) -> Undefined:
         hint = f"the settings have no key {key!r}. {suggestion(near(str(key), self))}".strip()
-        return Missing(hint, name=str(key), exc=Fault)
+        return UndefinedWord(hint, name=str(key), exc=TemplateFault)
 
 
-def bindings(values: Plain) -> dict[str, Any]:
+def bindings(values: JsonValues) -> dict[str, Any]:
     """Every word of ours with its meaning in one run."""
     strategy = values["strategy"]
     return {
@@ -72,18 +72,18 @@ def bindings(values: Plain) -> dict[str, Any]:
         **{word: _equals(strategy, meant) for word, meant in STRATEGY_TESTS.items()},
         "this": _present("this", values["this"], "the table does not exist yet"),
         "watermark": _watermark("watermark", values["watermark"]),
-        "watermark_value": _watermark("watermark_value", values["watermark_value"], covered),
+        "watermark_value": _watermark("watermark_value", values["watermark_value"], mask_escapes),
         "run_started_at": values["run_started_at"],
         "config": _Settings(values["config"]),
     }
 
 
-def shown(value: object) -> str:
+def output_text(value: object) -> str:
     """How a value is written into the text. No value, or a function that was not called, is an error, not the word None."""
     if value is None:
-        raise Fault("this expression gives no value (none).", "Give it one, or write |literal after it for NULL.")
+        raise TemplateFault("this expression gives no value (none).", "Give it one, or write |literal after it for NULL.")
     if callable(value) and not isinstance(value, Undefined):
-        raise Fault("this is a function, not a value.", "Call it: put () behind its name.")
+        raise TemplateFault("this is a function, not a value.", "Call it: put () behind its name.")
     return str(value)
 
 
@@ -94,7 +94,7 @@ def literal_filter(value: object) -> str:
 
 def is_none(value: object) -> bool:
     """`is none`, true as well of a word that has no value in this run."""
-    return value is None or isinstance(value, Absent)
+    return value is None or isinstance(value, WordWithoutValue)
 
 
 def _equals(strategy: str, meant: str) -> Callable[[], bool]:
@@ -105,14 +105,14 @@ def _present(word: str, value: str | None, why: str) -> object:
     if value is not None:
         return value
     hint = f"{word} has no value in this run: {why}. Guard it with {{% if is_incremental() %}} … {{% endif %}}."
-    return Absent(hint, name=word, exc=Fault)
+    return WordWithoutValue(hint, name=word, exc=TemplateFault)
 
 
 def _watermark(word: str, value: str | None, form: Callable[[str], str] = str) -> object:
     if value is None:
         return _present(word, None, "there is nothing to compare with")
-    if sign := stray(value):
-        return Missing(f"{word} holds U+{ord(sign):04X}, which Unicode leaves out of texts.", name=word, exc=Fault)
+    if sign := reserved_character(value):
+        return UndefinedWord(f"{word} holds U+{ord(sign):04X}, which Unicode leaves out of texts.", name=word, exc=TemplateFault)
     return form(value)
 
 
@@ -134,7 +134,7 @@ def _reader_of_zones(zones: Iterable[tuple[str, str | None, str]]) -> Callable[.
     return landing_zone
 
 
-def _reader_of_vars(given: Plain) -> Callable[..., object]:
+def _reader_of_vars(given: JsonValues) -> Callable[..., object]:
     def var(name: str, default: object = _NONE_GIVEN) -> object:
         if name in given:
             return given[name]
@@ -146,4 +146,4 @@ def _reader_of_vars(given: Plain) -> Callable[..., object]:
 
 
 def _unknown(kind: str, name: str, known: Iterable[str], otherwise: str = "") -> NoReturn:
-    raise Fault(f"there is no {kind} {name!r}.", suggestion(near(name, known)) or otherwise)
+    raise TemplateFault(f"there is no {kind} {name!r}.", suggestion(near(name, known)) or otherwise)

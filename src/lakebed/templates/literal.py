@@ -12,7 +12,7 @@ _UNCOVER = str.maketrans({stand_in: sign for sign, stand_in in _STAND_INS.items(
 _WRITE = str.maketrans({stand_in: _ESCAPED[sign] for sign, stand_in in _STAND_INS.items()})
 
 
-def covered(raw: str) -> str:
+def mask_escapes(raw: str) -> str:
     """Text for a template to work with, in which one character stands for each sign that has to be escaped.
 
     However the template cuts and joins it, `written` finds whole signs: an escape of two characters could be cut in half.
@@ -20,12 +20,12 @@ def covered(raw: str) -> str:
     return raw.translate(_COVER)
 
 
-def stray(raw: str) -> str | None:
+def reserved_character(raw: str) -> str | None:
     """A character of a text that would be taken for a sign it does not stand for."""
     return next((sign for sign in raw if ord(sign) in _WRITE), None)
 
 
-def written(text: str) -> str:
+def write_escapes(text: str) -> str:
     """What a template gave, with the escapes for what stands for them."""
     return text.translate(_WRITE)
 

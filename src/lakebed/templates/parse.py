@@ -10,7 +10,7 @@ from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from lakebed.templates.functions import Missing, is_none, literal_filter, shown
+from lakebed.templates.functions import UndefinedWord, is_none, literal_filter, output_text
 from lakebed.templates.source import TemplateSource
 
 LARGEST = 1_048_576
@@ -37,7 +37,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     piece_plain = True
 
     def __init__(self) -> None:
-        super().__init__(undefined=Missing, keep_trailing_newline=True, finalize=shown, extensions=[_Budget])
+        super().__init__(undefined=UndefinedWord, keep_trailing_newline=True, finalize=output_text, extensions=[_Budget])
         self.filters["literal"] = literal_filter
         self.tests["none"] = is_none
         del self.globals["lipsum"], self.filters["random"]  # the same template must always give the same text
@@ -72,7 +72,7 @@ def _refuse_oversize(file: TemplateSource) -> None:
 
 
 @contextmanager
-def unnested(file: TemplateSource) -> Iterator[None]:
+def refuse_deep_nesting(file: TemplateSource) -> Iterator[None]:
     """Turns running out of stack into an error about the file."""
     try:
         yield

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 from jinja2 import nodes
 
 from lakebed.errors import near, suggestion
-from lakebed.templates.declare import Call, Declared
+from lakebed.templates.declarations import Declarations, TemplateRead
 from lakebed.templates.parse import grammar
-from lakebed.templates.simple import is_simple
+from lakebed.templates.render_simple import is_simple
 from lakebed.templates.source import TemplateSource
 from lakebed.templates.template_names import ALLOWED, FUNCTIONS, OURS, QUESTIONS, READS, VALUES
 
 
-def examine(tree: nodes.Template, file: TemplateSource) -> Declared:
+def declarations_of(tree: nodes.Template, file: TemplateSource) -> Declarations:
     """Every table, zone and word in the tree, each checked."""
     found = tuple(_every(tree))
     own = _own_names(found, file)
@@ -23,7 +23,7 @@ def examine(tree: nodes.Template, file: TemplateSource) -> Declared:
     for call in calls:
         _check_arguments(call, file)
     reads = [(_callee(call), _read(call, file)) for call in calls if _callee(call) in READS]
-    return Declared(
+    return Declarations(
         refs=_first_uses(read for word, read in reads if word == "ref"),
         zones=_first_uses(read for word, read in reads if word == "landing_zone"),
         names=frozenset(node.name for node in found if isinstance(node, nodes.Name)) - own,
@@ -105,7 +105,7 @@ def _check_arguments(call: nodes.Call, file: TemplateSource) -> None:
         raise file.wrong(f"{word} takes nothing.", line=call.lineno, next=f"Write {word}().")
 
 
-def _read(call: nodes.Call, file: TemplateSource) -> Call:
+def _read(call: nodes.Call, file: TemplateSource) -> TemplateRead:
     """The table or zone that a call of `ref` or `landing_zone` names."""
     word, options = _callee(call), {pair.key: pair.value for pair in call.kwargs}
     given = [*call.args, *options.values(), *(extra for extra in (call.dyn_args, call.dyn_kwargs) if extra)]
@@ -114,7 +114,7 @@ def _read(call: nodes.Call, file: TemplateSource) -> Call:
     fits = len(call.args) == 1 and options.keys() <= ({"pattern"} if word == "landing_zone" else set())
     if not fits:
         raise file.wrong(f"{word} takes one name.", line=call.lineno, next=f"Write {shape}.")
-    return Call(texts[0], call.lineno, *texts[1:])
+    return TemplateRead(texts[0], call.lineno, *texts[1:])
 
 
 def _text(node: nodes.Node, call: nodes.Call, file: TemplateSource) -> str:
@@ -127,8 +127,8 @@ def _text(node: nodes.Node, call: nodes.Call, file: TemplateSource) -> str:
     )
 
 
-def _first_uses(reads: Iterable[Call]) -> tuple[Call, ...]:
-    first: dict[tuple[str, str | None], Call] = {}
+def _first_uses(reads: Iterable[TemplateRead]) -> tuple[TemplateRead, ...]:
+    first: dict[tuple[str, str | None], TemplateRead] = {}
     for read in reads:
         first.setdefault((read.name, read.pattern), read)
     return tuple(first.values())

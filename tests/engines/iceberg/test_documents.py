@@ -10,7 +10,7 @@ from pyiceberg.table.update import update_table_metadata
 
 from lakebed.engines.iceberg.metadata.cloning import cloned
 from lakebed.engines.iceberg.metadata.documents import as_modelled, changed_document, read_document
-from lakebed.engines.iceberg.metadata.staging import amended, moves_forward, stage_amendments
+from lakebed.engines.iceberg.metadata.staging import moves_forward, stage_amendments, updates_for
 from lakebed.errors import NewerFormat
 from lakebed.names import TableName
 from lakebed.ports import Amendment, RefMove, RemoveSnapshots, SetProperties, SetRef
@@ -50,7 +50,7 @@ def document(version: int = 3, location: str = "s3://b/events") -> dict[str, Any
 
 def after(*amendments: Amendment) -> Any:
     present = as_modelled(document())
-    changed = update_table_metadata(present, amended(amendments, present), metadata_location="s3://b/events/metadata/0.json")
+    changed = update_table_metadata(present, updates_for(amendments, present), metadata_location="s3://b/events/metadata/0.json")
     return changed_document(document(), present, changed)
 
 

@@ -17,8 +17,8 @@ from pyiceberg.table import Table
 
 from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg import IcebergScans, ManifestCache
-from lakebed.engines.iceberg.pruning.comparable_values import measure_of
-from lakebed.engines.iceberg.pruning.transforms import hashed
+from lakebed.engines.iceberg.pruning.comparable_values import comparable_type
+from lakebed.engines.iceberg.pruning.transforms import bucket_hash
 from lakebed.errors import DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Pointer, Predicate, StartsWith
@@ -260,11 +260,11 @@ def test_every_transform_leaves_out_what_it_can(
     ],
 )
 def test_values_are_hashed_as_the_specification_says(type_: str, value: object, hash_: int) -> None:
-    measure = measure_of(type_)
+    measure = comparable_type(type_)
     assert measure is not None
-    target = measure.target(value)
+    target = measure.range_of(value)
     assert target is not None
-    assert hashed(target.low, measure) == hash_ % 2**32
+    assert bucket_hash(target.low, measure) == hash_ % 2**32
 
 
 def test_columns_are_chosen_by_name_and_unknown_ones_refused(tmp_path: Path) -> None:

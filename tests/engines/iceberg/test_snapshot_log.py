@@ -6,7 +6,7 @@ from pyiceberg.table.metadata import TableMetadata, new_table_metadata
 from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 
-from lakebed.engines.iceberg.metadata.snapshot_log import told_in_order
+from lakebed.engines.iceberg.metadata.snapshot_log import with_ordered_times
 
 
 def metadata(
@@ -32,22 +32,22 @@ def told(changed: TableMetadata) -> tuple[list[tuple[int, int]], int]:
 def test_a_change_made_by_a_clock_that_is_behind_comes_after_what_the_table_knew() -> None:
     present = metadata([(100, 1), (200, 2)], updated=300)
     changed = metadata([(100, 1), (200, 2), (50, 1)], updated=50, files=(120, 300))
-    assert told(told_in_order(present, changed)) == ([(100, 1), (200, 2), (300, 1)], 300)
+    assert told(with_ordered_times(present, changed)) == ([(100, 1), (200, 2), (300, 1)], 300)
 
 
 def test_times_that_went_back_already_are_mended_so_that_spark_reads_the_table_again() -> None:
     torn = metadata([(100, 1), (20, 2)], updated=30)
-    mended = told_in_order(torn, metadata([(100, 1), (20, 2)], updated=40, files=(90, 30)))
+    mended = with_ordered_times(torn, metadata([(100, 1), (20, 2)], updated=40, files=(90, 30)))
     assert told(mended) == ([(100, 1), (100, 2)], 100)
     assert [entry.timestamp_ms for entry in mended.metadata_log] == [90, 90]
 
 
 def test_a_clock_that_is_right_is_believed() -> None:
     present, changed = metadata([(100, 1)], updated=100), metadata([(100, 1), (150, 2)], updated=150)
-    assert told(told_in_order(present, changed)) == ([(100, 1), (150, 2)], 150)
+    assert told(with_ordered_times(present, changed)) == ([(100, 1), (150, 2)], 150)
 
 
 def test_of_the_time_before_an_expired_state_the_log_tells_nothing() -> None:
     present = metadata([(100, 1), (200, 2), (300, 3)], updated=300)
     changed = metadata([(100, 1), (300, 3)], updated=400, kept={1, 3})
-    assert told(told_in_order(present, changed)) == ([(300, 3)], 400)
+    assert told(with_ordered_times(present, changed)) == ([(300, 3)], 400)

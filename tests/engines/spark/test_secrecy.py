@@ -13,7 +13,7 @@ import pytest
 
 from lakebed.engines.files import open_files
 from lakebed.engines.spark import find_java
-from lakebed.engines.spark.secrecy import comes_to_light, start_lines
+from lakebed.engines.spark.secrets import start_lines, would_log_secret
 from lakebed.settings import SECRET_WORD
 from tests.canaries import children, command_lines, files, logged, sightings, surroundings
 from tests.engines.spark.lakes import ENVIRONMENT, python
@@ -146,7 +146,7 @@ LOGGING = {"spark.eventLog.enabled": "true"}
 def test_a_secret_comes_to_light_under_a_key_that_spark_was_not_started_with(
     wanted: dict[str, str], told: dict[str, str], shown: bool
 ) -> None:
-    assert comes_to_light(wanted, told) is shown
+    assert would_log_secret(wanted, told) is shown
 
 
 def test_what_a_server_lacks_is_named_as_its_settings_file_spells_it_without_the_value() -> None:

@@ -16,7 +16,7 @@ class FilesByUrl:
         self._root, self._files, self._settings = root, files, settings
         self._stores: dict[str, Files] = {}
 
-    def at(self, location: str) -> tuple[Files, str]:
+    def locate(self, location: str) -> tuple[Files, str]:
         """The store, and the path in it."""
         if path := self._root.relative(location):
             return self._files, path
@@ -30,15 +30,15 @@ class FilesByUrl:
 
     def read(self, location: str) -> bytes:
         """The bytes of a file; `FileMissing` if there is none."""
-        files, path = self.at(location)
+        files, path = self.locate(location)
         return files.read(path)
 
     def write(self, location: str, data: bytes) -> None:
         """Put a file there."""
-        files, path = self.at(location)
+        files, path = self.locate(location)
         files.write(path, data)
 
     def info(self, location: str) -> FileInfo:
         """Size and time of a file; `FileMissing` if there is none."""
-        files, path = self.at(location)
+        files, path = self.locate(location)
         return files.info(path)

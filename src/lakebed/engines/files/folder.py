@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lakebed.engines.files.moving import brought, etag_of, remove
-from lakebed.engines.files.paths import checked, checked_folder, checked_range, is_unfinished, unfinished_name
-from lakebed.engines.files.probe import PROBE_FOLDER, prove_atomic_create
+from lakebed.engines.files.moving import etag_of, move_file, remove_file
+from lakebed.engines.files.paths import is_unfinished, require_folder, require_path, require_range, unfinished_name
+from lakebed.engines.files.probe import PROBE_FOLDER, require_atomic_create
 from lakebed.errors import BadName, FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
 from lakebed.ports.files import FileInfo
 from lakebed.settings import normalized_location
@@ -47,7 +47,7 @@ class FolderFiles:
         return real.removeprefix(below) if real.startswith(below) else None
 
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
-        checked_range(start, length)
+        require_range(start, length)
         self.info(path)  # only regular files: opening a pipe would wait for ever
         with self._refusing(path), self._followed(path).open("rb") as file:
             file.seek(start)
@@ -75,11 +75,11 @@ class FolderFiles:
         return _info(path, seen)
 
     def list(self, folder: str = "") -> Iterator[FileInfo]:
-        top = checked_folder(folder)
+        top = require_folder(folder)
         return self._walk(self._followed(top) if top else self._root, f"{top}/" if top else "")
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
-        top = checked_folder(folder)
+        top = require_folder(folder)
         entries = self._entries(self._followed(top) if top else self._root)
         return tuple(sorted(name.removesuffix("/") for name, _ in entries if name.endswith("/")))
 
@@ -89,7 +89,7 @@ class FolderFiles:
             if etag is None:
                 place.unlink()
             else:
-                remove(place, etag)
+                remove_file(place, etag)
             _sync(place.parent)
 
     def clear(self, folder: str) -> None:
@@ -105,14 +105,14 @@ class FolderFiles:
         with self._refusing(path):
             self._make_folder(target.parent, to)
             self._link(source, target, to)
-            if not brought(source, target, seen):
+            if not move_file(source, target, seen):
                 raise FileMissing(path)
             _sync(source.parent)
             _sync(target.parent)
             return _info(to, target.stat())
 
     def probe(self) -> None:
-        prove_atomic_create(self, create=self.create)
+        require_atomic_create(self, create=self.create)
         with suppress(OSError):
             (self._root / PROBE_FOLDER).rmdir()
 
@@ -137,11 +137,11 @@ class FolderFiles:
 
     def _place(self, path: str) -> Path:
         """Where the file itself lies; the last part is not followed, so a link there can be replaced or removed."""
-        place = self._root / checked(path)
+        place = self._root / require_path(path)
         return self._below_root(path, os.path.realpath(place.parent)) / place.name
 
     def _followed(self, path: str) -> Path:
-        return self._below_root(path, os.path.realpath(self._root / checked(path)))
+        return self._below_root(path, os.path.realpath(self._root / require_path(path)))
 
     def _below_root(self, path: str, real: str) -> Path:
         if not Path(real).is_relative_to(self._root):

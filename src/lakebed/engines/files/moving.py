@@ -12,12 +12,12 @@ def etag_of(seen: os.stat_result) -> str:
     return f"{seen.st_size:x}-{seen.st_mtime_ns:x}-{seen.st_ino:x}"
 
 
-def brought(source: Path, target: Path, etag: str) -> bool:
+def move_file(source: Path, target: Path, etag: str) -> bool:
     """Remove the source of a move, if its link at the target is the file that was meant; otherwise all is as it was."""
     try:
         right = etag_of(target.lstat()) == etag
         if right:
-            remove(source, etag)
+            remove_file(source, etag)
     except FileNotFoundError:  # another mover was first
         right = False
     if right and etag_of(target.lstat()) != etag:  # somebody who had it open wrote on: it is not the file that was meant
@@ -28,7 +28,7 @@ def brought(source: Path, target: Path, etag: str) -> bool:
     return right
 
 
-def remove(place: Path, etag: str) -> None:
+def remove_file(place: Path, etag: str) -> None:
     """Remove the file with this etag. It is taken out of everybody's way first: another one is seen in time, and put back."""
     held = place.parent / unfinished_name()
     place.rename(held)

@@ -9,7 +9,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\\]")
 _UNFINISHED = re.compile(r"\.lakebed-[0-9a-f]{32}\.part")
 
 
-def checked(path: str) -> str:
+def require_path(path: str) -> str:
     """The path itself if it names a file below the root; refused otherwise."""
     if not path:
         raise BadName("path", path, "it is empty")
@@ -24,12 +24,12 @@ def checked(path: str) -> str:
     return _encodable(path)
 
 
-def checked_folder(folder: str) -> str:
+def require_folder(folder: str) -> str:
     """Like `checked`, where the empty folder is the root and a slash may stand at the end."""
-    return checked(folder.removesuffix("/")) if folder else folder
+    return require_path(folder.removesuffix("/")) if folder else folder
 
 
-def checked_range(start: int, length: int | None) -> None:
+def require_range(start: int, length: int | None) -> None:
     """Refuse a range that counts from the end or backwards."""
     if start < 0 or (length is not None and length < 0):
         raise ValueError(f"a range begins at 0 or later and is not of negative length: start={start}, length={length}")

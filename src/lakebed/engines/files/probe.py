@@ -15,7 +15,7 @@ _ROUNDS = 2  # a server that looks first and writes then may pass a single round
 Create = Callable[[str, bytes], object]
 
 
-def prove_atomic_create(files: Files, *, create: Create) -> None:
+def require_atomic_create(files: Files, *, create: Create) -> None:
     """Race `create` on fresh paths; `UnsafeStore` says which promise was broken. A store that keeps its word stays as it was."""
     for _ in range(_ROUNDS):
         path = f"{PROBE_FOLDER}/{uuid4().hex}"

@@ -18,8 +18,8 @@ from obstore.exceptions import (
 )
 from obstore.store import S3Store
 
-from lakebed.engines.files.paths import checked, checked_folder, checked_range
-from lakebed.engines.files.probe import prove_atomic_create
+from lakebed.engines.files.paths import require_folder, require_path, require_range
+from lakebed.engines.files.probe import require_atomic_create
 from lakebed.errors import FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
 from lakebed.ports.files import FileInfo
 from lakebed.settings import FilesSettings, Root
@@ -31,21 +31,21 @@ _MAKER = "lakebed-maker"  # metadata by which a creator knows its own file
 
 
 @dataclass(frozen=True)
-class Patience:
+class RequestTimeouts:
     """How long a request may take before the server counts as unreachable."""
 
     connect: timedelta
-    silence: timedelta
-    retrying: timedelta
+    read: timedelta
+    retry: timedelta
 
 
 # SeaweedFS lets a loser of a race wait a second or more for its lock.
-_PROBING = Patience(connect=timedelta(seconds=3), silence=timedelta(seconds=8), retrying=timedelta(seconds=4))
+_PROBING = RequestTimeouts(connect=timedelta(seconds=3), read=timedelta(seconds=8), retry=timedelta(seconds=4))
 
 
-def _working(settings: FilesSettings) -> Patience:
+def _working(settings: FilesSettings) -> RequestTimeouts:
     silence = timedelta(seconds=settings.timeout_seconds)
-    return Patience(connect=timedelta(seconds=3), silence=silence, retrying=timedelta(seconds=6))
+    return RequestTimeouts(connect=timedelta(seconds=3), read=silence, retry=timedelta(seconds=6))
 
 
 class S3Files:
@@ -60,7 +60,7 @@ class S3Files:
     The time of a file just written is by this machine's clock: ask `info` for the server's.
     """
 
-    def __init__(self, root: Root, settings: FilesSettings, *, patience: Patience | None = None) -> None:
+    def __init__(self, root: Root, settings: FilesSettings, *, patience: RequestTimeouts | None = None) -> None:
         self._root, self._settings = root, settings
         self._store = _store(root, settings, patience or _working(settings))
 
@@ -73,20 +73,20 @@ class S3Files:
         return (self._root.relative(location) or "").rstrip("/") or None
 
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
-        checked_range(start, length)
+        require_range(start, length)
         if start == 0 and length is None:
             with self._asking(path):
-                return bytes(obstore.get(self._store, checked(path)).bytes())
+                return bytes(obstore.get(self._store, require_path(path)).bytes())
         size = self.info(path).size  # a server refuses a range beyond the end
         end = size if length is None else min(size, start + length)
         if start >= end:
             return b""
         with self._asking(path):
-            return bytes(obstore.get_range(self._store, checked(path), start=start, end=end))
+            return bytes(obstore.get_range(self._store, require_path(path), start=start, end=end))
 
     def write(self, path: str, data: bytes) -> FileInfo:
         with self._asking(path):
-            return _written(path, data, obstore.put(self._store, checked(path), data)["e_tag"])
+            return _written(path, data, obstore.put(self._store, require_path(path), data)["e_tag"])
 
     def create(self, path: str, data: bytes) -> FileInfo:
         maker = uuid4().hex
@@ -100,15 +100,15 @@ class S3Files:
 
     def info(self, path: str) -> FileInfo:
         with self._asking(path):
-            seen = obstore.head(self._store, checked(path))
+            seen = obstore.head(self._store, require_path(path))
         return FileInfo(path, seen["size"], seen["e_tag"] or "", seen["last_modified"])
 
     def list(self, folder: str = "") -> Iterator[FileInfo]:
         """The whole listing is held and sorted here: not every server sorts by the path as a whole."""
-        return iter(self._sorted(checked_folder(folder)))
+        return iter(self._sorted(require_folder(folder)))
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
-        top = checked_folder(folder)
+        top = require_folder(folder)
         with self._asking(folder):
             listed = obstore.list_with_delimiter(self._store, f"{top}/" if top else None)
         return tuple(sorted(prefix.rstrip("/").rsplit("/", 1)[-1] for prefix in listed["common_prefixes"]))
@@ -117,10 +117,10 @@ class S3Files:
         if etag is not None and self._etag(path) != etag:
             return
         with self._asking(path):
-            obstore.delete(self._store, checked(path))
+            obstore.delete(self._store, require_path(path))
 
     def clear(self, folder: str) -> None:
-        paths = [info.path for info in self._sorted(checked(folder))]
+        paths = [info.path for info in self._sorted(require_path(folder))]
         for start in range(0, len(paths), _AT_ONCE):
             with self._asking(folder):
                 obstore.delete(self._store, paths[start : start + _AT_ONCE])
@@ -134,7 +134,7 @@ class S3Files:
             moved = self.create(to, self._read_if(path, source.etag))
         else:
             with self._asking(to):
-                obstore.copy(self._store, checked(path), checked(to), overwrite=False)
+                obstore.copy(self._store, require_path(path), require_path(to), overwrite=False)
             moved = self.info(to)
         now = self._etag(path)
         if now is None or (now != source.etag and source.size > _THROUGH_US):
@@ -146,12 +146,12 @@ class S3Files:
     def probe(self) -> None:
         strict = S3Files(self._root, self._settings, patience=_PROBING)
         # Not by `create`: a server that ignores the condition must not be saved by our looking.
-        prove_atomic_create(strict, create=lambda path, data: strict._put_new(path, data, uuid4().hex))
+        require_atomic_create(strict, create=lambda path, data: strict._put_new(path, data, uuid4().hex))
 
     def _read_if(self, path: str, etag: str) -> bytes:
         """The bytes of the file with this etag, `FileMissing` if another is there."""
         with self._asking(path):
-            return bytes(obstore.get(self._store, checked(path), options={"if_match": etag}).bytes())
+            return bytes(obstore.get(self._store, require_path(path), options={"if_match": etag}).bytes())
 
     def _etag(self, path: str) -> str | None:
         try:
@@ -161,14 +161,14 @@ class S3Files:
 
     def _put_new(self, path: str, data: bytes, maker: str) -> FileInfo:
         with self._asking(path):
-            put = obstore.put(self._store, checked(path), data, mode="create", attributes={_MAKER: maker})
+            put = obstore.put(self._store, require_path(path), data, mode="create", attributes={_MAKER: maker})
         return _written(path, data, put["e_tag"])
 
     def _made_by(self, path: str, maker: str) -> FileInfo | None:
         """The file, if it is the one our own attempt made."""
         try:
             with self._asking(path):
-                found = obstore.get(self._store, checked(path), options={"head": True})
+                found = obstore.get(self._store, require_path(path), options={"head": True})
         except (FileMissing, FilesUnreachable):
             return None
         meta = found.meta
@@ -203,7 +203,7 @@ class S3Files:
             raise answered(self.where, _reason(error)) from error
 
 
-def _store(root: Root, settings: FilesSettings, patience: Patience) -> S3Store:
+def _store(root: Root, settings: FilesSettings, patience: RequestTimeouts) -> S3Store:
     options: dict[str, str | bool] = {
         "region": settings.region,
         "virtual_hosted_style_request": not settings.path_style,
@@ -222,10 +222,10 @@ def _store(root: Root, settings: FilesSettings, patience: Patience) -> S3Store:
         client_options={
             "allow_http": settings.endpoint.startswith("http://"),
             "connect_timeout": patience.connect,
-            "read_timeout": patience.silence,
+            "read_timeout": patience.read,
             "timeout": timedelta(minutes=10),
         },
-        retry_config={"max_retries": 3, "retry_timeout": patience.retrying},
+        retry_config={"max_retries": 3, "retry_timeout": patience.retry},
     )
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from threading import Lock
 
-from lakebed.engines.files.paths import checked, checked_folder, checked_range
-from lakebed.engines.files.probe import prove_atomic_create
+from lakebed.engines.files.paths import require_folder, require_path, require_range
+from lakebed.engines.files.probe import require_atomic_create
 from lakebed.errors import FileExists, FileMissing
 from lakebed.ports.files import FileInfo
 
@@ -28,17 +28,17 @@ class MemoryFiles:
         return location.removeprefix(_ADDRESS) or None if location.startswith(_ADDRESS) else None
 
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
-        checked_range(start, length)
+        require_range(start, length)
         _, data = self._found(path)
         return data[start:] if length is None else data[start : start + length]
 
     def write(self, path: str, data: bytes) -> FileInfo:
         with self._lock:
-            return self._put(checked(path), data)
+            return self._put(require_path(path), data)
 
     def create(self, path: str, data: bytes) -> FileInfo:
         with self._lock:
-            if checked(path) in self._files:
+            if require_path(path) in self._files:
                 raise FileExists(path)
             return self._put(path, data)
 
@@ -47,40 +47,40 @@ class MemoryFiles:
         return info
 
     def list(self, folder: str = "") -> Iterator[FileInfo]:
-        top = checked_folder(folder)
+        top = require_folder(folder)
         with self._lock:
             infos = [info for path, (info, _) in sorted(self._files.items()) if not top or path.startswith(f"{top}/")]
         return iter(infos)
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
-        top = f"{checked_folder(folder)}/" if folder else ""
+        top = f"{require_folder(folder)}/" if folder else ""
         below = (info.path.removeprefix(top) for info in self.list(folder))
         return tuple(sorted({path.split("/", 1)[0] for path in below if "/" in path}))
 
     def delete(self, path: str, *, etag: str | None = None) -> None:
         with self._lock:
-            if checked(path) in self._files and etag in {None, self._files[path][0].etag}:
+            if require_path(path) in self._files and etag in {None, self._files[path][0].etag}:
                 del self._files[path]
 
     def clear(self, folder: str) -> None:
         with self._lock:
-            self._files = {path: file for path, file in self._files.items() if not path.startswith(f"{checked(folder)}/")}
+            self._files = {path: file for path, file in self._files.items() if not path.startswith(f"{require_path(folder)}/")}
 
     def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
         with self._lock:
-            if checked(path) not in self._files or etag not in {None, self._files[path][0].etag}:
+            if require_path(path) not in self._files or etag not in {None, self._files[path][0].etag}:
                 raise FileMissing(path)
-            if checked(to) in self._files:
+            if require_path(to) in self._files:
                 raise FileExists(to)
             _, data = self._files.pop(path)
             return self._put(to, data)
 
     def probe(self) -> None:
-        prove_atomic_create(self, create=self.create)
+        require_atomic_create(self, create=self.create)
 
     def _found(self, path: str) -> tuple[FileInfo, bytes]:
         with self._lock:
-            if checked(path) not in self._files:
+            if require_path(path) not in self._files:
                 raise FileMissing(path)
             return self._files[path]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from lakebed.engines.database.limits import CONNECT_SECONDS, jdbc_limits
-from lakebed.engines.spark.secrecy import at_start, is_secret
+from lakebed.engines.spark.secrets import at_start, is_secret
 from lakebed.engines.spark.start.jars import keeps_tables_in_s3
 from lakebed.errors import BadSettings
 from lakebed.names import CATALOG

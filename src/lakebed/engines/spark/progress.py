@@ -17,7 +17,7 @@ OnProgress = Callable[[int, int], None]
 @contextmanager
 def watch(session: "SparkSession", on_progress: OnProgress) -> Iterator[None]:
     """While inside, tell tasks done and tasks known so far; the latter grow as Spark plans on. Called from another thread."""
-    watched = _watch_remote if hasattr(session, "registerProgressHandler") and not is_classic(session) else _watch_here
+    watched = _watch_remote if hasattr(session, "registerProgressHandler") and not is_classic(session) else _watch_classic
     with watched(session, on_progress):
         yield
 
@@ -29,12 +29,12 @@ def is_classic(session: "SparkSession") -> bool:
 
 @contextmanager
 def _watch_remote(session: Any, on_progress: OnProgress) -> Iterator[None]:
-    counted = _Counted(on_progress)
+    counted = _TaskCount(on_progress)
 
     def handler(*, stages: Iterable[Any] | None, operation_id: str | None, **_: object) -> None:
         for stage in stages or ():
-            counted.see(f"{operation_id}/{stage.stage_id}", stage.num_completed_tasks, stage.num_tasks)
-        counted.tell()
+            counted.update(f"{operation_id}/{stage.stage_id}", stage.num_completed_tasks, stage.num_tasks)
+        counted.report()
 
     session.registerProgressHandler(handler)
     try:
@@ -44,10 +44,10 @@ def _watch_remote(session: Any, on_progress: OnProgress) -> Iterator[None]:
 
 
 @contextmanager
-def _watch_here(session: Any, on_progress: OnProgress) -> Iterator[None]:
+def _watch_classic(session: Any, on_progress: OnProgress) -> Iterator[None]:
     """Classic Spark tells nothing by itself: what this thread starts is put in a job group, and that is asked about."""
     context, group, ended = session.sparkContext, f"lakebed-{uuid.uuid4().hex}", threading.Event()
-    watcher = threading.Thread(target=_ask, args=(context.statusTracker(), group, _Counted(on_progress), ended), daemon=True)
+    watcher = threading.Thread(target=_ask, args=(context.statusTracker(), group, _TaskCount(on_progress), ended), daemon=True)
     context.setJobGroup(group, "lakebed")
     watcher.start()
     try:
@@ -59,19 +59,19 @@ def _watch_here(session: Any, on_progress: OnProgress) -> Iterator[None]:
             context.setLocalProperty(name, None)
 
 
-def _ask(tracker: Any, group: str, counted: "_Counted", ended: threading.Event) -> None:
+def _ask(tracker: Any, group: str, counted: "_TaskCount", ended: threading.Event) -> None:
     while True:
         last = ended.wait(INTERVAL)
         for job in map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)):
             for stage in map(tracker.getStageInfo, job.stageIds if job else ()):
                 if stage:
-                    counted.see(str(stage.stageId), stage.numCompletedTasks, stage.numTasks)
-        counted.tell()
+                    counted.update(str(stage.stageId), stage.numCompletedTasks, stage.numTasks)
+        counted.report()
         if last:
             return
 
 
-class _Counted:
+class _TaskCount:
     """Tasks by stage, told when the sums have changed."""
 
     def __init__(self, on_progress: OnProgress) -> None:
@@ -79,11 +79,11 @@ class _Counted:
         self._stages: dict[str, tuple[int, int]] = {}
         self._told = (0, 0)
 
-    def see(self, stage: str, done: int, total: int) -> None:
+    def update(self, stage: str, done: int, total: int) -> None:
         known = self._stages.get(stage, (0, 0))
         self._stages[stage] = (max(done, known[0]), max(total, known[1]))
 
-    def tell(self) -> None:
+    def report(self) -> None:
         sums = (sum(done for done, _ in self._stages.values()), sum(total for _, total in self._stages.values()))
         if sums != self._told:
             self._told = sums

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from lakebed.engines.spark.conf import EXTENSIONS, runtime_conf
 from lakebed.engines.spark.failures import short
 from lakebed.engines.spark.progress import is_classic
-from lakebed.engines.spark.secrecy import at_start, comes_to_light, is_known, is_secret, start_lines
+from lakebed.engines.spark.secrets import at_start, is_configured, is_secret, start_lines, would_log_secret
 from lakebed.engines.spark.start.home import spark_version
 from lakebed.engines.spark.start.jars import needed_jars
-from lakebed.engines.spark.start.masters import refuse_unreachable, shown
+from lakebed.engines.spark.start.masters import require_reachable, shown
 from lakebed.errors import CatalogUnreachable, MissingExtra, SparkFailed, UsageError
 from lakebed.names import CATALOG
 from lakebed.settings import SETTINGS_FILE, Root, Settings, masked, normalized_location
@@ -51,8 +51,8 @@ def adopt(session: "SparkSession", settings: Settings, root: Root) -> "SparkSess
     _refuse_without_extensions(session, settings, root)
     wanted = {key: value for key, value in runtime_conf(settings, root).items() if key != _OURS_ALONE}
     _refuse_another_lake(there, wanted)
-    unset = {key: value for key, value in wanted.items() if not is_known(key, there) or key == _TIME_ZONE}
-    withheld = [key for key in unset if is_secret(key)] if not is_classic(session) or comes_to_light(unset, there) else []
+    unset = {key: value for key, value in wanted.items() if not is_configured(key, there) or key == _TIME_ZONE}
+    withheld = [key for key in unset if is_secret(key)] if not is_classic(session) or would_log_secret(unset, there) else []
     for key, value in unset.items():
         if key not in withheld:
             session.conf.set(key, value)
@@ -117,7 +117,7 @@ def _how_to_start(settings: Settings, root: Root) -> str:
 
 
 def _new_session(master: str) -> "SparkSession":
-    refuse_unreachable(master)
+    require_reachable(master)
     try:
         from pyspark.sql import SparkSession
 

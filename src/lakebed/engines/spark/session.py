@@ -13,7 +13,7 @@ from lakebed.engines.spark.conf import cores_of, runtime_conf, session_conf
 from lakebed.engines.spark.logs import new_log, note, silence_pyspark
 from lakebed.engines.spark.progress import is_classic
 from lakebed.engines.spark.remote import adopt, close_remote, open_remote
-from lakebed.engines.spark.secrecy import comes_to_light, is_told
+from lakebed.engines.spark.secrets import has_value, would_log_secret
 from lakebed.engines.spark.start.class_archive import archive_for, is_wanted, make_in_background, reading_options
 from lakebed.engines.spark.start.fetch import local_jars
 from lakebed.engines.spark.start.gateway import close_catalog
@@ -21,7 +21,7 @@ from lakebed.engines.spark.start.jars import Jar
 from lakebed.engines.spark.start.java import Java, find_java
 from lakebed.engines.spark.start.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
 from lakebed.engines.spark.start.launch import Launch
-from lakebed.engines.spark.start.masters import refuse_unreachable
+from lakebed.engines.spark.start.masters import require_reachable
 from lakebed.errors import UsageError
 from lakebed.names import CATALOG
 from lakebed.settings import Root, Settings, masked
@@ -33,7 +33,7 @@ Report = Callable[[str], None]
 
 
 @dataclass
-class _Here:
+class _LocalSpark:
     """The Spark that this process runs, and the sessions we gave out."""
 
     base: "SparkSession"
@@ -43,10 +43,10 @@ class _Here:
     opened: "list[SparkSession]" = field(default_factory=list)
 
 
-_here: _Here | None = None
+_local: _LocalSpark | None = None
 _remote: "list[SparkSession]" = []
 _beside: "list[SparkSession]" = []  # sessions of our own in a Spark that the user started
-_turn = threading.RLock()
+_lock = threading.RLock()
 
 
 def open_session(
@@ -64,12 +64,12 @@ def open_session(
     The first opening of a process starts Spark, later ones share it. `also` are jars for lakes opened later on.
     """
     silence_pyspark()
-    with _turn:
+    with _lock:
         if settings.spark.is_connect:
             _remote.append(open_remote(settings, root))
             return _remote[-1]
         jars = local_jars(settings, root, environment=environment, report=report, java=java, also=also)
-        return _open_here(settings, root, jars=jars, java=java, environment=environment, logs=logs)
+        return _open_local(settings, root, jars=jars, java=java, environment=environment, logs=logs)
 
 
 def another_session(beside: "SparkSession", settings: Settings, root: Root, *, environment: Mapping[str, str]) -> "SparkSession":
@@ -87,44 +87,44 @@ def another_session(beside: "SparkSession", settings: Settings, root: Root, *, e
 
 def is_ours(session: "SparkSession") -> bool:
     """Whether the session was opened here, and not handed over by the user."""
-    return any(session is ours for ours in (*_remote, *(_here.opened if _here else ())))
+    return any(session is ours for ours in (*_remote, *(_local.opened if _local else ())))
 
 
 def close_session(session: "SparkSession") -> None:
     """Give a session back; with the last one Spark ends. A session we did not open is left alone."""
-    global _here
-    with _turn:
+    global _local
+    with _lock:
         if any(session is ours for ours in _remote):
             _remote[:] = [ours for ours in _remote if ours is not session]
             close_remote(session)
         elif any(session is ours for ours in _beside):
             _beside[:] = [ours for ours in _beside if ours is not session]
             close_catalog(session, CATALOG)
-        elif _here and any(session is ours for ours in _here.opened):
-            _here.opened = [ours for ours in _here.opened if ours is not session]
-            if _here.opened:
+        elif _local and any(session is ours for ours in _local.opened):
+            _local.opened = [ours for ours in _local.opened if ours is not session]
+            if _local.opened:
                 close_catalog(session, CATALOG)
             else:
-                ended, _here = _here, None
+                ended, _local = _local, None
                 _end(ended)
 
 
-def _open_here(
+def _open_local(
     settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java | None, environment: Mapping[str, str], logs: Path
 ) -> "SparkSession":
-    global _here
-    if _here and not _here.jvm.runs:
-        died, _here = _here, None
+    global _local
+    if _local and not _local.jvm.runs:
+        died, _local = _local, None
         died.jvm.stop()
-    if _here is None:
-        _refuse_foreign_spark()
-        refuse_unreachable(settings.spark.master)
+    if _local is None:
+        _require_no_other_spark()
+        require_reachable(settings.spark.master)
         launch = _launch(settings, root, jars=jars, java=java or find_java(environment), environment=environment)
-        _here = _start(launch, environment=environment, logs=logs, directly=settings.spark.direct_launch)
-        session = _here.base
+        _local = _start(launch, environment=environment, logs=logs, directly=settings.spark.direct_launch)
+        session = _local.base
     else:
-        session = _another(_here, settings, root, jars)
-    _here.opened.append(session)
+        session = _another(_local, settings, root, jars)
+    _local.opened.append(session)
     return session
 
 
@@ -135,7 +135,7 @@ def _launch(settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Jav
     return Launch(java, jars, session_conf(settings, root, jars=jars, cores=cores, python=python), quick=spark.quick)
 
 
-def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool) -> _Here:
+def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool) -> _LocalSpark:
     """Start Spark directly if that may be, else, or if it fails, through spark-submit."""
     log = new_log(logs)
     # Spark's launcher asks for a module that the Java from PyPI lacks.
@@ -148,10 +148,10 @@ def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, direct
                 raise
             note(log, f"The direct launch failed ({error}); starting Spark through spark-submit.")
     jvm = start_ordinarily(launch, environment=environment, log=log)
-    return _Here(connect(jvm, launch), jvm, launch, environment)
+    return _LocalSpark(connect(jvm, launch), jvm, launch, environment)
 
 
-def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> _Here:
+def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> _LocalSpark:
     """Start Spark with the class-data archive, if there is one; should that one be damaged, without."""
     archive = archive_for(launch.java, launch.jars, environment=environment)
     archived = replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
@@ -165,23 +165,23 @@ def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path
         note(log, f"The class-data archive was removed ({error}); starting without.")
         archived = launch
         jvm = start_directly(launch, environment=environment, log=log)
-    return _Here(connect(jvm, archived), jvm, archived, environment)
+    return _LocalSpark(connect(jvm, archived), jvm, archived, environment)
 
 
-def _another(here: _Here, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
+def _another(here: _LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
     """A further session in the JVM that runs; it knows nothing of the lake that was opened first."""
-    _refuse_unfit(here, settings, root, jars)
+    _require_compatible(here, settings, root, jars)
     session, wanted = here.base.newSession(), runtime_conf(settings, root)
     for key in here.launch.conf:
         if key.startswith(f"spark.sql.catalog.{CATALOG}") and key not in wanted:
             session.conf.unset(key)
     for key, value in wanted.items():
-        if not is_told(key, value, here.launch.conf):
+        if not has_value(key, value, here.launch.conf):
             session.conf.set(key, value)
     return session
 
 
-def _refuse_unfit(here: _Here, settings: Settings, root: Root, jars: tuple[Path, ...]) -> None:
+def _require_compatible(here: _LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> None:
     running = here.launch.conf["spark.master"]
     if running != settings.spark.master:
         raise UsageError(
@@ -193,26 +193,26 @@ def _refuse_unfit(here: _Here, settings: Settings, root: Root, jars: tuple[Path,
             f"this process runs Spark for another lake, without {', '.join(lacking)}.",
             next="Close the other lake first, or use another process.",
         )
-    if comes_to_light(runtime_conf(settings, root), here.launch.conf):
+    if would_log_secret(runtime_conf(settings, root), here.launch.conf):
         raise UsageError(
             "this process runs Spark for another lake, and its event log would show this lake's secrets.",
             next="Close the other lake first, or use another process.",
         )
 
 
-def _refuse_foreign_spark() -> None:
+def _require_no_other_spark() -> None:
     """One process holds one Spark: if the user started it, the user must hand it over."""
     pyspark = sys.modules.get("pyspark")
     if pyspark and pyspark.SparkContext._active_spark_context:
         raise UsageError("this process has a Spark session already.", next="Hand it over: lakebed.open(…, spark=session)")
 
 
-def _end(here: _Here) -> None:
+def _end(here: _LocalSpark) -> None:
     here.jvm.stop()
     _archive_for_next_time(here)
 
 
-def _archive_for_next_time(here: _Here) -> None:
+def _archive_for_next_time(here: _LocalSpark) -> None:
     launch = here.launch
     if here.jvm.how == "ordinarily" or not launch.brings_jars or launch.archive:
         return
@@ -223,5 +223,5 @@ def _archive_for_next_time(here: _Here) -> None:
 @atexit.register
 def _end_with_process() -> None:
     """The JVM ends by itself when we do; only the archive is left to think of."""
-    if _here:
-        _archive_for_next_time(_here)
+    if _local:
+        _archive_for_next_time(_local)

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lakebed.landing.checking.blame import Blame, among, files_of
-from lakebed.landing.checking.faults import fault_of
+from lakebed.landing.checking.bad_files import BadFileSearch, files_of, restrict
+from lakebed.landing.checking.faults import describe_fault
 from lakebed.landing.checking.infer import Inference
-from lakebed.landing.checking.read_groups import Address, ReadGroup, group, reading_columns, target_types
+from lakebed.landing.checking.read_groups import Address, ReadGroup, columns_to_read, group_files, target_types
 from lakebed.landing.checking.reader import Reader
-from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, RememberedTypes, Taken
-from lakebed.landing.formats.sniffed import Bad, Sniffed
-from lakebed.landing.formats.verify import damage, line_of
+from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, ColumnTypes, RememberedTypes
+from lakebed.landing.formats.sniffed import BadFile, SniffedFile
+from lakebed.landing.formats.verify import find_damage, line_of
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type, kept_as
 from lakebed.ports import FileInfo, FileRows, Files, UnreadableFiles
@@ -25,43 +25,43 @@ class CheckedFiles:
     groups: tuple[ReadGroup, ...]  # good files only
     target: Mapping[str, Type]  # the columns that all rows get
     rows: Mapping[str, int]  # of each good file
-    bad: tuple[Bad, ...]
+    bad: tuple[BadFile, ...]
     learned: Mapping[str, Type] = field(default_factory=dict)  # of the target, what values or earlier runs have shown
     widened: frozenset[str] = frozenset()  # columns, casefolded, that are taken for more than before
-    also: frozenset[str] = frozenset()  # columns, casefolded, that all JSON records have, if only as NULL
+    json_columns: frozenset[str] = frozenset()  # columns, casefolded, that all JSON records have, if only as NULL
 
 
 def check(
     reader: Reader,
     files: Files,
-    sniffed: Sequence[Sniffed],
+    sniffed: Sequence[SniffedFile],
     spec: ZoneSpec,
     *,
     address: Address,
     remembered: RememberedTypes = NOTHING_REMEMBERED,
 ) -> CheckedFiles:
     """Infer types and read every row; then again without the files that proved bad, whose values must not shape the types."""
-    blame = Blame(address, lambda file, multiline: damage(files, file, spec, multiline=multiline))
-    taken = Taken(remembered, spec)
+    blame = BadFileSearch(address, lambda file, multiline: find_damage(files, file, spec, multiline=multiline))
+    taken = ColumnTypes(remembered, spec)
     inference = Inference(reader, spec, address, blame, taken)
     checking = _Checking(reader, files, spec, address, blame, inference)
     empty: frozenset[tuple[str, str]] = frozenset()
     while True:
         before, types = len(blame.bad), taken.types
-        groups = inference.typed(group(one for one in sniffed if one.file.path not in blame.bad))
+        groups = inference.with_types(group_files(one for one in sniffed if one.file.path not in blame.bad))
         target = target_types(groups, spec, empty=empty, taken=taken)
         rows = checking.run(groups, target)
-        good = among(groups, [file for file in files_of(groups) if file.path not in blame.bad])
+        good = restrict(groups, [file for file in files_of(groups) if file.path not in blame.bad])
         empty = _without_values(groups, target, rows)
         if len(blame.bad) > before and taken.widened:
-            taken.begin_again()
+            taken.reset()
             inference.forget()
         settled = good == groups and taken.types == types
         settled = settled and target_types(groups, spec, empty=empty, taken=taken) == target
         if settled or spec.expected:
             counted = {file.path: rows[file.path].rows for file in files_of(good)}
             learned = {} if spec.expected else _learned(good, target, empty, taken)
-            also = frozenset(name.casefold() for name in taken.also)
+            also = frozenset(name.casefold() for name in taken.json_columns)
             return CheckedFiles(good, target, counted, tuple(blame.bad.values()), learned, taken.widened, also)
 
 
@@ -81,7 +81,7 @@ class _Checking:
     files: Files
     spec: ZoneSpec
     address: Address
-    blame: Blame
+    blame: BadFileSearch
     inference: Inference
 
     def run(self, groups: Sequence[ReadGroup], target: Mapping[str, Type]) -> _Rows:
@@ -90,23 +90,23 @@ class _Checking:
         Where values do not fit and columns may be taken for more, they are, and nothing is noted yet.
         """
         rows = self._rows(groups, target)
-        broken = among(groups, [file for file in files_of(groups) if file.path in rows and rows[file.path].corrupt])
-        asked = [member.to_read(reading_columns(member, target), self.address) for member in broken]
+        broken = restrict(groups, [file for file in files_of(groups) if file.path in rows and rows[file.path].corrupt])
+        asked = [member.to_read(columns_to_read(member, target), self.address) for member in broken]
         records = self.reader.corrupt_records(asked) if asked else {}
         read = [(member, file) for member in groups for file in member.files if file.path in rows]
         found = [
             self._judged(file, member, target, rows[file.path], records.get(self.address(file.path), "")) for member, file in read
         ]
         unfit = [one for one in found if one]
-        if unfit and not self._widened(among(groups, [one.file for one in unfit])):
+        if unfit and not self._widened(restrict(groups, [one.file for one in unfit])):
             for one in unfit:
                 wanted = self._wanted_by(one.member.of([one.file]))
-                self.blame.refuse([one.file], one.reason, rows=one.rows, wanted_by=wanted)
+                self.blame.mark_bad([one.file], one.reason, rows=one.rows, wanted_by=wanted)
         return rows
 
     def _widened(self, members: Sequence[ReadGroup]) -> bool:
         """Whether columns of these files can be taken for more, some of them at least; then they are from now on."""
-        if self.inference.taken.remembered.follows is None:
+        if self.inference.taken.remembered.may_widen is None:
             return False
         found = [self._widen(member) for member in members]
         if any(found):
@@ -127,7 +127,7 @@ class _Checking:
         """One job for all; should it fail, the culprits are looked for by dividing the rest."""
         if not groups:
             return {}
-        answer = self.reader.check_files([member.to_read(reading_columns(member, target), self.address) for member in groups])
+        answer = self.reader.check_files([member.to_read(columns_to_read(member, target), self.address) for member in groups])
         if isinstance(answer, UnreadableFiles):
             parts = self.blame.narrow(groups, answer)
             return {path: row for part in parts for path, row in self._rows(part, target).items()}
@@ -140,16 +140,16 @@ class _Checking:
     ) -> _Unfit | None:
         """Notes a file that is bad in any case; one whose values do not fit is returned."""
         doubtful = found.suspect or "\ufffd" in record
-        reason = self.blame.damage(file, member) if doubtful else ""
-        columns = reading_columns(member, target)
+        reason = self.blame.find_damage(file, member) if doubtful else ""
+        columns = columns_to_read(member, target)
         if not reason and (found.corrupt or found.rounded):
             line = line_of(self.files, file, record, self.spec) if found.corrupt and not self.spec.multiline else None
-            return _Unfit(file, member, fault_of(member, columns, found, record, line=line, spec=self.spec), found.rows)
+            return _Unfit(file, member, describe_fault(member, columns, found, record, line=line, spec=self.spec), found.rows)
         if not reason and member.format == "parquet" and (said := self._other_type(member)):
             return _Unfit(file, member, said, found.rows)
-        reason = reason or fault_of(member, columns, found, record, spec=self.spec) or self._lacking(file, member, found)
+        reason = reason or describe_fault(member, columns, found, record, spec=self.spec) or self._lacking(file, member, found)
         if reason:
-            self.blame.refuse([file], reason, rows=found.rows)
+            self.blame.mark_bad([file], reason, rows=found.rows)
         return None
 
     def _other_type(self, member: ReadGroup) -> str:
@@ -164,7 +164,7 @@ class _Checking:
 
     def _wanted_by(self, member: ReadGroup) -> str:
         taken = self.inference.taken
-        return taken.wanted_by(self._shown(member)) if taken.remembered.wanted else ""
+        return taken.other_reader(self._shown(member)) if taken.remembered.other_reader else ""
 
     def _lacking(self, file: FileInfo, member: ReadGroup, found: FileRows) -> str:
         """A JSON file in which an expected column never occurs lacks it; one where it is always null does not."""
@@ -183,7 +183,7 @@ def _without_values(groups: Iterable[ReadGroup], target: Mapping[str, Type], row
         (member.files[0].path, column.name)
         for member in groups
         if member.format != "parquet"
-        for place, column in enumerate(reading_columns(member, target))
+        for place, column in enumerate(columns_to_read(member, target))
         if not any(rows[file.path].filled[place : place + 1] not in {(), (0,)} for file in member.files if file.path in rows)
     )
 
@@ -193,7 +193,7 @@ def _plain(types: Mapping[str, Type]) -> dict[str, Type]:
 
 
 def _learned(
-    groups: Iterable[ReadGroup], target: Mapping[str, Type], empty: Collection[tuple[str, str]], taken: Taken
+    groups: Iterable[ReadGroup], target: Mapping[str, Type], empty: Collection[tuple[str, str]], taken: ColumnTypes
 ) -> dict[str, Type]:
     """The columns that have shown what they are; what zone.yaml says is not learned."""
     shown = {name.casefold() for member in groups for name in member.types if (member.files[0].path, name) not in empty}

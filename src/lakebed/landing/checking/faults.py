@@ -4,16 +4,16 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 
-from lakebed.landing.checking.misfits import advice, misfit
 from lakebed.landing.checking.read_groups import ReadGroup
-from lakebed.landing.formats.csv_text import Signs
+from lakebed.landing.checking.value_faults import advice, does_not_fit
+from lakebed.landing.formats.csv_text import CsvDialect
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import Field, FileRows
 
 _LONGEST = 120
 
 
-def fault_of(
+def describe_fault(
     member: ReadGroup, columns: Sequence[Field], found: FileRows, record: str, *, spec: ZoneSpec, line: int | None = None
 ) -> str:
     """Why a file is bad; empty if it is not. One row that cannot be kept makes the whole file bad."""
@@ -36,7 +36,7 @@ def _some(bad: int, rows: int) -> str:
 
 def _csv_fault(member: ReadGroup, columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
     options = dict(member.options)
-    signs = Signs(options["sep"], options["quote"], options["escape"])
+    signs = CsvDialect(options["sep"], options["quote"], options["escape"])
     broken = record.count(signs.quote) % 2 == 1 and not member.multiline
     hint = "; if fields hold line breaks, set multiline: true in zone.yaml" if broken else ""
     try:
@@ -46,7 +46,7 @@ def _csv_fault(member: ReadGroup, columns: Sequence[Field], record: str, spec: Z
     if len(fields) != len(columns):
         return f"has {len(fields)} field{'s' if len(fields) != 1 else ''}, the file {len(columns)} columns{hint}"
     pairs = zip(columns, fields, strict=True)
-    return _value_fault(((column, value) for column, value in pairs if misfit(value, column.type, spec)), columns, spec)
+    return _value_fault(((column, value) for column, value in pairs if does_not_fit(value, column.type, spec)), columns, spec)
 
 
 def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
@@ -57,7 +57,9 @@ def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
     if not isinstance(value, dict | list):
         return "is not an object"
     pairs = [(column, value.get(column.name)) for column in columns if isinstance(value, dict)]
-    return _value_fault(((column, one) for column, one in pairs if misfit(one, column.type, spec, json=True)), columns, spec)
+    return _value_fault(
+        ((column, one) for column, one in pairs if does_not_fit(one, column.type, spec, json=True)), columns, spec
+    )
 
 
 def _value_fault(misfits: Iterator[tuple[Field, object]], columns: Sequence[Field], spec: ZoneSpec) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from lakebed.landing.checking.blame import Blame
-from lakebed.landing.checking.read_groups import Address, ReadGroup, drift
+from lakebed.landing.checking.bad_files import BadFileSearch
+from lakebed.landing.checking.read_groups import Address, ReadGroup, schema_difference
 from lakebed.landing.checking.reader import Reader
-from lakebed.landing.checking.remembered_types import Taken, read_as
-from lakebed.landing.formats.csv_text import repeated
+from lakebed.landing.checking.remembered_types import ColumnTypes, read_as
+from lakebed.landing.formats.csv_text import duplicate_names
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.type_text import parse_type
 from lakebed.landing.types import STRING, Type
@@ -21,11 +21,11 @@ class Inference:
     reader: Reader
     spec: ZoneSpec
     address: Address
-    blame: Blame
-    taken: Taken
+    blame: BadFileSearch
+    taken: ColumnTypes
     _known: dict[tuple[str, ...], tuple[ReadGroup, ...]] = field(default_factory=dict)
 
-    def typed(self, groups: Iterable[ReadGroup]) -> tuple[ReadGroup, ...]:
+    def with_types(self, groups: Iterable[ReadGroup]) -> tuple[ReadGroup, ...]:
         """The groups with their types: divided where files cannot be read together, and without those that are bad."""
         return tuple(typed for member in groups for typed in self._of(member))
 
@@ -65,18 +65,18 @@ class Inference:
         return self._known[paths]
 
     def _anew(self, member: ReadGroup) -> tuple[ReadGroup, ...]:
-        wrong = "" if member.format == "json" else drift(member, self.spec)
+        wrong = "" if member.format == "json" else schema_difference(member, self.spec)
         answer = self.types(member) if not wrong else {}
         if isinstance(answer, UnreadableFiles):
-            return tuple(typed for part in self.blame.narrow([member], answer) for typed in self.typed(part))
+            return tuple(typed for part in self.blame.narrow([member], answer) for typed in self.with_types(part))
         typed = replace(member, types=answer)
-        wrong = wrong or _two_spellings(typed) or _nested(typed) or drift(typed, self.spec)
+        wrong = wrong or _two_spellings(typed) or _nested(typed) or schema_difference(typed, self.spec)
         if not wrong:
             return (typed,)
         if member.format == "json" and len(member.files) > 1:  # some of them only, it may be
             middle = len(member.files) // 2
-            return self.typed([member.of(member.files[:middle]), member.of(member.files[middle:])])
-        self.blame.refuse(member.files, wrong)
+            return self.with_types([member.of(member.files[:middle]), member.of(member.files[middle:])])
+        self.blame.mark_bad(member.files, wrong)
         return ()
 
 
@@ -86,5 +86,5 @@ def _nested(member: ReadGroup) -> str:
 
 
 def _two_spellings(member: ReadGroup) -> str:
-    twice = repeated(member.types)
+    twice = duplicate_names(member.types)
     return f"its records have two names that Spark takes for one: {twice[0]} and {twice[1]}" if twice else ""

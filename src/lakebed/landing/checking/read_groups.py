@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lakebed.errors import BadFiles
-from lakebed.landing.checking.remembered_types import Taken, read_as
+from lakebed.landing.checking.remembered_types import ColumnTypes, read_as
 from lakebed.landing.formats.file_format import Options
-from lakebed.landing.formats.sniffed import Sniffed
+from lakebed.landing.formats.sniffed import SniffedFile
 from lakebed.landing.spec import Format, ZoneSpec
 from lakebed.landing.types import STRING, Type, extends, holds, join_types, kept_as
 from lakebed.ports import Field, FileGroup, FileInfo
@@ -44,11 +44,11 @@ class ReadGroup:
         return FileGroup(self.format, paths, dict(self.options), tuple(columns), self.nulls)
 
 
-def group(sniffed: Iterable[Sniffed]) -> tuple[ReadGroup, ...]:
+def group_files(sniffed: Iterable[SniffedFile]) -> tuple[ReadGroup, ...]:
     """Files by what makes them be read alike, in the order in which each kind is met first."""
-    groups: dict[object, list[Sniffed]] = {}
+    groups: dict[object, list[SniffedFile]] = {}
     for one in sniffed:
-        groups.setdefault((one.format, one.options, one.columns, one.layout), []).append(one)
+        groups.setdefault((one.format, one.options, one.columns, one.parquet_schema), []).append(one)
     return tuple(
         ReadGroup(
             ones[0].format,
@@ -63,7 +63,7 @@ def group(sniffed: Iterable[Sniffed]) -> tuple[ReadGroup, ...]:
 
 
 def target_types(
-    groups: Iterable[ReadGroup], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: Taken | None = None
+    groups: Iterable[ReadGroup], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: ColumnTypes | None = None
 ) -> dict[str, Type]:
     """The columns that all rows get: the expected ones, else those of all groups, in the widest type of each.
 
@@ -82,7 +82,7 @@ def target_types(
             vote = vote if known is None or _brings_its_own(member, known, own) else read_as(known, own)
             found[name.casefold()] = (spelt, _joined(so_far, vote, spec))
     if taken and any(member.format == "json" for member in members):
-        found |= {name.casefold(): (name, type_) for name, type_ in taken.also.items() if name.casefold() not in found}
+        found |= {name.casefold(): (name, type_) for name, type_ in taken.json_columns.items() if name.casefold() not in found}
     target = {spelt: type_ or STRING for spelt, type_ in found.values()}
     for member in members:
         _refuse_irreconcilable(member, target)
@@ -112,7 +112,7 @@ def _refuse_irreconcilable(member: ReadGroup, target: Mapping[str, Type]) -> Non
             )
 
 
-def reading_columns(member: ReadGroup, target: Mapping[str, Type]) -> tuple[Field, ...]:
+def columns_to_read(member: ReadGroup, target: Mapping[str, Type]) -> tuple[Field, ...]:
     """The columns as the engine must be told them, in the order in which they stand in the files.
 
     Text is read straight into the target's types. A Parquet file is read as it is, and cast afterwards; only structs that
@@ -131,7 +131,7 @@ def reading_columns(member: ReadGroup, target: Mapping[str, Type]) -> tuple[Fiel
     )
 
 
-def drift(member: ReadGroup, spec: ZoneSpec) -> str:
+def schema_difference(member: ReadGroup, spec: ZoneSpec) -> str:
     """How the columns of a group differ from the expected ones; empty if they do not, or if nothing is expected.
 
     The keys of JSON records may be absent here and there: only a file without any is told, elsewhere.

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type, join_types
 
-Follows = Callable[[Type, Type], bool]  # from what a column was taken for, to what would hold its values too
-Wanted = Callable[[str, Type, Type], str]  # a column and both: which other table may take such a file; empty: none
+MayWiden = Callable[[Type, Type], bool]  # from what a column was taken for, to what would hold its values too
+OtherReader = Callable[[str, Type, Type], str]  # a column and both: which other table may take such a file; empty: none
 
 
 @dataclass(frozen=True)
@@ -19,23 +19,23 @@ class RememberedTypes:
     """
 
     types: Mapping[str, Type] = field(default_factory=dict)
-    follows: Follows | None = None
-    wanted: Wanted | None = None
-    also: frozenset[str] = frozenset()
+    may_widen: MayWiden | None = None
+    other_reader: OtherReader | None = None
+    json_columns: frozenset[str] = frozenset()
 
 
 NOTHING_REMEMBERED = RememberedTypes()
 
 
-class Taken:
+class ColumnTypes:
     """What each column is taken for while files are looked at. What zone.yaml says of a column is final."""
 
     def __init__(self, remembered: RememberedTypes, spec: ZoneSpec) -> None:
-        said = spec.said_types
-        self.names = {name.casefold(): name for name in (*remembered.types, *said)}
-        self.said = {name.casefold() for name in said}
+        declared = spec.declared_types
+        self.names = {name.casefold(): name for name in (*remembered.types, *declared)}
+        self.said = {name.casefold() for name in declared}
         first = remembered.types if spec.infer_types and not spec.expected else {}
-        self._first = {name.casefold(): type_ for name, type_ in (*first.items(), *said.items())}
+        self._first = {name.casefold(): type_ for name, type_ in (*first.items(), *declared.items())}
         self._dates_are_times = spec.timestamp_format is None  # with a format of its own a time column reads no plain dates
         self.types = dict(self._first)
         self.remembered = remembered
@@ -44,9 +44,9 @@ class Taken:
         return self.types.get(name.casefold())
 
     @property
-    def also(self) -> dict[str, Type]:
+    def json_columns(self) -> dict[str, Type]:
         """Columns that JSON records may lack, by name."""
-        wanted = self.remembered.also
+        wanted = self.remembered.json_columns
         return {self.names[folded]: type_ for folded, type_ in self.types.items() if folded in wanted}
 
     @property
@@ -61,7 +61,7 @@ class Taken:
 
     def widen(self, shown: Mapping[str, Type]) -> bool:
         """Take columns for as much more as is allowed; whether any was."""
-        follows = self.remembered.follows
+        follows = self.remembered.may_widen
         wider = {
             name.casefold(): wider
             for name, (known, wider) in self.unfit(shown).items()
@@ -70,12 +70,12 @@ class Taken:
         self.types = self.types | wider
         return bool(wider)
 
-    def begin_again(self) -> None:
+    def reset(self) -> None:
         self.types = dict(self._first)
 
-    def wanted_by(self, shown: Mapping[str, Type]) -> str:
+    def other_reader(self, shown: Mapping[str, Type]) -> str:
         """Another table that may take a file with such columns; empty: none."""
-        ask = self.remembered.wanted
+        ask = self.remembered.other_reader
         found = (ask(name, known, wider) for name, (known, wider) in self.unfit(shown).items()) if ask else ()
         return next(filter(None, found), "")
 

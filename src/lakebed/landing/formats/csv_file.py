@@ -2,36 +2,36 @@
 
 import csv
 
-from lakebed.landing.formats.csv_text import LINE_BREAK, Quotes, Signs, first_record, last_line, wrong_header
+from lakebed.landing.formats.csv_text import LINE_BREAK, CsvDialect, QuoteTracker, first_record, header_error, last_line
 from lakebed.landing.formats.file_format import FileFormat, delimiter_of, options_of
-from lakebed.landing.formats.sniffed import Sniffed
-from lakebed.landing.formats.streams import WINDOW, Damaged, tail, text_head
+from lakebed.landing.formats.sniffed import SniffedFile
+from lakebed.landing.formats.streams import WINDOW, BrokenFile, tail, text_head
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
 _LONGEST_HEADER = 1024 * 1024
 
 
-def signs_of(kind: FileFormat, spec: ZoneSpec) -> Signs:
-    return Signs(delimiter_of(kind, spec), spec.quote, spec.escape)
+def dialect_of(kind: FileFormat, spec: ZoneSpec) -> CsvDialect:
+    return CsvDialect(delimiter_of(kind, spec), spec.quote, spec.escape)
 
 
-def look(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> Sniffed:
+def sniff_csv(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
     """The columns of a file and how to read it; `Damaged` if its header or its end is."""
-    signs, options = signs_of(kind, spec), options_of(kind, spec)
+    signs, options = dialect_of(kind, spec), options_of(kind, spec)
     by_line = ("multiLine", "false") in options
     record = _first_record(files, file, kind, spec, signs)
-    if spec.header and (wrong := wrong_header(record, signs.delimiter)):
-        raise Damaged(wrong)
+    if spec.header and (wrong := header_error(record, signs.delimiter)):
+        raise BrokenFile(wrong)
     columns = tuple(record) if spec.header else _positions(len(record), spec)
     if by_line and len(columns) == 1:
         options = options_of(kind, spec, multiline=True)  # else each line of a quoted text would be a row of its own
     elif by_line and not kind.gzipped:
         _refuse_open_end(files, file, spec, signs)
-    return Sniffed(file, "csv", options, kind.gzipped, columns, nulls=spec.further_nulls)
+    return SniffedFile(file, "csv", options, kind.gzipped, columns, nulls=spec.further_nulls)
 
 
-def _first_record(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec, signs: Signs) -> list[str]:
+def _first_record(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec, signs: CsvDialect) -> list[str]:
     for size in (WINDOW, _LONGEST_HEADER):
         text, whole = text_head(files, file, gzipped=kind.gzipped, encoding=spec.encoding, size=size)
         cut = not whole and not LINE_BREAK.search(text.lstrip())
@@ -39,26 +39,26 @@ def _first_record(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec
             record = first_record(text, signs, multiline=spec.multiline)
         except csv.Error as error:
             if whole or not (spec.multiline or cut):
-                raise Damaged(f"its first line is no CSV: {error}") from None
+                raise BrokenFile(f"its first line is no CSV: {error}") from None
             continue
         if whole and record is None:
-            raise Damaged("it holds only blank lines")
+            raise BrokenFile("it holds only blank lines")
         if record is not None and not cut:
             return record
-    raise Damaged("its first line does not end within 1 MiB")
+    raise BrokenFile("its first line does not end within 1 MiB")
 
 
 def _positions(count: int, spec: ZoneSpec) -> tuple[str, ...]:
     """Names for the columns of a file without a header: the expected ones, else by their place."""
     expected = tuple(spec.expected_schema or ())
     if expected and len(expected) != count:
-        raise Damaged(f"its first line has {count} fields, and expected_schema {len(expected)} columns")
+        raise BrokenFile(f"its first line has {count} fields, and expected_schema {len(expected)} columns")
     return expected or tuple(f"_c{place}" for place in range(count))
 
 
-def _refuse_open_end(files: Files, file: FileInfo, spec: ZoneSpec, signs: Signs) -> None:
+def _refuse_open_end(files: Files, file: FileInfo, spec: ZoneSpec, signs: CsvDialect) -> None:
     """A file that was cut inside a quoted last field has all its fields: only the open quote tells."""
-    line, quotes = last_line(tail(files, file).decode(spec.encoding, "replace")), Quotes(signs)
+    line, quotes = last_line(tail(files, file).decode(spec.encoding, "replace")), QuoteTracker(signs)
     quotes.feed(line)
     if quotes.open and len(line) < WINDOW // 4:  # of a longer line we may have seen the end only
-        raise Damaged(f"it ends inside quotes: {line[-80:]!r}")
+        raise BrokenFile(f"it ends inside quotes: {line[-80:]!r}")

@@ -11,7 +11,7 @@ LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
-class Signs:
+class CsvDialect:
     """What separates and surrounds fields."""
 
     delimiter: str
@@ -31,7 +31,7 @@ class Signs:
         )
 
 
-def first_record(text: str, signs: Signs, *, multiline: bool) -> list[str] | None:
+def first_record(text: str, signs: CsvDialect, *, multiline: bool) -> list[str] | None:
     """The fields of the first record that is not blank; None if there is none. `csv.Error` if its quotes do not end."""
     lines = list(io.StringIO(text, newline="")) if multiline else LINE_BREAK.split(text)
     filled = next((place for place, line in enumerate(lines) if line.strip(_BLANK)), None)
@@ -45,20 +45,20 @@ def last_line(text: str) -> str:
     return next((line for line in reversed(LINE_BREAK.split(text)) if line.strip(_BLANK)), "")
 
 
-def wrong_header(names: list[str], delimiter: str) -> str:
+def header_error(names: list[str], delimiter: str) -> str:
     """Why these cannot be the names of columns; empty if they can."""
     for place, name in enumerate(names, 1):
         if not name.strip(_BLANK):
             return f"column {place} of its header has no name"
         if any(ord(sign) < 32 for sign in name):
             return f"the name of column {place} in its header holds control characters: {name!r}"
-    if twice := repeated(names):
+    if twice := duplicate_names(names):
         return f"its header has the column {twice[0]} twice" + (f" (also as {twice[1]})" if twice[0] != twice[1] else "")
     other = next((sign for sign in ",;\t|" if len(names) == 1 and sign != delimiter and sign in names[0]), None)
     return f"its header has one column, {names[0]!r}: its delimiter seems to be {other!r}, not {delimiter!r}" if other else ""
 
 
-def repeated(names: Iterable[str]) -> tuple[str, str] | None:
+def duplicate_names(names: Iterable[str]) -> tuple[str, str] | None:
     """Two names that differ in case at most: for Spark they are one."""
     seen: dict[str, str] = {}
     for name in names:
@@ -68,10 +68,10 @@ def repeated(names: Iterable[str]) -> tuple[str, str] | None:
     return None
 
 
-class Quotes:
+class QuoteTracker:
     """Follows a CSV text line by line: whether we are inside quotes."""
 
-    def __init__(self, signs: Signs) -> None:
+    def __init__(self, signs: CsvDialect) -> None:
         self._signs = signs
         self._special = re.compile("[" + re.escape(f"{signs.delimiter}{signs.quote}{signs.escape}\r\n") + "]")
         self.open = False

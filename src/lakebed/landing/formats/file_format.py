@@ -22,7 +22,7 @@ class FileFormat:
     tabbed: bool = False
 
 
-def kind_of(name: str, spec: ZoneSpec) -> FileFormat | str:
+def format_of(name: str, spec: ZoneSpec) -> FileFormat | str:
     """The kind of a file, or why it has none."""
     lower = name.casefold()
     plain = lower.removesuffix(".gz")

@@ -3,21 +3,21 @@
 import json
 
 from lakebed.landing.formats.file_format import FileFormat, options_of
-from lakebed.landing.formats.sniffed import Sniffed
-from lakebed.landing.formats.streams import Damaged, text_head
+from lakebed.landing.formats.sniffed import SniffedFile
+from lakebed.landing.formats.streams import BrokenFile, text_head
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
 
-def look(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> Sniffed:
+def sniff_json(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
     """How to read a file; `Damaged` if it does not begin like JSON records."""
     text, _ = text_head(files, file, gzipped=kind.gzipped, encoding="utf-8")
     text = text.lstrip(" \t\r\n")
     if not text:
-        raise Damaged("it begins with blanks and no JSON record")
+        raise BrokenFile("it begins with blanks and no JSON record")
     if text[0] not in "{[":
-        raise Damaged(f"it does not begin like JSON records, with {{ or [, but with {text[:20]!r}")
-    return Sniffed(file, "json", options_of(kind, spec, multiline=_spans_lines(text)), kind.gzipped)
+        raise BrokenFile(f"it does not begin like JSON records, with {{ or [, but with {text[:20]!r}")
+    return SniffedFile(file, "json", options_of(kind, spec, multiline=_spans_lines(text)), kind.gzipped)
 
 
 def _spans_lines(text: str) -> bool:

@@ -6,37 +6,37 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lakebed.landing.formats.csv_text import repeated
+from lakebed.landing.formats.csv_text import duplicate_names
 from lakebed.landing.formats.file_format import FileFormat, options_of
-from lakebed.landing.formats.sniffed import Sniffed
-from lakebed.landing.formats.streams import WINDOW, Damaged, Ranges
+from lakebed.landing.formats.sniffed import SniffedFile
+from lakebed.landing.formats.streams import WINDOW, BrokenFile, Ranges
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
 
-def look(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> Sniffed:
+def sniff_parquet(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
     """The columns of a file, from its footer; `Damaged` if that is torn, or if Spark could not read them."""
     with _opened(files, file) as parquet:
         names, schema, rows = tuple(parquet.schema_arrow.names), parquet.schema, parquet.metadata.num_rows
         leaves = [schema.column(place) for place in range(len(schema))]
     if not names:
-        raise Damaged("it has no column")
-    if twice := repeated(names):
-        raise Damaged(f"it has two columns that Spark takes for one: {twice[0]} and {twice[1]}")
+        raise BrokenFile("it has no column")
+    if twice := duplicate_names(names):
+        raise BrokenFile(f"it has two columns that Spark takes for one: {twice[0]} and {twice[1]}")
     nanos = {leaf.path: type_ for leaf in leaves if (type_ := _nanos(leaf))}
     if inner := next((path for path in nanos if path not in names), None):
-        raise Damaged(f"{inner} counts nanoseconds inside a nested column, which Spark cannot read: write microseconds")
+        raise BrokenFile(f"{inner} counts nanoseconds inside a nested column, which Spark cannot read: write microseconds")
     layout = str(schema).partition("\n")[2]  # its first line is the address of an object
-    return Sniffed(file, "parquet", options_of(kind, spec), False, names, layout, tuple(nanos.items()), rows)
+    return SniffedFile(file, "parquet", options_of(kind, spec), False, names, layout, tuple(nanos.items()), rows)
 
 
-def damage(files: Files, file: FileInfo) -> str:
+def find_damage(files: Files, file: FileInfo) -> str:
     """What is wrong with the pages of a file; empty if they can all be read."""
     try:
         with _opened(files, file) as parquet:
             for _ in parquet.iter_batches():
                 pass
-    except Damaged as error:
+    except BrokenFile as error:
         return str(error)
     return ""
 
@@ -50,7 +50,7 @@ def _opened(files: Files, file: FileInfo) -> Iterator[Any]:
         with io.BufferedReader(Ranges(files, file), WINDOW) as stream, ParquetFile(stream) as parquet:
             yield parquet
     except (ArrowException, OSError) as error:
-        raise Damaged(f"it is no whole Parquet file: {str(error).splitlines()[0]}") from None
+        raise BrokenFile(f"it is no whole Parquet file: {str(error).splitlines()[0]}") from None
 
 
 def _nanos(leaf: Any) -> str:

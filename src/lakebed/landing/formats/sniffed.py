@@ -8,7 +8,7 @@ from lakebed.ports import FileInfo
 
 
 @dataclass(frozen=True)
-class Sniffed:
+class SniffedFile:
     """A file that looks readable."""
 
     file: FileInfo
@@ -16,17 +16,17 @@ class Sniffed:
     options: Options
     gzipped: bool = False
     columns: tuple[str, ...] = ()  # as they stand in the file; a JSON file has none before it is read
-    layout: str = ""  # the schema of a Parquet file, as text
+    parquet_schema: str = ""  # the schema of a Parquet file, as text
     nanos: tuple[tuple[str, str], ...] = ()  # its columns that count nanoseconds, and their types
     rows: int | None = None  # where the file says so
     nulls: tuple[str, ...] = ()  # texts that mean NULL, beside the one in the options
 
 
 @dataclass(frozen=True)
-class Bad:
+class BadFile:
     """A file that cannot be read as it should, and why; `rows` where they could be counted."""
 
     file: FileInfo
     reason: str
     rows: int | None = None
-    wanted_by: str = ""  # another table that may take it: the zone's file is not bad for everybody
+    other_reader: str = ""  # another table that may take it: the zone's file is not bad for everybody

@@ -18,7 +18,7 @@ _GZIP = b"\x1f\x8b"
 _AHEAD = 4 * 1024 * 1024  # when a file is read to its end
 
 
-class Damaged(Exception):
+class BrokenFile(Exception):
     """The bytes are not what the file's name promises."""
 
 
@@ -53,20 +53,20 @@ class Ranges(io.RawIOBase):
 
 
 @contextmanager
-def opened(files: Files, file: FileInfo, *, gzipped: bool, ahead: int = _AHEAD) -> Iterator[IO[bytes]]:
+def open_stream(files: Files, file: FileInfo, *, gzipped: bool, ahead: int = _AHEAD) -> Iterator[IO[bytes]]:
     """The bytes inside a file; `Damaged` where its gzip is."""
     with io.BufferedReader(Ranges(files, file), ahead) as whole:
         try:
             yield cast("IO[bytes]", GzipFile(fileobj=whole)) if gzipped else whole
         except EOFError:
-            raise Damaged("its gzip data ends too early") from None
+            raise BrokenFile("its gzip data ends too early") from None
         except (BadGzipFile, zlib.error) as error:
-            raise Damaged(f"its gzip data is damaged: {error}") from None
+            raise BrokenFile(f"its gzip data is damaged: {error}") from None
 
 
 def head(files: Files, file: FileInfo, *, gzipped: bool, size: int = WINDOW) -> tuple[bytes, bool]:
     """The first bytes inside a file, and whether that is all of it."""
-    with opened(files, file, gzipped=gzipped, ahead=WINDOW) as stream:
+    with open_stream(files, file, gzipped=gzipped, ahead=WINDOW) as stream:
         data = stream.read(size + 1)
     return data[:size], len(data) <= size
 
@@ -81,11 +81,11 @@ def text_head(files: Files, file: FileInfo, *, gzipped: bool, encoding: str, siz
     """The first characters inside a text file, and whether they are all; `Damaged` if they are not in this encoding."""
     data, whole = head(files, file, gzipped=gzipped, size=size)
     if not gzipped and data.startswith(_GZIP):
-        raise Damaged("it holds gzip data, so its name must end in .gz")
+        raise BrokenFile("it holds gzip data, so its name must end in .gz")
     try:
         text = codecs.getincrementaldecoder(encoding)("strict").decode(data, final=whole)
     except UnicodeDecodeError as error:
-        raise Damaged(f"it is not {encoding}: byte 0x{data[error.start]:02x} at {error.start}") from None
+        raise BrokenFile(f"it is not {encoding}: byte 0x{data[error.start]:02x} at {error.start}") from None
     if "\0" in text:
-        raise Damaged("it holds NUL characters: it is torn, no text, or in another encoding than zone.yaml says")
+        raise BrokenFile("it holds NUL characters: it is torn, no text, or in another encoding than zone.yaml says")
     return text.removeprefix("\ufeff"), whole

@@ -4,50 +4,50 @@ import codecs
 from typing import IO
 
 from lakebed.landing.formats import parquet_file
-from lakebed.landing.formats.csv_file import signs_of
-from lakebed.landing.formats.csv_text import Quotes, Signs
-from lakebed.landing.formats.file_format import FileFormat, kind_of
-from lakebed.landing.formats.streams import Damaged, opened
+from lakebed.landing.formats.csv_file import dialect_of
+from lakebed.landing.formats.csv_text import CsvDialect, QuoteTracker
+from lakebed.landing.formats.file_format import FileFormat, format_of
+from lakebed.landing.formats.streams import BrokenFile, open_stream
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
 _BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}
 
 
-def damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool) -> str:
+def find_damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool) -> str:
     """What is wrong with the bytes of a file: torn compression, another encoding, open quotes. Empty if nothing is."""
-    kind = kind_of(file.path.rpartition("/")[2], spec)
+    kind = format_of(file.path.rpartition("/")[2], spec)
     if isinstance(kind, str):
         return kind
     if kind.format == "parquet":
-        return parquet_file.damage(files, file)
-    signs = signs_of(kind, spec) if kind.format == "csv" else None
+        return parquet_file.find_damage(files, file)
+    signs = dialect_of(kind, spec) if kind.format == "csv" else None
     encoding = spec.encoding if signs else "utf-8"
     try:
-        with opened(files, file, gzipped=kind.gzipped) as stream:
+        with open_stream(files, file, gzipped=kind.gzipped) as stream:
             if encoding in _BY_BYTES:
                 return _damaged_line(stream, encoding, signs, multiline=multiline)
             return _damaged_text(stream, encoding)
-    except Damaged as found:
+    except BrokenFile as found:
         return str(found)
 
 
 def line_of(files: Files, file: FileInfo, record: str, spec: ZoneSpec) -> int | None:
     """The number of the line that begins with this record; None where that cannot be known."""
-    kind = kind_of(file.path.rpartition("/")[2], spec)
+    kind = format_of(file.path.rpartition("/")[2], spec)
     encoding = spec.encoding if isinstance(kind, FileFormat) and kind.format == "csv" else "utf-8"
     if isinstance(kind, str) or not record or encoding not in _BY_BYTES:
         return None
     wanted = record.encode(encoding, "replace")
     try:
-        with opened(files, file, gzipped=kind.gzipped) as stream:
+        with open_stream(files, file, gzipped=kind.gzipped) as stream:
             return next((number for number, line in enumerate(stream, 1) if line.startswith(wanted)), None)
-    except Damaged:
+    except BrokenFile:
         return None
 
 
-def _damaged_line(stream: IO[bytes], encoding: str, signs: Signs | None, *, multiline: bool) -> str:
-    quotes, opened_at = Quotes(signs) if signs else None, 0
+def _damaged_line(stream: IO[bytes], encoding: str, signs: CsvDialect | None, *, multiline: bool) -> str:
+    quotes, opened_at = QuoteTracker(signs) if signs else None, 0
     for number, raw in enumerate(stream, 1):
         try:
             line = raw.decode(encoding)

@@ -13,7 +13,7 @@ from lakebed.pipelines.definition.spec import Kind, PipelineSpec, Style, ZoneRef
 from lakebed.ports import Files
 from lakebed.quality import Gate, column_gates, read_gate
 from lakebed.settings import DATA, Document
-from lakebed.templates import Call, declared, read_annotations
+from lakebed.templates import TemplateRead, read_annotations, read_declarations
 
 _SOURCES: dict[str, Kind] = {"pipeline.sql": "sql", "pipeline.py": "python"}
 _CONFIG = "config.yaml"
@@ -102,7 +102,7 @@ def read_pipeline(
     configured = _configured(contents, kind, folder, where)
     gates = _gates(folder, contents, configured)
     style, reads, zones, names = _reads(kind, source, where)
-    asked = ((declared(gate.source, where=gate.where).refs, gate.where) for gate in gates)
+    asked = ((read_declarations(gate.source, where=gate.where).refs, gate.where) for gate in gates)
     gate_refs = tuple(ref for calls, there in asked for ref in refs_of(calls, there, namespace, known))
     spec = PipelineSpec(
         table=table,
@@ -158,15 +158,17 @@ def _gates(folder: str, contents: Mapping[str, str], configured: Configured) -> 
     return (*written, *column_gates(configured.config.columns, where=f"{folder}/{_CONFIG}"))
 
 
-def _reads(kind: Kind, source: str, where: str) -> tuple[Style, tuple[Call, ...], tuple[Call, ...], frozenset[str]]:
+def _reads(
+    kind: Kind, source: str, where: str
+) -> tuple[Style, tuple[TemplateRead, ...], tuple[TemplateRead, ...], frozenset[str]]:
     if kind == "python":
         code = read_code(source, where=where)
         return code.style, code.refs, code.zones, frozenset({"watermark"})
-    template = declared(source, where=where)
+    template = read_declarations(source, where=where)
     return "sql", template.refs, template.zones, template.names
 
 
-def _zone(call: Call, *, where: str, namespace: str) -> ZoneRef:
+def _zone(call: TemplateRead, *, where: str, namespace: str) -> ZoneRef:
     parts = call.name.split(".")
     try:
         zone = ZoneName(*parts) if len(parts) == 2 else ZoneName(namespace, call.name)

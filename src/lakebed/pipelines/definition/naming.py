@@ -7,7 +7,7 @@ from lakebed.errors import BadName, BadPipeline, near, suggestion
 from lakebed.names import TableName, split_identifier
 from lakebed.pipelines.definition.spec import Ref
 from lakebed.settings import Settings
-from lakebed.templates import Call
+from lakebed.templates import TemplateRead
 
 
 def tables_of(folders: Iterable[str]) -> frozenset[TableName]:
@@ -33,12 +33,12 @@ def refuse_unknown_layer(folder: str, settings: Settings) -> None:
         )
 
 
-def refs_of(calls: Iterable[Call], where: str, namespace: str, known: Collection[TableName]) -> tuple[Ref, ...]:
+def refs_of(calls: Iterable[TemplateRead], where: str, namespace: str, known: Collection[TableName]) -> tuple[Ref, ...]:
     """The tables that a text refers to."""
     return tuple(Ref(call.name, _ref_table(call, namespace, known, where=where), where, call.line) for call in calls)
 
 
-def _ref_table(call: Call, namespace: str, known: Collection[TableName], *, where: str) -> TableName:
+def _ref_table(call: TemplateRead, namespace: str, known: Collection[TableName], *, where: str) -> TableName:
     """The table that `ref('name')`, `ref('layer.name')` or `ref('namespace.layer.name')` means."""
     try:
         parts = split_identifier(call.name)
@@ -51,7 +51,7 @@ def _ref_table(call: Call, namespace: str, known: Collection[TableName], *, wher
         raise BadPipeline(error.what, where=where, line=call.line, next=error.next) from None
 
 
-def _only_one(call: Call, namespace: str, known: Collection[TableName], *, where: str) -> TableName:
+def _only_one(call: TemplateRead, namespace: str, known: Collection[TableName], *, where: str) -> TableName:
     """The one pipeline's table of this name: in the own namespace, else in any."""
     fitting = sorted(table for table in known if table.name == call.name)
     found = [table for table in fitting if table.namespace == namespace] or fitting

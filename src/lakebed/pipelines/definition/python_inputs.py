@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lakebed.errors import BadPipeline
 from lakebed.pipelines.definition.spec import Style
-from lakebed.templates import Call
+from lakebed.templates import TemplateRead
 
 _READS = ("ref", "landing_zone")
 _DUCKDB_NAMES = {"conn", "duckdb_conn"}
@@ -16,8 +16,8 @@ class Code:
     """What a `pipeline.py` declares: how it is called, and what it reads."""
 
     style: Style
-    refs: tuple[Call, ...]
-    zones: tuple[Call, ...]
+    refs: tuple[TemplateRead, ...]
+    zones: tuple[TemplateRead, ...]
 
 
 def read_code(source: str, *, where: str) -> Code:
@@ -43,7 +43,7 @@ def _asked(function: ast.expr) -> str | None:
     return None
 
 
-def _call(name: str, call: ast.Call, where: str, source: str) -> Call:
+def _call(name: str, call: ast.Call, where: str, source: str) -> TemplateRead:
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     first = call.args[0] if call.args else given.get("name")
     pattern = given.get("pattern", call.args[1] if len(call.args) > 1 else None)
@@ -55,7 +55,7 @@ def _call(name: str, call: ast.Call, where: str, source: str) -> Call:
             excerpt=source.splitlines()[call.lineno - 1],
             next="Write the name as a plain string, so that the graph is known before anything runs.",
         )
-    return Call(_text(first), call.lineno, _text(pattern) if pattern is not None else None)
+    return TemplateRead(_text(first), call.lineno, _text(pattern) if pattern is not None else None)
 
 
 def _is_text(node: ast.expr | None) -> bool:

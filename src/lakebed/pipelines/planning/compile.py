@@ -12,7 +12,7 @@ from lakebed.pipelines.planning.pin import Specs, UnpublishedInput
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.quality import Gate
-from lakebed.sql import Query, check_query, refuse_bare_count
+from lakebed.sql import CheckedQuery, check_query, refuse_bare_count
 from lakebed.tables import at_snapshot, projection
 from lakebed.templates import Rendered, TemplateValues, render
 
@@ -21,7 +21,7 @@ from lakebed.templates import Rendered, TemplateValues, render
 class Compiled:
     """A query ready to run, and the way back from its lines to the source's."""
 
-    query: Query
+    query: CheckedQuery
     rendered: Rendered
     where: str
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lakebed.landing import recognise
+from lakebed.landing import recognise_files
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import ConsumedFile, FileInfo, MovedFile, Records
@@ -15,7 +15,7 @@ def known_files(
 ) -> tuple[ConsumedFile, ...]:
     """The files of a zone that a table has, or any table. Those present under another etag are recognised, once and for all."""
     rows = tools.records.consumed(zone, table=table)
-    seen = recognise(tools.placement.files, present, rows)
+    seen = recognise_files(tools.placement.files, present, rows)
     if not seen:
         return rows
     tools.records.record_moves(seen)

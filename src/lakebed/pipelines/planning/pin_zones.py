@@ -4,7 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lakebed.errors import BadFiles, BadPipeline, FileMissing
-from lakebed.landing import ZONE_FILE, ZoneSpec, archived_places, fits_zone_pattern, freeze, fresh, load_zone, locate, processed
+from lakebed.landing import (
+    ZONE_FILE,
+    ZoneSpec,
+    archived_places,
+    freeze,
+    load_zone,
+    locate_files,
+    matches_zone_pattern,
+    not_consumed,
+    processed_files,
+)
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec, ZoneRef
 from lakebed.pipelines.planning.ledger import known_files
@@ -58,7 +68,9 @@ def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
 
 def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple[ConsumedFile, ...]:
     """What the table has of a zone, each file as it was first taken; or what the `last` run took."""
-    rows = [file for file in ledger if file.zone == ref.zone and file.state == "taken" and fits_zone_pattern(file, ref.pattern)]
+    rows = [
+        file for file in ledger if file.zone == ref.zone and file.state == "taken" and matches_zone_pattern(file, ref.pattern)
+    ]
     if last:
         return tuple(file for file in rows if file.run_id == rows[-1].run_id)
     return tuple({(file.path, file.etag): file for file in reversed(rows)}.values())[::-1]
@@ -76,28 +88,28 @@ class _Zone:
 
     def waiting(self, *, absent: bool) -> ZonePin:
         """The files that the table does not have yet."""
-        new = fresh(self.files, self.known)
+        new = not_consumed(self.files, self.known)
         archived = len(self._archived()) if absent and not new else 0
         return ZonePin(new, len(new), self.changing, archived=archived)
 
     def all(self, taken: Sequence[ConsumedFile]) -> ZonePin:
         """The files that the table has, those that wait, and archived ones that it never had."""
         present, archived = self._present(), self._archived()
-        found, gone = locate(taken, (*present, *archived))
+        found, gone = locate_files(taken, (*present, *archived))
         files = (*archived, *present)
         return ZonePin(files, len(files), self.changing, known=found, gone=gone)
 
     def as_last(self, taken: Sequence[ConsumedFile], *, archived_too: bool) -> ZonePin:
         """All files that are there; while none of them is new, those that the last run read, wherever they are by now."""
         present = self._present()
-        new = fresh(present, self.known)
-        found, away = locate(taken, present)
+        new = not_consumed(present, self.known)
+        found, away = locate_files(taken, present)
         if new or not (away or (archived_too and not taken)):
             return ZonePin(present, len(new), self.changing, known=found)
         archived = self._archived()
         if not taken:
             return ZonePin((*archived, *present), len(archived) + len(present), self.changing)
-        found, gone = locate(taken, (*present, *archived))
+        found, gone = locate_files(taken, (*present, *archived))
         again = (file for file in archived if file.path in found)
         return ZonePin((*again, *present), 0, self.changing, known=found, gone=gone)
 
@@ -106,7 +118,8 @@ class _Zone:
 
     def _archived(self) -> tuple[FileInfo, ...]:
         there = {
-            file.path: file for file in processed(self.tools.placement.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
+            file.path: file
+            for file in processed_files(self.tools.placement.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
         }
         places = archived_places(self.known, there)
         held = {place for file, place in places.items() if file in self.held}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext, compile_gate, compile_query
-from lakebed.sql import Query
+from lakebed.sql import CheckedQuery
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _REGISTERS = re.compile(r"register|create.{0,30}function", re.IGNORECASE | re.DOTALL)
@@ -24,7 +24,7 @@ def python_of(specs: Mapping[TableName, PipelineSpec]) -> Iterator[str]:
     return (spec.source for spec in specs.values() if spec.kind == "python")
 
 
-def check_setting(setting: TemplateContext) -> Query | None:
+def check_setting(setting: TemplateContext) -> CheckedQuery | None:
     """Refuse a query, or a gate, that could not run; the query, where there is one."""
     spec = setting.spec
     compiled = compile_query(setting) if spec.kind == "sql" else None
@@ -34,7 +34,7 @@ def check_setting(setting: TemplateContext) -> Query | None:
     return compiled.query if compiled else None
 
 
-def columns_after(setting: TemplateContext, query: Query | None) -> tuple[str, ...] | None:
+def columns_after(setting: TemplateContext, query: CheckedQuery | None) -> tuple[str, ...] | None:
     """The columns that its table may have after a run, where all of them are known: those it has and those that come."""
     spec, metadata = setting.spec, setting.target.metadata
     if query is None or query.columns is None or spec.config.renames:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.errors import UsageError
-from lakebed.landing import samples
+from lakebed.landing import sample_files
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext, compile_gate, compile_query
@@ -56,7 +56,7 @@ def preview(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOpti
     with _looking(spec, specs, tools, order) as work:
         sampled = []
         for (zone, pattern), pinned_files in work.context.pins.landing.items():
-            chosen = tuple(samples(tools.placement.files, zone, read_zone(zone, tools), pattern=pattern))
+            chosen = tuple(sample_files(tools.placement.files, zone, read_zone(zone, tools), pattern=pattern))
             sampled += [zone] if chosen else []
             calculate.take_files(work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True)
         calculate.calculate(work)

@@ -18,7 +18,7 @@ from lakebed.pipelines.planning.watermark import STAND_IN
 from lakebed.pipelines.releases.load import draft_tables, load_released
 from lakebed.pipelines.services import RunServices
 from lakebed.settings import Document
-from lakebed.sql import Query, check_query, column_lineage, refuse_bare_count
+from lakebed.sql import CheckedQuery, check_query, column_lineage, refuse_bare_count
 from lakebed.templates import TemplateValues, read_annotations, render
 
 _PYTHON = "pipeline.py"
@@ -81,7 +81,7 @@ class _Known:
     columns: Mapping[str, tuple[str, ...]]  # of inputs that are as their pipelines make them, by their names in the text
     functions: Collection[str] | None
 
-    def checked(self, source: str, values: TemplateValues, *, where: str) -> Query:
+    def checked(self, source: str, values: TemplateValues, *, where: str) -> CheckedQuery:
         """The query of a template; refused if it could not run."""
         rendered = render(source, values, where=where)
         allowed = [*values.refs.values(), *values.zones.values(), *([values.this] if values.this else [])]

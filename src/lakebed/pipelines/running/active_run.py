@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
-from lakebed.landing import Landed
+from lakebed.landing import ZoneRows
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import Compiled, TemplateContext
@@ -31,10 +31,10 @@ class ActiveRun:
     timestamp: datetime  # the run's one time, in what it writes; of a replay: that of the run at hand
     log: logging.Logger
     resources: ExitStack = field(default_factory=ExitStack)
-    landed: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)
+    landed: dict[tuple[ZoneName, str | None], ZoneRows] = field(default_factory=dict)
     zone_types: dict[tuple[ZoneName, str | None], Mapping[str, str]] = field(default_factory=dict)  # of zones: column → type
     digests: dict[str, str] = field(default_factory=dict)  # of the files of zones, by path
-    batch: dict[tuple[ZoneName, str | None], Landed] = field(default_factory=dict)  # of a replay: the batch at hand
+    batch: dict[tuple[ZoneName, str | None], ZoneRows] = field(default_factory=dict)  # of a replay: the batch at hand
     frame: Frame = None
     compiled: Compiled | None = None
     fields: tuple[Field, ...] = ()
@@ -100,7 +100,7 @@ class ActiveRun:
         return time_literal(self.timestamp)
 
     @property
-    def read(self) -> Mapping[tuple[ZoneName, str | None], Landed]:
+    def read(self) -> Mapping[tuple[ZoneName, str | None], ZoneRows]:
         """The files that the pipeline sees."""
         return self.batch or self.landed
 

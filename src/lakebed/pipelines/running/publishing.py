@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lakebed.errors import BadPipeline, FileMissing, RunFailed
-from lakebed.landing import digests, is_archived, recheck
+from lakebed.landing import content_digests, is_archived, require_unchanged
 from lakebed.pipelines.planning.compile import compile_view
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.archiving import taken
@@ -20,8 +20,10 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
     for (zone, _), landed in run.landed.items():
         here = tuple(file for file in landed.files if not is_archived(file))
         with suppress(FileMissing):  # as is told below
-            run.digests |= digests(run.services.placement.files, here, run.services.records.consumed(zone, table=run.table))
-        recheck(run.services.placement.files, landed.files)  # last: what was hashed is what was read
+            run.digests |= content_digests(
+                run.services.placement.files, here, run.services.records.consumed(zone, table=run.table)
+            )
+        require_unchanged(run.services.placement.files, landed.files)  # last: what was hashed is what was read
     if run.spec.is_view or run.skip_write:
         return ()
     if run.is_first_run:

@@ -59,11 +59,11 @@ def _resolve(
 def _parse(sql: str) -> "tuple[LexedText, list[tuple[tuple[Token, ...], exp.Table]]]":
     from lakebed.sql.checking.forbidden_words import refuse_words
     from lakebed.sql.checking.tree import refuse_tree
-    from lakebed.sql.parsing.lexer import read
+    from lakebed.sql.parsing.lexer import lex
     from lakebed.sql.parsing.parse import parse
     from lakebed.sql.parsing.source import SqlSource
 
-    reading = read(SqlSource(sql, "the query"))
+    reading = lex(SqlSource(sql, "the query"))
     refuse_words(reading)
     tree = parse(reading)
     refuse_tree(reading, tree)

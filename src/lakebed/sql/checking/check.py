@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from lakebed.sql.checking.forbidden_words import refuse_words
-from lakebed.sql.parsing.lexer import read
+from lakebed.sql.parsing.lexer import lex
 from lakebed.sql.parsing.source import SqlSource, same_line
 
 
 @dataclass(frozen=True)
-class Query:
+class CheckedQuery:
     """One query, judged: it may run as it is, or inside `SELECT * FROM (…)`."""
 
     text: str  # without comments and closing semicolon, each line where it was
@@ -30,7 +30,7 @@ def check_query(
     line_of: Callable[[int], int] | None = None,
     functions: Collection[str] | None = None,
     columns: Mapping[str, tuple[str, ...]] | None = None,
-) -> Query:
+) -> CheckedQuery:
     """The query in rendered SQL, or `BadPipeline` with the line.
 
     `allowed` are the tables it was given, as the template wrote them (`lake.shop.silver.orders VERSION AS OF 5`, a branch, a
@@ -40,21 +40,21 @@ def check_query(
     `columns` are those of tables, by their names in the text without quotes and version; without it columns are not looked at.
     """
     from lakebed.sql.checking.functions import refuse_unknown_functions
-    from lakebed.sql.checking.scans import scanned
+    from lakebed.sql.checking.scans import scanned_tables
     from lakebed.sql.checking.tree import refuse_tree
     from lakebed.sql.lineage.columns import check_columns
     from lakebed.sql.parsing.parse import parse
-    from lakebed.sql.parsing.wrong_syntax import wrong_syntax
+    from lakebed.sql.parsing.wrong_syntax import syntax_error
 
-    reading = read(SqlSource(text, where, line_of or same_line))
+    reading = lex(SqlSource(text, where, line_of or same_line))
     refuse_words(reading)
-    wrong = wrong_syntax(reading)
+    wrong = syntax_error(reading)
     tree = parse(reading, wrong)
     refuse_tree(reading, tree)  # of commands it can say more than the grammar
     if wrong:
         raise wrong
-    tables = scanned(reading, tree, allowed)
+    tables = scanned_tables(reading, tree, allowed)
     if functions is not None:
         refuse_unknown_functions(reading, tree, functions)
     returned = None if columns is None else check_columns(reading, tree, columns)
-    return Query(reading.text[: reading.end], tables, returned)
+    return CheckedQuery(reading.text[: reading.end], tables, returned)

@@ -1,17 +1,17 @@
 """What a gate's query must be able to do: return no row."""
 
 from lakebed.errors import BadPipeline
-from lakebed.sql.checking.check import Query
-from lakebed.sql.parsing.lexer import read
+from lakebed.sql.checking.check import CheckedQuery
+from lakebed.sql.parsing.lexer import lex
 from lakebed.sql.parsing.source import SqlSource
 
 
-def refuse_bare_count(query: Query, *, where: str) -> None:
+def refuse_bare_count(query: CheckedQuery, *, where: str) -> None:
     """Refuse a gate that returns a row whatever the table holds, such as `SELECT count(*) FROM …`: it could never pass."""
     from lakebed.sql.checking.emptiness import always_returns
     from lakebed.sql.parsing.parse import parse
 
-    if always_returns(parse(read(SqlSource(query.text, where)))):
+    if always_returns(parse(lex(SqlSource(query.text, where)))):
         raise BadPipeline(
             "this gate returns a row whatever the table holds (a count without GROUP BY is one row, even if it is 0), "
             "and a gate passes only when it returns none.",

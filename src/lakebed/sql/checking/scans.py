@@ -8,7 +8,7 @@ from sqlglot import exp
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.sql.checking.forbidden_words import is_format, is_path, paths_are_no_tables, reads_table
 from lakebed.sql.checking.tree import place
-from lakebed.sql.parsing.lexer import LexedText, Token, read
+from lakebed.sql.parsing.lexer import LexedText, Token, lex
 from lakebed.sql.parsing.source import SqlSource
 
 _FUNCTIONS_WITH_FROM = {"EXTRACT", "SUBSTR", "SUBSTRING", "TRIM", "OVERLAY"}
@@ -16,7 +16,7 @@ _NO_TABLE = {"SELECT", "VALUES", "LATERAL", "VIEW", "WITH", "FROM"}
 
 
 @dataclass(frozen=True)
-class Given:
+class AllowedTable:
     """A table as a template wrote it: its name, and the version it is pinned to, if any."""
 
     text: str
@@ -24,21 +24,21 @@ class Given:
     rest: tuple[str, ...]  # VERSION AS OF 5, in capitals
 
     @classmethod
-    def of(cls, text: str) -> "Given":
-        reading = read(SqlSource(text, "allowed"))
+    def of(cls, text: str) -> "AllowedTable":
+        reading = lex(SqlSource(text, "allowed"))
         names = reading.chain(reading.plain[0].start if reading.plain else 0)
         rest = [token for token in reading.plain if token.start >= (names[-1].end if names else 0)]
         return cls(text, tuple(token.name for token in names), tuple(token.text.upper() for token in rest))
 
-    def fits(self, names: tuple[Token, ...], after: tuple[Token, ...]) -> bool:
+    def matches(self, names: tuple[Token, ...], after: tuple[Token, ...]) -> bool:
         """Whether the query names this table, at this version if it is pinned to one."""
         same = tuple(token.name for token in names) == self.parts
         return same and tuple(token.text.upper() for token in after[: len(self.rest)]) == self.rest
 
 
-def scanned(reading: LexedText, tree: exp.Expr, allowed: Collection[str] | None) -> tuple[str, ...]:
+def scanned_tables(reading: LexedText, tree: exp.Expr, allowed: Collection[str] | None) -> tuple[str, ...]:
     """Every table that is read, once, in the order of the text; refused unless allowed."""
-    given = None if allowed is None else [Given.of(text) for text in allowed]
+    given = None if allowed is None else [AllowedTable.of(text) for text in allowed]
     scans = sorted(_scans(reading, tree), key=lambda names: names[0].start)
     _refuse_unseen(reading, {names[0].start for names in scans} | _temporary(tree))
     return tuple(dict.fromkeys(_one(reading, names, given) for names in scans))
@@ -75,7 +75,7 @@ def is_cte(table: exp.Table) -> bool:
     return False
 
 
-def _one(reading: LexedText, names: tuple[Token, ...], given: list[Given] | None) -> str:
+def _one(reading: LexedText, names: tuple[Token, ...], given: list[AllowedTable] | None) -> str:
     source, written = reading.source, ".".join(token.name for token in names)
     if given is None:
         if error := _wrong_name(source, names):
@@ -83,7 +83,7 @@ def _one(reading: LexedText, names: tuple[Token, ...], given: list[Given] | None
         return source.text[names[0].start : names[-1].end]
     after = reading.plain[reading.index_at[names[-1].start] + 1 :]
     for table in given:
-        if table.fits(names, after):
+        if table.matches(names, after):
             return table.text
     if error := _wrong_name(source, names):
         raise error

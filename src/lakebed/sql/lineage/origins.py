@@ -7,14 +7,14 @@ from sqlglot.lineage import Node, lineage
 
 from lakebed.sql.checking.scans import is_cte, is_function
 from lakebed.sql.lineage.lineage import ColumnSource, Schemas, Sources
-from lakebed.sql.parsing.lexer import read
+from lakebed.sql.parsing.lexer import lex
 from lakebed.sql.parsing.parse import parse, quiet
 from lakebed.sql.parsing.source import SqlSource
 
 
 def origins(text: str, schemas: Schemas, logical: Callable[[str], str]) -> dict[str, Sources]:
     """What `column_lineage` promises, save that whatever goes wrong is raised."""
-    tree = parse(read(SqlSource(text, "lineage")))
+    tree = parse(lex(SqlSource(text, "lineage")))
     _spread(tree)
     _write_out_windows(tree)
     _write_out_pivots(tree)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Passed:
+class PassedColumns:
     """Columns that a query's result has under their own names, unchanged. Names are casefolded."""
 
     all: bool = False  # by a star
@@ -19,25 +19,25 @@ class Passed:
         return (self.all or name.casefold() in self.names) and name.casefold() not in self.other
 
 
-NOTHING_PASSED = Passed()
+NOTHING_PASSED = PassedColumns()
 
 
-def passed_columns(text: str, relation: str) -> Passed:
+def passed_columns(text: str, relation: str) -> PassedColumns:
     """What a plain SELECT from the relation hands on; of any other query, nothing is said."""
     from sqlglot import exp
 
-    from lakebed.sql.parsing.lexer import read
+    from lakebed.sql.parsing.lexer import lex
     from lakebed.sql.parsing.parse import parse
     from lakebed.sql.parsing.source import SqlSource
 
-    tree = parse(read(SqlSource(text, "query")))
+    tree = parse(lex(SqlSource(text, "query")))
     table = _read(tree) if isinstance(tree, exp.Select) and not tree.ctes else None
     if table is None or table.name != relation or table.args.get("db") or table.args.get("pivots"):
         return NOTHING_PASSED
     alone = not (tree.args.get("joins") or tree.args.get("laterals"))
     own = {table.alias_or_name.casefold(), *([""] if alone else [])}
     found = [_projected(projection, own) for projection in tree.expressions]
-    return Passed(
+    return PassedColumns(
         any(name == "*" for name, passed in found if passed),
         frozenset(name for name, passed in found if passed),
         frozenset(name for name, passed in found if not passed),

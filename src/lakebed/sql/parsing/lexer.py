@@ -111,7 +111,7 @@ _KINDS = {
 _LETTERS_AFTER_DIGITS = re.compile(r"[0-9]+\.?[0-9]*[A-Z_]", re.IGNORECASE | re.ASCII)
 
 
-def read(source: SqlSource) -> LexedText:
+def lex(source: SqlSource) -> LexedText:
     """Cut the text as Spark does; refused where a reader that is not Spark could cut it otherwise."""
     tokens: list[Token] = []
     comments: list[tuple[int, int]] = []

@@ -19,7 +19,7 @@ from lakebed.sql.checking.forbidden_words import end_of_options, has_harmless_op
 from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
 from lakebed.sql.parsing.source import SqlSource
 from lakebed.sql.parsing.syntax import grammar
-from lakebed.sql.parsing.tokens import numbered
+from lakebed.sql.parsing.tokens import spark_tokens
 
 _QUOTES = {TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING, TokenType.IDENTIFIER}
 _FITS = {TokenKind.STRING: {TokenType.STRING, TokenType.RAW_STRING}, TokenKind.QUOTED: {TokenType.IDENTIFIER}}
@@ -129,7 +129,7 @@ def _respelt(tokens: list[ParserToken], reading: LexedText) -> list[ParserToken]
     as the text in it: no name depends on either. `TABLE t` is `SELECT * FROM t`; options of a table are left out.
     """
     plain = reading.plain
-    unread = {start + 2 for number, start, _ in numbered(reading) if number == grammar().signs[">>>"]} | _options(plain)
+    unread = {start + 2 for number, start, _ in spark_tokens(reading) if number == grammar().signs[">>>"]} | _options(plain)
     columns = {token.start for at, token in enumerate(plain) if is_values_as_name(plain, at)}
     tables = {token.start for at, token in enumerate(plain) if reads_table(plain, at)}
     found: list[ParserToken] = []

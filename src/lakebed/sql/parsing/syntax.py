@@ -99,7 +99,7 @@ def _state(held: Sequence[Any], sets: Sequence[Sequence[int]]) -> _State:
 
 
 @dataclass
-class _Following:
+class _Recogniser:
     """One text being followed. `far` is the last token that any way of reading it came to; given it before, `wanted` gets what
     could stand there.
     """
@@ -155,13 +155,13 @@ class SyntaxStop:
     wanted: tuple[str, ...]
 
 
-def stop(tokens: Sequence[int]) -> SyntaxStop | None:
+def find_stop(tokens: Sequence[int]) -> SyntaxStop | None:
     """Where Spark stops reading a query, given the numbers of its tokens; nowhere if it takes them."""
     found = grammar()
-    following = _Following(found, (*tokens, END))
+    following = _Recogniser(found, (*tokens, END))
     if len(tokens) in following.ends(0, 0, 0):
         return None
-    following = _Following(found, (*tokens, END), asked=following.far)
+    following = _Recogniser(found, (*tokens, END), asked=following.far)
     following.ends(0, 0, 0)
     shown = sorted(found.shown[token] for token in following.wanted if token in found.shown)
     names = {found.kinds["IDENTIFIER"], found.kinds["INTEGER_VALUE"]} & following.wanted

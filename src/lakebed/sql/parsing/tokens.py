@@ -26,7 +26,7 @@ _OPENS_TYPE = {"ARRAY", "MAP", "STRUCT"}  # until it is closed, >> closes two
 Numbered = tuple[int, int, int]  # the number, and from where to where in the text
 
 
-def numbered(reading: LexedText) -> list[Numbered]:
+def spark_tokens(reading: LexedText) -> list[Numbered]:
     """The tokens of the query and of its hints as Spark's parser gets them."""
     found = grammar()
     marks = {start: "/*+" for start, _ in reading.hints} | {end - 2: "*/" for _, end in reading.hints}

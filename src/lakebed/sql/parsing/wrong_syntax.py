@@ -2,19 +2,19 @@
 
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
-from lakebed.sql.parsing.syntax import SyntaxStop, stop
-from lakebed.sql.parsing.tokens import numbered
+from lakebed.sql.parsing.syntax import SyntaxStop, find_stop
+from lakebed.sql.parsing.tokens import spark_tokens
 
 _FEW = 6
 _BACK = 4  # so many tokens later Spark may notice that QUALIFY was no alias
 _ALIKE_BEFORE = 2
 
 
-def wrong_syntax(reading: LexedText) -> BadPipeline | None:
+def syntax_error(reading: LexedText) -> BadPipeline | None:
     """What is wrong with the query's syntax, if anything is. One that is nested too deeply to be followed is left to others."""
-    tokens = numbered(reading)
+    tokens = spark_tokens(reading)
     try:
-        found = stop([number for number, _, _ in tokens])
+        found = find_stop([number for number, _, _ in tokens])
     except RecursionError:
         return None
     if found is None:

@@ -192,7 +192,7 @@ class RestTables:
         leases: Sequence[Lease] = (),
         records: Along = NOTHING_ALONG,
     ) -> None:
-        from lakebed.engines.iceberg.metadata.staging import amended, as_seen
+        from lakebed.engines.iceberg.metadata.staging import requirements_of, updates_for
 
         with self._answering():
             found = self._load(table)
@@ -201,7 +201,7 @@ class RestTables:
             if expected and found.metadata_location != expected.location:
                 raise PointerMoved(str(table))
             self._fence(leases)
-            self._commit_to(found, amended(amendments, found.metadata), *as_seen(amendments, found.metadata))
+            self._commit_to(found, updates_for(amendments, found.metadata), *requirements_of(amendments, found.metadata))
         self._write_books(records)
 
     def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:

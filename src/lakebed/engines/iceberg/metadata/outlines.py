@@ -7,7 +7,7 @@ Field = Mapping[str, Any]  # of a schema, as the metadata has it
 _BY_NAME = "schema.name-mapping.default"
 
 
-class State(NamedTuple):
+class SnapshotOutline(NamedTuple):
     """A snapshot: its manifest list, and what it says it holds."""
 
     manifests: str
@@ -15,13 +15,13 @@ class State(NamedTuple):
     bytes: int | None
 
 
-class Outline(NamedTuple):
+class MetadataOutline(NamedTuple):
     """A table's schemas, partition specs and snapshots by their ids."""
 
     schema: int  # the present one
     schemas: Mapping[int, Sequence[Field]]
     specs: Mapping[int, Sequence[Mapping[str, Any]]]
-    snapshots: Mapping[int, State]
+    snapshots: Mapping[int, SnapshotOutline]
     by_name: bool  # there may be files without field ids, whose columns are found by their names
 
     @property
@@ -30,9 +30,9 @@ class Outline(NamedTuple):
         return self.schema == 0 and set(self.schemas) == {0}
 
 
-def read_outline(document: Mapping[str, Any]) -> Outline:
+def read_outline(document: Mapping[str, Any]) -> MetadataOutline:
     """`KeyError` or `TypeError` for a document that is no metadata."""
-    return Outline(
+    return MetadataOutline(
         document["current-schema-id"],
         {schema["schema-id"]: schema["fields"] for schema in document["schemas"]},
         {spec["spec-id"]: spec["fields"] for spec in document["partition-specs"]},
@@ -41,10 +41,10 @@ def read_outline(document: Mapping[str, Any]) -> Outline:
     )
 
 
-def _state(snapshot: Mapping[str, Any]) -> State:
+def _state(snapshot: Mapping[str, Any]) -> SnapshotOutline:
     summary = snapshot.get("summary") or {}
     counts = (int(text) if text.isdigit() else None for text in (summary.get(key, "") for key in _COUNTS))
-    return State(snapshot["manifest-list"], *counts)
+    return SnapshotOutline(snapshot["manifest-list"], *counts)
 
 
 _COUNTS = ("total-data-files", "total-files-size")

@@ -10,7 +10,7 @@ from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEnt
 Entry = TypeVar("Entry", SnapshotLogEntry, MetadataLogEntry)
 
 
-def told_in_order(present: IcebergMetadata, changed: IcebergMetadata) -> IcebergMetadata:
+def with_ordered_times(present: IcebergMetadata, changed: IcebergMetadata) -> IcebergMetadata:
     """What became of `present`, with times that go forward only, whatever this machine's clock says.
 
     Iceberg refuses to read a table whose times go back by more than a minute.

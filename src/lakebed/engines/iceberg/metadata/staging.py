@@ -27,7 +27,7 @@ from pyiceberg.table.update import (
 from pyiceberg.types import NestedField
 
 from lakebed.engines.iceberg.metadata.documents import changed_document, read_document, write_document
-from lakebed.engines.iceberg.metadata.snapshot_log import told_in_order
+from lakebed.engines.iceberg.metadata.snapshot_log import with_ordered_times
 from lakebed.ports import (
     NAME,
     UNPUBLISHED,
@@ -93,7 +93,7 @@ def _called(schema: Schema, column: str, name: str) -> NestedField:
     return (there.get(column) or there[name]).model_copy(update={"name": name})
 
 
-def amended(amendments: Iterable[Amendment], present: IcebergMetadata) -> tuple[TableUpdate, ...]:
+def updates_for(amendments: Iterable[Amendment], present: IcebergMetadata) -> tuple[TableUpdate, ...]:
     """Amendments as PyIceberg's updates; what is so already needs none."""
     return tuple(update for amendment in amendments for update in _amended(amendment, present))
 
@@ -114,7 +114,7 @@ def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUp
             yield from _with_properties(properties, present)
 
 
-def as_seen(amendments: Collection[Amendment], present: IcebergMetadata) -> tuple[TableRequirement, ...]:
+def requirements_of(amendments: Collection[Amendment], present: IcebergMetadata) -> tuple[TableRequirement, ...]:
     """What must still be so when the change arrives: a commit in between would be undone by it, and nobody would know."""
     refs = {one.name for one in amendments if isinstance(one, SetRef | RemoveRef)}
     if any(isinstance(one, RemoveSnapshots) for one in amendments):
@@ -167,7 +167,7 @@ def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadat
 
 def stage_amendments(location: str, amendments: Iterable[Amendment], *, properties: Mapping[str, str]) -> str:
     """The same for amendments."""
-    return _stage(location, lambda present: amended(amendments, present), properties=properties)
+    return _stage(location, lambda present: updates_for(amendments, present), properties=properties)
 
 
 def _stage(
@@ -182,7 +182,7 @@ def _stage(
     wanted = updates(present)
     if not wanted:
         return location
-    changed = told_in_order(present, update_table_metadata(present, wanted, metadata_location=location))
+    changed = with_ordered_times(present, update_table_metadata(present, wanted, metadata_location=location))
     return write_document(io, changed_document(document, present, after(changed)), number=_number(location) + 1)
 
 

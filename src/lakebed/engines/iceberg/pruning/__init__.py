@@ -1,1 +1,1 @@
-"""Which data files may hold a row that is asked for."""
+"""Skipping data files that cannot hold a wanted row."""

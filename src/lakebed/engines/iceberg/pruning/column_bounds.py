@@ -1,96 +1,96 @@
-"""Files and manifests, asked what is certain about a column of theirs."""
+"""Column statistics of data files and manifests, from their metrics and partition values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lakebed.engines.iceberg.pruning.comparable_values import Measure
-from lakebed.engines.iceberg.pruning.transforms import Evidence, of_summary, of_value
-from lakebed.engines.iceberg.scan.manifests import Manifest, ManifestEntry, Summary
+from lakebed.engines.iceberg.pruning.comparable_values import ComparableType
+from lakebed.engines.iceberg.pruning.transforms import ColumnBounds, bounds_of_summary, bounds_of_value
+from lakebed.engines.iceberg.scan.manifests import Manifest, ManifestEntry, PartitionSummary
 
 
-class Part(NamedTuple):
-    """A partition field that is made of some column."""
+class PartitionField(NamedTuple):
+    """A partition field derived from one column."""
 
     id: int
     position: int
     transform: str
 
 
-Parts = Mapping[int, Sequence[Part]]  # by the column's field id
-_FIRST_ID = 1000  # of partition fields in old metadata, which does not give them
+PartitionFields = Mapping[int, Sequence[PartitionField]]  # by the column's field id
+_FIRST_ID = 1000  # old metadata does not give ids of partition fields
 
 
-def parts_of(spec: Sequence[Mapping[str, Any]]) -> Parts:
-    """A partition spec, by source column; a field made of several columns says nothing of any."""
-    parts: dict[int, list[Part]] = {}
+def partition_fields(spec: Sequence[Mapping[str, Any]]) -> PartitionFields:
+    """A partition spec by source column; fields derived from several columns are left out."""
+    parts: dict[int, list[PartitionField]] = {}
     for position, field in enumerate(spec):
         if "source-id" in field:
-            part = Part(field.get("field-id", _FIRST_ID + position), position, field["transform"])
+            part = PartitionField(field.get("field-id", _FIRST_ID + position), position, field["transform"])
             parts.setdefault(field["source-id"], []).append(part)
     return parts
 
 
-class FileWitness:
-    """A data file: its bounds and counts, and its partition."""
+class FileStatistics:
+    """Statistics of a data file: its bounds, counts and partition values."""
 
-    def __init__(self, entry: ManifestEntry, parts: Parts) -> None:
+    def __init__(self, entry: ManifestEntry, parts: PartitionFields) -> None:
         self._entry, self._parts = entry, parts
 
-    def about(self, field: int, measure: Measure) -> Sequence[Evidence]:
+    def bounds_of(self, field: int, comparable: ComparableType) -> Sequence[ColumnBounds]:
         entry = self._entry
-        known = [_certain(lambda: _metrics(entry, field, measure))]
+        known = [_certain(lambda: _metrics(entry, field, comparable))]
         for part in self._parts.get(field, ()):
             if part.id in entry.partition:
                 value = entry.partition[part.id]
-                known.append(_certain(lambda value=value, part=part: _of_part(part, value, measure)))  # type: ignore[misc]
+                known.append(_certain(lambda value=value, part=part: _of_part(part, value, comparable)))  # type: ignore[misc]
         return known
 
 
-class ManifestWitness:
-    """A manifest: what its partitions have in common."""
+class ManifestStatistics:
+    """Statistics of a manifest: the summaries of its partition fields."""
 
-    def __init__(self, manifest: Manifest, parts: Parts) -> None:
+    def __init__(self, manifest: Manifest, parts: PartitionFields) -> None:
         self._summaries, self._parts = manifest.summaries or (), parts
 
-    def about(self, field: int, measure: Measure) -> Sequence[Evidence]:
+    def bounds_of(self, field: int, comparable: ComparableType) -> Sequence[ColumnBounds]:
         return [
-            _certain(lambda part=part: _of_summary(part, self._summaries[part.position], measure))  # type: ignore[misc]
+            _certain(lambda part=part: _of_summary(part, self._summaries[part.position], comparable))  # type: ignore[misc]
             for part in self._parts.get(field, ())
             if part.position < len(self._summaries)
         ]
 
 
-def _of_part(part: Part, value: Any, measure: Measure) -> Evidence:
-    return Evidence() if part.transform == "void" else of_value(part.transform, value, measure)
+def _of_part(part: PartitionField, value: Any, comparable: ComparableType) -> ColumnBounds:
+    return ColumnBounds() if part.transform == "void" else bounds_of_value(part.transform, value, comparable)
 
 
-def _of_summary(part: Part, summary: Summary, measure: Measure) -> Evidence:
-    return Evidence() if part.transform == "void" else of_summary(part.transform, summary, measure)
+def _of_summary(part: PartitionField, summary: PartitionSummary, comparable: ComparableType) -> ColumnBounds:
+    return ColumnBounds() if part.transform == "void" else bounds_of_summary(part.transform, summary, comparable)
 
 
-def _metrics(entry: ManifestEntry, field: int, measure: Measure) -> Evidence:
+def _metrics(entry: ManifestEntry, field: int, comparable: ComparableType) -> ColumnBounds:
     nulls, nans = entry.nulls.get(field), entry.nans.get(field)
     lower = upper = None
     # Writers do not agree on the order of UUIDs, and so not on the bounds of several row groups.
-    if measure.kind != "uuid" or len(entry.offsets) == 1:
-        lower, upper = (_decoded(bounds.get(field), measure) for bounds in (entry.lower, entry.upper))
-    return Evidence(nulls != 0, nulls is None or nulls < entry.rows, nans != 0, lower, upper)
+    if comparable.kind != "uuid" or len(entry.offsets) == 1:
+        lower, upper = (_decoded(bounds.get(field), comparable) for bounds in (entry.lower, entry.upper))
+    return ColumnBounds(nulls != 0, nulls is None or nulls < entry.rows, nans != 0, lower, upper)
 
 
-def _decoded(data: bytes | None, measure: Measure) -> Any:
+def _decoded(data: bytes | None, comparable: ComparableType) -> Any:
     if data is None:
         return None
-    value = measure.decode(data)
+    value = comparable.decode(data)
     return None if value != value else value  # a NaN bounds nothing
 
 
-def _certain(look: Callable[[], Evidence]) -> Evidence:
-    """What cannot be understood says nothing."""
+def _certain(look: Callable[[], ColumnBounds]) -> ColumnBounds:
+    """The bounds, or none where the statistics cannot be decoded."""
     try:
         return look()
     except (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, OverflowError):
-        return Evidence()
-    except Exception as error:  # struct.error is none of these
+        return ColumnBounds()
+    except Exception as error:  # struct.error is a plain Exception
         if type(error).__module__ == "struct":
-            return Evidence()
+            return ColumnBounds()
         raise

@@ -1,4 +1,4 @@
-"""Values of Iceberg's types on scales that can be compared: stored bounds on one side, what a predicate asks for on the other.
+"""Comparable forms of Iceberg's values, for stored bounds on one side and a predicate's values on the other.
 
 Numbers stand for themselves, decimals for their unscaled number, dates and times for microseconds, texts for their UTF-8.
 Engines do not agree on every comparison between types; where they may not, the value becomes a range around itself.
@@ -24,8 +24,8 @@ _DIGITS = 38  # more than these no engine compares exactly
 _LONG_DIGITS = 19
 
 
-class Target(NamedTuple):
-    """Where a value lies on a scale. Not `exact`: somewhere between the two."""
+class ValueRange(NamedTuple):
+    """A value in comparable form. Unless `exact`, it is somewhere between the two."""
 
     low: Any
     high: Any
@@ -33,25 +33,25 @@ class Target(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measure:
-    """The scale of one type."""
+class ComparableType:
+    """How values of one type are compared."""
 
     kind: str
     decode: Callable[[bytes], Any]  # a bound, or a partition value, in Iceberg's binary form
-    target: Callable[[object], Target | None]  # None: nothing can be said
-    stored: Callable[[Any], Any]  # a partition value as Avro has it
+    range_of: Callable[[object], ValueRange | None]  # None: it cannot be compared
+    from_partition: Callable[[Any], Any]  # a partition value as Avro has it
 
 
-def measure_of(type_: object) -> Measure | None:
-    """The scale of a type; None for types whose bounds say nothing here."""
+def comparable_type(type_: object) -> ComparableType | None:
+    """How a type's values are compared; None for types whose bounds are not used."""
     if not isinstance(type_, str):
         return None
     if found := _DECIMAL.fullmatch(type_):
         precision, scale = int(found[1]), int(found[2])
-        return Measure("decimal", _unscaled, lambda value: _decimal(value, precision, scale), _unscaled)
+        return ComparableType("decimal", _unscaled, lambda value: _decimal(value, precision, scale), _unscaled)
     if type_.startswith("fixed["):
-        return _MEASURES["binary"]
-    return _MEASURES.get(type_)
+        return _COMPARABLE["binary"]
+    return _COMPARABLE.get(type_)
 
 
 def _whole(data: bytes) -> int:
@@ -89,7 +89,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _integer(value: object) -> Target | None:
+def _integer(value: object) -> ValueRange | None:
     if not _is_number(value):
         return None
     if isinstance(value, Decimal):
@@ -97,10 +97,10 @@ def _integer(value: object) -> Target | None:
     return _around(value, 1e-12) if isinstance(value, float) else _exactly(value)
 
 
-def _decimal(value: object, precision: int, scale: int) -> Target | None:
+def _decimal(value: object, precision: int, scale: int) -> ValueRange | None:
     if isinstance(value, float) and math.isfinite(value):
         around = _around(value, 1e-12)
-        return Target(Fraction(around.low) * 10**scale, Fraction(around.high) * 10**scale, False)
+        return ValueRange(Fraction(around.low) * 10**scale, Fraction(around.high) * 10**scale, False)
     if not _is_number(value) or not isinstance(value, (int, Decimal)):
         return None
     after = _digits_after(value) if isinstance(value, Decimal) else 0
@@ -114,59 +114,59 @@ def _digits_after(value: Decimal) -> int:
     return max(0, -int(value.as_tuple().exponent))
 
 
-def _single(value: object) -> Target | None:
+def _single(value: object) -> ValueRange | None:
     return _around(float(value), 1e-6) if _is_number(value) and abs(value) < 3e38 else None  # type: ignore[arg-type]
 
 
-def _double(value: object) -> Target | None:
+def _double(value: object) -> ValueRange | None:
     return _around(float(value), 1e-12) if _is_number(value) and abs(value) < 1e308 else None  # type: ignore[arg-type]
 
 
-def _around(value: float, share: float) -> Target:
+def _around(value: float, share: float) -> ValueRange:
     slack = abs(value) * share + 1e-40
-    return Target(value - slack, value + slack, False)
+    return ValueRange(value - slack, value + slack, False)
 
 
-def _exactly(value: Any) -> Target:
-    return Target(value, value)
+def _exactly(value: Any) -> ValueRange:
+    return ValueRange(value, value)
 
 
-def _boolean(value: object) -> Target | None:
+def _boolean(value: object) -> ValueRange | None:
     return _exactly(value) if isinstance(value, bool) else None
 
 
-def _string(value: object) -> Target | None:
+def _string(value: object) -> ValueRange | None:
     return _exactly(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else None
 
 
-def _binary(value: object) -> Target | None:
+def _binary(value: object) -> ValueRange | None:
     return _exactly(bytes(value)) if isinstance(value, (bytes, bytearray)) else None
 
 
-def _uuid(value: object) -> Target | None:
+def _uuid(value: object) -> ValueRange | None:
     try:
         return _exactly((value if isinstance(value, UUID) else UUID(str(value))).bytes)
     except ValueError:
         return None
 
 
-def _time(value: object) -> Target | None:
+def _time(value: object) -> ValueRange | None:
     if not isinstance(value, time) or value.tzinfo:
         return None
     return _exactly(((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond)
 
 
-def _on_calendar(*, zoned: bool) -> Callable[[object], Target | None]:
+def _on_calendar(*, zoned: bool) -> Callable[[object], ValueRange | None]:
     """A moment against dates and timestamps. Without a zone on one side only, it may mean any moment within a day."""
 
-    def target(value: object) -> Target | None:
+    def target(value: object) -> ValueRange | None:
         moment = _parsed(value) if isinstance(value, str) else value
         if isinstance(moment, date) and not isinstance(moment, datetime):
             moment = datetime(moment.year, moment.month, moment.day)  # noqa: DTZ001 - it has none
         if not isinstance(moment, datetime):
             return None
         at = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
-        return _exactly(at) if (moment.tzinfo is not None) == zoned else Target(at - DAY, at + DAY, False)
+        return _exactly(at) if (moment.tzinfo is not None) == zoned else ValueRange(at - DAY, at + DAY, False)
 
     return target
 
@@ -178,17 +178,17 @@ def _parsed(text: str) -> datetime | None:
         return None
 
 
-_MEASURES = {
-    "boolean": Measure("boolean", _truth, _boolean, _as_is),
-    "int": Measure("int", _whole, _integer, _as_is),
-    "long": Measure("long", _whole, _integer, _as_is),
-    "float": Measure("float", _floating, _single, _as_is),
-    "double": Measure("double", _floating, _double, _as_is),
-    "date": Measure("date", _date, _on_calendar(zoned=False), lambda days: days * DAY),
-    "time": Measure("time", _whole, _time, _as_is),
-    "timestamp": Measure("timestamp", _moment, _on_calendar(zoned=False), _as_is),
-    "timestamptz": Measure("timestamptz", _moment, _on_calendar(zoned=True), _as_is),
-    "string": Measure("string", _as_is, _string, lambda text: text.encode("utf-8", "surrogatepass")),
-    "binary": Measure("binary", _as_is, _binary, bytes),
-    "uuid": Measure("uuid", _as_is, _uuid, bytes),
+_COMPARABLE = {
+    "boolean": ComparableType("boolean", _truth, _boolean, _as_is),
+    "int": ComparableType("int", _whole, _integer, _as_is),
+    "long": ComparableType("long", _whole, _integer, _as_is),
+    "float": ComparableType("float", _floating, _single, _as_is),
+    "double": ComparableType("double", _floating, _double, _as_is),
+    "date": ComparableType("date", _date, _on_calendar(zoned=False), lambda days: days * DAY),
+    "time": ComparableType("time", _whole, _time, _as_is),
+    "timestamp": ComparableType("timestamp", _moment, _on_calendar(zoned=False), _as_is),
+    "timestamptz": ComparableType("timestamptz", _moment, _on_calendar(zoned=True), _as_is),
+    "string": ComparableType("string", _as_is, _string, lambda text: text.encode("utf-8", "surrogatepass")),
+    "binary": ComparableType("binary", _as_is, _binary, bytes),
+    "uuid": ComparableType("uuid", _as_is, _uuid, bytes),
 }

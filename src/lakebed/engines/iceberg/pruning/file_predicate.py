@@ -1,4 +1,4 @@
-"""Whether a file may hold a row for which a predicate is true, from what is certain about its columns."""
+"""Whether a file may hold a row that matches a predicate, judged by the bounds of its columns."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -6,46 +6,46 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Protocol
 
-from lakebed.engines.iceberg.pruning.comparable_values import Measure, Target, measure_of
-from lakebed.engines.iceberg.pruning.transforms import Evidence, bucket, hashed
+from lakebed.engines.iceberg.pruning.comparable_values import ComparableType, ValueRange, comparable_type
+from lakebed.engines.iceberg.pruning.transforms import ColumnBounds, bucket, bucket_hash
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
 
-Test = Callable[[Evidence], bool]
+Test = Callable[[ColumnBounds], bool]
 _OPPOSITE: Mapping[str, Any] = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-class Witness(Protocol):
-    """A file or manifest that can be asked about a column."""
+class Statistics(Protocol):
+    """Column statistics of a data file or a manifest."""
 
-    def about(self, field: int, measure: Measure) -> Sequence[Evidence]:
-        """What is certain of the column in its rows, each by itself."""
+    def bounds_of(self, field: int, comparable: ComparableType) -> Sequence[ColumnBounds]:
+        """Bounds on the column's values, one for each source; every one of them holds."""
         ...
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A column that a predicate may be about."""
+class PredicateColumn:
+    """A column that a predicate can be tested on."""
 
     id: int
-    measure: Measure
+    type: ComparableType
 
 
-Judge = Callable[[Witness], bool]  # False: it certainly holds no such row
+FilePredicate = Callable[[Statistics], bool]  # False: no row of the file can match
 
 
-def judge_of(predicate: Predicate, fields: Sequence[Mapping[str, Any]]) -> Judge:
-    """A judge by this predicate. Names that no column has, and columns whose type says nothing, are not judged by."""
-    columns: dict[str, Asked | None] = {}
+def file_predicate(predicate: Predicate, fields: Sequence[Mapping[str, Any]]) -> FilePredicate:
+    """The predicate as a test of files. Unknown names and columns without comparable bounds match every file."""
+    columns: dict[str, PredicateColumn | None] = {}
     for field in fields:
-        measure = measure_of(field["type"])
-        asked = Asked(field["id"], measure) if measure else None
+        comparable = comparable_type(field["type"])
+        column = PredicateColumn(field["id"], comparable) if comparable else None
         folded = field["name"].casefold()
-        columns[folded] = None if folded in columns else asked  # which of two is meant, engines see differently
-    return _judge(_positive(predicate, False), columns)
+        columns[folded] = None if folded in columns else column  # engines disagree on which of the two is meant
+    return _compiled(_positive(predicate, False), columns)
 
 
 def _positive(predicate: Predicate, negated: bool) -> Predicate:
-    """The same without NOT: pushed down to the leaves, which holds in SQL's three-valued logic too."""
+    """The predicate with NOT pushed down to the leaves; valid in SQL's three-valued logic too."""
     match predicate:
         case Not(part):
             return _positive(part, not negated)
@@ -64,68 +64,68 @@ def _positive(predicate: Predicate, negated: bool) -> Predicate:
             return StartsWith(column, prefix, given != negated)
 
 
-def _judge(predicate: Predicate, columns: Mapping[str, Asked | None]) -> Judge:
+def _compiled(predicate: Predicate, columns: Mapping[str, PredicateColumn | None]) -> FilePredicate:
     match predicate:
         case And(parts):
-            judges = [_judge(part, columns) for part in parts]
-            return lambda witness: all(judge(witness) for judge in judges)
+            predicates = [_compiled(part, columns) for part in parts]
+            return lambda statistics: all(matches(statistics) for matches in predicates)
         case Or(parts):
-            judges = [_judge(part, columns) for part in parts]
-            return lambda witness: any(judge(witness) for judge in judges)
+            predicates = [_compiled(part, columns) for part in parts]
+            return lambda statistics: any(matches(statistics) for matches in predicates)
         case Always(value):
             return lambda _: value
         case Comparison() | IsNull() | In() | StartsWith():
-            asked = columns.get(predicate.column.casefold())
-            test = _test(predicate, asked.measure) if asked else None
-            return _by(asked, test) if asked and test else _keep
+            column = columns.get(predicate.column.casefold())
+            test = _test(predicate, column.type) if column else None
+            return _by(column, test) if column and test else _keep
     return _keep
 
 
-def _keep(_: Witness) -> bool:
+def _keep(_: Statistics) -> bool:
     return True
 
 
-def _by(asked: Asked, test: Test) -> Judge:
-    return lambda witness: all(test(evidence) for evidence in witness.about(asked.id, asked.measure))
+def _by(column: PredicateColumn, test: Test) -> FilePredicate:
+    return lambda statistics: all(test(bounds) for bounds in statistics.bounds_of(column.id, column.type))
 
 
-def _test(leaf: Comparison | IsNull | In | StartsWith, measure: Measure) -> Test | None:
+def _test(leaf: Comparison | IsNull | In | StartsWith, comparable: ComparableType) -> Test | None:
     match leaf:
         case IsNull(_, negated):
-            return (lambda known: known.values) if negated else (lambda known: known.nulls)
+            return (lambda known: known.may_have_values) if negated else (lambda known: known.may_have_nulls)
         case StartsWith(_, prefix, negated):
-            return _starting(prefix.encode("utf-8", "surrogatepass"), negated) if measure.kind == "string" else None
+            return _starting(prefix.encode("utf-8", "surrogatepass"), negated) if comparable.kind == "string" else None
         case In(_, values, negated):
-            targets = [measure.target(value) for value in values]
-            return None if None in targets else _among([one for one in targets if one], negated, measure)
+            targets = [comparable.range_of(value) for value in values]
+            return None if None in targets else _among([one for one in targets if one], negated, comparable)
         case Comparison(_, op, value):
-            target = measure.target(value)
-            return _compared(op, target, measure) if target else None
+            target = comparable.range_of(value)
+            return _compared(op, target, comparable) if target else None
 
 
-def _compared(op: str, target: Target, measure: Measure) -> Test:
+def _compared(op: str, target: ValueRange, comparable: ComparableType) -> Test:
     match op:
         case "=" | "!=":
-            return _among([target], op == "!=", measure)
+            return _among([target], op == "!=", comparable)
         case "<":
-            return lambda known: known.values and (known.lower is None or _below(known.lower, target))
+            return lambda known: known.may_have_values and (known.lower is None or _below(known.lower, target))
         case "<=":
-            return lambda known: known.values and (known.lower is None or known.lower <= target.high)
+            return lambda known: known.may_have_values and (known.lower is None or known.lower <= target.high)
         case _:
-            return _above(target, measure, strictly=op == ">")
+            return _above(target, comparable, strictly=op == ">")
 
 
-def _below(lower: Any, target: Target) -> bool:
+def _below(lower: Any, target: ValueRange) -> bool:
     return bool(lower < target.low if target.exact else lower <= target.high)
 
 
-def _above(target: Target, measure: Measure, *, strictly: bool) -> Test:
-    floating = measure.kind in ("float", "double")  # NaN is more than any number, and in no bounds
+def _above(target: ValueRange, comparable: ComparableType, *, strictly: bool) -> Test:
+    floating = comparable.kind in ("float", "double")  # NaN is more than any number, and in no bounds
 
-    def test(known: Evidence) -> bool:
-        if not known.values:
+    def test(known: ColumnBounds) -> bool:
+        if not known.may_have_values:
             return False
-        if known.upper is None or (floating and known.nans):
+        if known.upper is None or (floating and known.may_have_nans):
             return True
         if known.prefixes and target.low.startswith(known.upper):
             return True
@@ -134,16 +134,16 @@ def _above(target: Target, measure: Measure, *, strictly: bool) -> Test:
     return test
 
 
-def _among(targets: list[Target], negated: bool, measure: Measure) -> Test:
+def _among(targets: list[ValueRange], negated: bool, comparable: ComparableType) -> Test:
     if negated:
-        return _other_than(frozenset(one.low for one in targets if one.exact), measure)
+        return _other_than(frozenset(one.low for one in targets if one.exact), comparable)
     ordered = sorted(targets)
     lows = [one.low for one in ordered]
     highs = list(accumulate((one.high for one in ordered), max))  # ranges may overlap
-    hashes = [hashed(one.low, measure) if one.exact else None for one in ordered]
+    hashes = [bucket_hash(one.low, comparable) if one.exact else None for one in ordered]
 
-    def test(known: Evidence) -> bool:
-        if not known.values:
+    def test(known: ColumnBounds) -> bool:
+        if not known.may_have_values:
             return False
         if known.buckets and None not in hashes:
             count, first, last = known.buckets
@@ -156,32 +156,32 @@ def _among(targets: list[Target], negated: bool, measure: Measure) -> Test:
     return test
 
 
-def _reaches(known: Evidence, low: Any) -> bool:
+def _reaches(known: ColumnBounds, low: Any) -> bool:
     return bool(low <= known.upper or (known.prefixes and low.startswith(known.upper)))
 
 
-def _other_than(values: frozenset[Any], measure: Measure) -> Test:
-    """Only rows that are all one and the same value can be told to be none other."""
+def _other_than(values: frozenset[Any], comparable: ComparableType) -> Test:
+    """A file can be skipped only if all its rows hold one and the same excluded value."""
 
-    def test(known: Evidence) -> bool:
-        if not known.values:
+    def test(known: ColumnBounds) -> bool:
+        if not known.may_have_values:
             return False
         single = known.lower is not None and known.lower == known.upper and not known.prefixes
-        return not single or measure.kind in ("float", "double") or known.lower not in values
+        return not single or comparable.kind in ("float", "double") or known.lower not in values
 
     return test
 
 
 def _starting(prefix: bytes, negated: bool) -> Test:
-    def outside(known: Evidence) -> bool:
-        if not known.values:
+    def outside(known: ColumnBounds) -> bool:
+        if not known.may_have_values:
             return False
         if known.lower is None or known.upper is None:
             return True
         return not (known.lower.startswith(prefix) and known.upper.startswith(prefix))
 
-    def within(known: Evidence) -> bool:
-        if not known.values:
+    def within(known: ColumnBounds) -> bool:
+        if not known.may_have_values:
             return False
         if known.lower is not None and known.lower[: len(prefix)] > prefix:
             return False

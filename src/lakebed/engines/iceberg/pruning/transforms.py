@@ -1,46 +1,46 @@
-"""What a partition value says about the rows behind it, through every transform of Iceberg."""
+"""Bounds on a column that follow from a partition value, for every transform of Iceberg."""
 
 from typing import Any, NamedTuple
 
-from lakebed.engines.iceberg.pruning.comparable_values import DAY, Measure
-from lakebed.engines.iceberg.scan.manifests import Summary
+from lakebed.engines.iceberg.pruning.comparable_values import DAY, ComparableType
+from lakebed.engines.iceberg.scan.manifests import PartitionSummary
 
 HOUR = DAY // 24
 _MONTHS = 12
 
 
-class Evidence(NamedTuple):
-    """What is certain of one column in a set of rows. Unknown bounds are None."""
+class ColumnBounds(NamedTuple):
+    """What is known about one column in a set of rows. Unknown bounds are None."""
 
-    nulls: bool = True  # there may be some
-    values: bool = True
-    nans: bool = True
+    may_have_nulls: bool = True
+    may_have_values: bool = True
+    may_have_nans: bool = True
     lower: Any = None
     upper: Any = None
     prefixes: bool = False  # values may also be longer than `upper` if they begin with it
-    buckets: tuple[int, int, int] | None = None  # of so many: the first and the last that there may be
+    buckets: tuple[int, int, int] | None = None  # how many there are, the first and the last possible one
 
 
-def of_value(transform: str, value: Any, measure: Measure) -> Evidence:
-    """From one file's partition value, as Avro has it."""
+def bounds_of_value(transform: str, value: Any, comparable: ComparableType) -> ColumnBounds:
+    """Bounds from a file's partition value, as stored in Avro."""
     if value is None:
-        return Evidence(nulls=True, values=False, nans=False)
-    name, _ = parsed(transform)
-    known = measure.stored(value) if name in ("identity", "truncate") else value
-    return _between(transform, known, known, measure)._replace(nulls=False)
+        return ColumnBounds(may_have_nulls=True, may_have_values=False, may_have_nans=False)
+    name, _ = parse_transform(transform)
+    known = comparable.from_partition(value) if name in ("identity", "truncate") else value
+    return _between(transform, known, known, comparable)._replace(may_have_nulls=False)
 
 
-def of_summary(transform: str, summary: Summary, measure: Measure) -> Evidence:
-    """From a manifest's summary of one partition field."""
+def bounds_of_summary(transform: str, summary: PartitionSummary, comparable: ComparableType) -> ColumnBounds:
+    """Bounds from a manifest's summary of one partition field."""
     if summary.lower is None or summary.upper is None:
-        return Evidence(nulls=summary.nulls)
-    name, _ = parsed(transform)
-    decode = measure.decode if name in ("identity", "truncate") else _number
-    found = _between(transform, decode(summary.lower), decode(summary.upper), measure)
-    return found._replace(nulls=summary.nulls, nans=summary.nans is not False)
+        return ColumnBounds(may_have_nulls=summary.nulls)
+    name, _ = parse_transform(transform)
+    decode = comparable.decode if name in ("identity", "truncate") else _number
+    found = _between(transform, decode(summary.lower), decode(summary.upper), comparable)
+    return found._replace(may_have_nulls=summary.nulls, may_have_nans=summary.nans is not False)
 
 
-def parsed(transform: str) -> tuple[str, int]:
+def parse_transform(transform: str) -> tuple[str, int]:
     """`bucket[16]` as its name and number."""
     name, _, argument = transform.rstrip("]").partition("[")
     return name, int(argument) if argument else 0
@@ -50,28 +50,28 @@ def _number(data: bytes) -> int:
     return int.from_bytes(data, "little", signed=True)
 
 
-def _between(transform: str, lower: Any, upper: Any, measure: Measure) -> Evidence:
-    name, number = parsed(transform)
+def _between(transform: str, lower: Any, upper: Any, comparable: ComparableType) -> ColumnBounds:
+    name, number = parse_transform(transform)
     match name:
         case "identity":
-            return _identity(lower, upper, measure)
-        case "truncate" if measure.kind in ("string", "binary"):
-            return Evidence(lower=lower, upper=upper, prefixes=True)
-        case "truncate" if measure.kind in ("int", "long", "decimal"):
-            return Evidence(lower=lower, upper=upper + number - 1)
+            return _identity(lower, upper, comparable)
+        case "truncate" if comparable.kind in ("string", "binary"):
+            return ColumnBounds(lower=lower, upper=upper, prefixes=True)
+        case "truncate" if comparable.kind in ("int", "long", "decimal"):
+            return ColumnBounds(lower=lower, upper=upper + number - 1)
         case "bucket":
-            return Evidence(buckets=(number, lower, upper))
+            return ColumnBounds(buckets=(number, lower, upper))
         case "year" | "month" | "day" | "hour":
-            return Evidence(lower=_starts(name, lower - (lower <= 0)), upper=_starts(name, upper + 1) - 1)
-    return Evidence()
+            return ColumnBounds(lower=_starts(name, lower - (lower <= 0)), upper=_starts(name, upper + 1) - 1)
+    return ColumnBounds()
 
 
-def _identity(lower: Any, upper: Any, measure: Measure) -> Evidence:
+def _identity(lower: Any, upper: Any, comparable: ComparableType) -> ColumnBounds:
     if lower != lower or upper != upper:  # NaN
-        return Evidence()
-    if measure.kind == "uuid" and lower != upper:  # writers do not agree on their order
-        return Evidence()
-    return Evidence(nans=lower != upper, lower=lower, upper=upper)
+        return ColumnBounds()
+    if comparable.kind == "uuid" and lower != upper:  # writers do not agree on their order
+        return ColumnBounds()
+    return ColumnBounds(may_have_nans=lower != upper, lower=lower, upper=upper)
 
 
 def _starts(unit: str, ordinal: int) -> int:
@@ -95,9 +95,9 @@ def _days_to(year: int, months: int) -> int:
     return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
 
 
-def hashed(value: Any, measure: Measure) -> int | None:
+def bucket_hash(value: Any, comparable: ComparableType) -> int | None:
     """A value's 32-bit hash, of which Iceberg takes the bucket; None where the type has none."""
-    match measure.kind:
+    match comparable.kind:
         case "int" | "long" | "time" | "timestamp" | "timestamptz":
             return _murmur(_eight(value)) if _fits(value) else None
         case "date":

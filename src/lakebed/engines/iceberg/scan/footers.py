@@ -15,7 +15,7 @@ _FILES = 128  # for more it takes too long to look into all before the first is 
 _WAYS = 4  # kinds of files that are read side by side
 _AT_ONCE = 8
 
-Held = tuple[int, str, str]  # a column of a file: its field id, its name there, its type
+StoredColumn = tuple[int, str, str]  # a column of a file: its field id, its name there, its type
 
 
 class Footers:
@@ -30,29 +30,29 @@ class Footers:
             return ()
         return grouped(columns, zip(self._held([entry for entry, _ in files]), (file for _, file in files), strict=True))
 
-    def _held(self, entries: Sequence[ManifestEntry]) -> list[tuple[Held, ...]]:
+    def _held(self, entries: Sequence[ManifestEntry]) -> list[tuple[StoredColumn, ...]]:
         """Several at a time where each costs a request."""
         if len(entries) > 1 and entries[0].location.startswith("s3://"):
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 return list(pool.map(self._look, entries))
         return [self._look(entry) for entry in entries]
 
-    def _look(self, entry: ManifestEntry) -> tuple[Held, ...]:
+    def _look(self, entry: ManifestEntry) -> tuple[StoredColumn, ...]:
         try:
-            held: tuple[Held, ...] = self._remembered.get("footer", entry.location, lambda: self._read(entry))
+            held: tuple[StoredColumn, ...] = self._remembered.get("footer", entry.location, lambda: self._read(entry))
         except Exception:  # a file that is lost or damaged is for the engine to report, which reads it by field id
             return ()
         return held
 
-    def _read(self, entry: ManifestEntry) -> tuple[Held, ...]:
+    def _read(self, entry: ManifestEntry) -> tuple[StoredColumn, ...]:
         import pyarrow.parquet as pq
 
-        files, path = self._places.at(normalized_location(entry.location))
+        files, path = self._places.locate(normalized_location(entry.location))
         with pq.ParquetFile(RangedFile(files, path, size=entry.size)) as parquet:
             return held_columns(parquet.schema_arrow)
 
 
-def held_columns(schema: Any) -> tuple[Held, ...]:
+def held_columns(schema: Any) -> tuple[StoredColumn, ...]:
     """The columns of a file by its Arrow schema; none if one has no field id, or if names differ in nothing but case."""
     ids = [int((field.metadata or {}).get(b"PARQUET:field_id", -1)) for field in schema]
     if -1 in ids or len({name.casefold() for name in schema.names}) < len(schema.names):
@@ -61,7 +61,7 @@ def held_columns(schema: Any) -> tuple[Held, ...]:
     return tuple((id_, field.name, str(field.type).replace("large_", "")) for id_, field in zip(ids, schema, strict=True))
 
 
-def grouped(columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[Held, ...], ScanFile]]) -> tuple[ColumnGroup, ...]:
+def grouped(columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[StoredColumn, ...], ScanFile]]) -> tuple[ColumnGroup, ...]:
     """Files that hold the columns under the same names and with the same types, together."""
     groups: dict[tuple[tuple[str, str] | None, ...], list[ScanFile]] = {}
     for held, file in files:

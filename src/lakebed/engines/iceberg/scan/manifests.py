@@ -10,7 +10,7 @@ _DELETED = 2
 _DATA = 0
 
 
-class Summary(NamedTuple):
+class PartitionSummary(NamedTuple):
     """What the files of a manifest have in common in one partition field, as stored."""
 
     nulls: bool
@@ -27,7 +27,7 @@ class Manifest(NamedTuple):
     spec: int
     deletes: bool
     living: bool  # holds files that are part of the table, as far as the list says
-    summaries: tuple[Summary, ...] | None
+    summaries: tuple[PartitionSummary, ...] | None
 
 
 class ManifestEntry(NamedTuple):
@@ -58,7 +58,7 @@ def as_manifests(lines: list[Any]) -> list[Manifest]:
 
 
 def _made(location: str, length: int, spec: int, deletes: bool, living: bool, summaries: Any) -> Manifest:
-    known = None if summaries is None else tuple(Summary(*one) for one in summaries)
+    known = None if summaries is None else tuple(PartitionSummary(*one) for one in summaries)
     return Manifest(location, length, spec, deletes, living, known)
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def inspected(pointer: Pointer, snapshot: int | None, about: str, properties: Mapping[str, str]) -> "pa.Table":
+def metadata_rows(pointer: Pointer, snapshot: int | None, about: str, properties: Mapping[str, str]) -> "pa.Table":
     """`files` or `partitions` of a table at a snapshot, in the columns of Iceberg's own metadata tables."""
     from lakebed.engines.iceberg.metadata.documents import static_table
 

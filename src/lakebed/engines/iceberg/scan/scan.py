@@ -8,11 +8,11 @@ from threading import Lock
 from typing import TypeVar
 
 from lakebed.engines.files.files_by_url import FilesByUrl
-from lakebed.engines.iceberg.metadata.outlines import Outline, read_outline
+from lakebed.engines.iceberg.metadata.outlines import MetadataOutline, read_outline
 from lakebed.engines.iceberg.metadata.parsing import Json, refuse_newer
 from lakebed.engines.iceberg.metadata.reading import document_of
-from lakebed.engines.iceberg.pruning.column_bounds import FileWitness, ManifestWitness, parts_of
-from lakebed.engines.iceberg.pruning.file_predicate import Judge, judge_of
+from lakebed.engines.iceberg.pruning.column_bounds import FileStatistics, ManifestStatistics, partition_fields
+from lakebed.engines.iceberg.pruning.file_predicate import FilePredicate, file_predicate
 from lakebed.engines.iceberg.scan.footers import Footers
 from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
 from lakebed.engines.iceberg.scan.manifests import Manifest, ManifestEntry, as_entries, as_manifests, read_entries, read_list
@@ -31,7 +31,7 @@ class IcebergScans:
 
     def __init__(self, places: FilesByUrl, remembered: ManifestCache) -> None:
         self._places, self._remembered, self._footers = places, remembered, Footers(places, remembered)
-        self._outlines: OrderedDict[str, Outline] = OrderedDict()
+        self._outlines: OrderedDict[str, MetadataOutline] = OrderedDict()
         self._lock = Lock()
 
     def plan(
@@ -49,9 +49,9 @@ class IcebergScans:
         fields = outline.schemas[outline.schema if schema is None else schema]
         chosen = scan_columns(str(pointer.table), fields, columns)
         manifests = self._manifests(pointer, outline, snapshot)
-        judge = judge_of(predicate, fields) if predicate is not None else None
+        matches = file_predicate(predicate, fields) if predicate is not None else None
         data = [manifest for manifest in manifests if manifest.living and not manifest.deletes]
-        entries = list(self._kept(pointer, outline, data, judge))
+        entries = list(self._kept(pointer, outline, data, matches))
         files = tuple(ScanFile(entry.location, entry.size, entry.rows, entry.offsets) for entry in entries)
         total_files, total_bytes = self._totals(pointer, outline, snapshot, data)
         untouched = len(data) == sum(manifest.living for manifest in manifests)
@@ -62,7 +62,11 @@ class IcebergScans:
         return Scan(pointer.table, snapshot, pointer.location, shown, files, total_files, total_bytes, plain, stored)
 
     def _stored(
-        self, outline: Outline, columns: Sequence[ScanColumn], entries: Sequence[ManifestEntry], files: tuple[ScanFile, ...]
+        self,
+        outline: MetadataOutline,
+        columns: Sequence[ScanColumn],
+        entries: Sequence[ManifestEntry],
+        files: tuple[ScanFile, ...],
     ) -> tuple[ColumnGroup, ...]:
         """How the files hold these columns. Those of a table that never changed need not be looked into."""
         if outline.never_changed and all(stored_as_named(column.name) for column in columns):
@@ -76,7 +80,7 @@ class IcebergScans:
         places = (outline.snapshots[snapshot].manifests, *(one.location for one in manifests), *files)
         return frozenset(normalized_location(place).rpartition("/")[0] for place in places)
 
-    def _outline(self, pointer: Pointer) -> Outline:
+    def _outline(self, pointer: Pointer) -> MetadataOutline:
         place = pointer.location
         with self._lock:
             if place in self._outlines:
@@ -89,20 +93,20 @@ class IcebergScans:
                 self._outlines.popitem(last=False)
         return outline
 
-    def _manifests(self, pointer: Pointer, outline: Outline, snapshot: int | None) -> list[Manifest]:
+    def _manifests(self, pointer: Pointer, outline: MetadataOutline, snapshot: int | None) -> list[Manifest]:
         if snapshot is None:
             return []
         place = outline.snapshots[snapshot].manifests
         return as_manifests(self._remembered.get("list", place, lambda: self._reading(pointer, place, read_list)))
 
     def _kept(
-        self, pointer: Pointer, outline: Outline, manifests: Iterable[Manifest], judge: Judge | None
+        self, pointer: Pointer, outline: MetadataOutline, manifests: Iterable[Manifest], matches: FilePredicate | None
     ) -> Iterator[ManifestEntry]:
-        specs = {id_: parts_of(spec) for id_, spec in outline.specs.items()}
-        wanted = [one for one in manifests if not judge or judge(ManifestWitness(one, specs.get(one.spec, {})))]
+        specs = {id_: partition_fields(spec) for id_, spec in outline.specs.items()}
+        wanted = [one for one in manifests if not matches or matches(ManifestStatistics(one, specs.get(one.spec, {})))]
         for manifest, entries in zip(wanted, self._read_all(pointer, wanted), strict=True):
             parts = specs.get(manifest.spec, {})
-            yield from (entry for entry in entries if not judge or judge(FileWitness(entry, parts)))
+            yield from (entry for entry in entries if not matches or matches(FileStatistics(entry, parts)))
 
     def _read_all(self, pointer: Pointer, manifests: Collection[Manifest]) -> Iterable[list[ManifestEntry]]:
         """Several at a time where each costs a request."""
@@ -117,7 +121,7 @@ class IcebergScans:
         return as_entries(self._remembered.get("manifest", f"{place}\n{manifest.length}", read))
 
     def _totals(
-        self, pointer: Pointer, outline: Outline, snapshot: int | None, manifests: Collection[Manifest]
+        self, pointer: Pointer, outline: MetadataOutline, snapshot: int | None, manifests: Collection[Manifest]
     ) -> tuple[int, int]:
         """How many data files there are and their size: as the snapshot says, or counted where it does not."""
         state = outline.snapshots[snapshot] if snapshot is not None else None

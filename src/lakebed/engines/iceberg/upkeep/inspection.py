@@ -60,7 +60,7 @@ class IcebergInspection:
             return None
 
     def content(self, reached: ReachableFile) -> FileContent:
-        return content_of(*self._places.at(reached.location), rows=reached.rows)
+        return content_of(*self._places.locate(reached.location), rows=reached.rows)
 
     def metadata_files(self, folder: str) -> Iterator[MetadataFile | DamagedFile]:
         for info in self._files.list(folder):

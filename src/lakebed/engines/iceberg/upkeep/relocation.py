@@ -28,7 +28,7 @@ _POSITION_DELETES, _DELETED = 1, 2
 
 
 @dataclass(frozen=True)
-class Written:
+class RelocatedTable:
     """What was written for one table: its new metadata file, and how many files there were to write."""
 
     location: str
@@ -51,7 +51,7 @@ class Relocation:
             return location
         return self._root.url + spelt.removeprefix(self._origin)
 
-    def table(self, name: str, location: str) -> Written:
+    def table(self, name: str, location: str) -> RelocatedTable:
         """Write the tree of a table, or the one file of a view, that the catalog finds at `location`."""
         document = self._document(name, location)
         snapshots = document.get("snapshots") or []
@@ -64,7 +64,7 @@ class Relocation:
             fresh["metadata-log"] = [*(fresh.get("metadata-log") or []), entry]
         target = self._next(location)
         self._write(target, json.dumps(fresh).encode())
-        return Written(target, len(self._written) - before + 1)
+        return RelocatedTable(target, len(self._written) - before + 1)
 
     def _document(self, name: str, location: str) -> dict[str, Any]:
         data = self._reading(name, location, lambda: self._places.read(self.moved(location)))

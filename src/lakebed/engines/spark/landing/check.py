@@ -6,7 +6,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from lakebed.engines.spark.landing.faults import blaming
+from lakebed.engines.spark.landing.faults import or_unreadable
 from lakebed.engines.spark.landing.infer import infer_columns
 from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
 from lakebed.engines.spark.landing.reader import CORRUPT, as_stored, columns_text, load, reader_of, union
@@ -25,12 +25,12 @@ _VALUES = "coalesce(json_array_length(concat('[', value, ']')), size(from_json(c
 
 def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
     """The columns that the files show; `UnreadableFiles` where a file prevents that."""
-    return blaming([group], lambda: infer_columns(session, group), for_columns=True)
+    return or_unreadable([group], lambda: infer_columns(session, group), for_columns=True)
 
 
 def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
     """All files read once; what was found in each that has a record."""
-    answer = blaming(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
+    answer = or_unreadable(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
     addresses = {normalized_location(path): path for group in groups for path in group.paths}
     if isinstance(answer, UnreadableFiles):
         return answer

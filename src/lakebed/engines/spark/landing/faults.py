@@ -20,7 +20,7 @@ _STORE = re.compile(
 )
 
 
-def blaming(groups: Sequence[FileGroup], ask: Callable[[], T], *, for_columns: bool = False) -> T | UnreadableFiles:
+def or_unreadable(groups: Sequence[FileGroup], ask: Callable[[], T], *, for_columns: bool = False) -> T | UnreadableFiles:
     """The answer, or the file at whose fault there is none. What is not a file's fault is raised.
 
     Asked `for_columns`, a file with types that Spark does not know is at fault, too.

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def attached(port: int, secret: str) -> Any:
+def attach(port: int, secret: str) -> Any:
     """pyspark's gateway to a JVM that we started."""
     from pyspark.java_gateway import launch_gateway
 
-    with lent({"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}):
+    with environment_with({"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}):
         return launch_gateway()  # type: ignore[no-untyped-call]
 
 
@@ -25,7 +25,7 @@ def first_session(gateway: Any, *, python: str) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     threading.Thread(target=_load_ahead, daemon=True).start()
-    with lent({"PYSPARK_PYTHON": python} if python else {}):
+    with environment_with({"PYSPARK_PYTHON": python} if python else {}):
         SparkContext._ensure_initialized(gateway=gateway)
         return SparkSession.builder.getOrCreate()
 
@@ -61,7 +61,7 @@ def close_catalog(session: "SparkSession", name: str) -> None:
 
 
 @contextmanager
-def lent(variables: Mapping[str, str]) -> Iterator[None]:
+def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
     """Further environment variables for a while: pyspark can be told some things in no other way."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)

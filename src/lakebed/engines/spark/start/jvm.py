@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed.engines.spark.logs import crash_report, log_options, tail
-from lakebed.engines.spark.start.gateway import attached, first_session, forget, lent
+from lakebed.engines.spark.start.gateway import attach, environment_with, first_session, forget
 from lakebed.engines.spark.start.home import spark_home
 from lakebed.engines.spark.start.launch import Launch, java_command, ordinary_conf, properties_text
 from lakebed.errors import SparkFailed
@@ -66,7 +66,7 @@ def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path)
             import pyspark.sql  # noqa: F401  the JVM boots meanwhile
 
             port, secret = _address(process, address, log)
-            return Jvm(process, attached(port, secret), log, "directly")
+            return Jvm(process, attach(port, secret), log, "directly")
         except BaseException:
             _kill(process)
             raise
@@ -85,7 +85,7 @@ def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Pat
         arguments = ("--load-spark-defaults", "--properties-file", str(_open_file(properties)), "pyspark-shell")
         told["PYSPARK_SUBMIT_ARGS"] = shlex.join(arguments)
         try:
-            with lent({**environment, **told}):
+            with environment_with({**environment, **told}):
                 options = _PopenOptions(stdout=console, stderr=console, pass_fds=(properties,))
                 gateway = launch_gateway(popen_kwargs=options)  # type: ignore[no-untyped-call]
         except (PySparkException, OSError) as error:

@@ -11,7 +11,7 @@ _PORTS = {"sc": 15002, "spark": 7077}  # where they listen unless told otherwise
 _CALLED = {"sc": "Spark Connect server", "spark": "Spark master"}
 
 
-def refuse_unreachable(master: str) -> None:
+def require_reachable(master: str) -> None:
     """Raise `SparkFailed` unless one of the addresses of `spark://…` or `sc://…` answers; other masters are not asked."""
     places = addresses(master)
     if not places:

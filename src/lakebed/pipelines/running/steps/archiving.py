@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from lakebed.errors import LakebedError, UsageError
-from lakebed.landing import archivable, archive, below_run, is_archived
+from lakebed.landing import archive_files, is_archived, path_in_run, plan_archive
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.ledger import known_files, written_down
@@ -37,7 +37,7 @@ def _first_taken(files: Sequence[FileInfo], zone: ZoneName, run: ActiveRun) -> I
         if is_archived(file) and file.path in told:
             own = replace(told[file.path], table=run.table, state="taken")
         elif is_archived(file):
-            own = replace(own, path=f"{zone.folder}/{below_run(file.path)}", archived=file.path, archived_etag=file.etag)
+            own = replace(own, path=f"{zone.folder}/{path_in_run(file.path)}", archived=file.path, archived_etag=file.etag)
         yield file, own
 
 
@@ -59,6 +59,6 @@ def archive_zones(zones: Iterable[ZoneName], specs: Specs, services: RunServices
     moved, everyone = 0, readers(specs, services)
     for zone in zones:
         present = tuple(services.placement.files.list(zone.folder))
-        moves = archivable(present, known_files(zone, present, services), consumers(zone, everyone))
-        moved += written_down(archive(services.placement.files, moves), services.records)
+        moves = plan_archive(present, known_files(zone, present, services), consumers(zone, everyone))
+        moved += written_down(archive_files(services.placement.files, moves), services.records)
     return moved

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from lakebed.errors import BadBatch, BadFiles, RunFailed, UnknownName
-from lakebed.landing import Landed, RememberedTypes, first_look, freeze, links, open_zone, processed
+from lakebed.landing import RememberedTypes, ZoneRows, freeze, infer_zone_types, link_files, open_zone, processed_files
 from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.definition.python_inputs import works_with_duckdb
 from lakebed.pipelines.planning.compile import Compiled, compile_query, relation, zone_view
@@ -36,11 +36,11 @@ def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> Reme
     if remembered.types or not pin or not pin.others:
         return remembered
     spec, waiting = read_zone(key[0], run.services), (*files, *pin.others)
-    shown = first_look(run.compute, placement.files, key[0], waiting, spec, address=placement.root.at)
+    shown = infer_zone_types(run.compute, placement.files, key[0], waiting, spec, address=placement.root.at)
     return replace(remembered, types=shown)
 
 
-def _opened(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered: RememberedTypes, *, keep: bool) -> Landed:
+def _opened(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered: RememberedTypes, *, keep: bool) -> ZoneRows:
     placement, zone = run.services.placement, key[0]
     spec = read_zone(zone, run.services)
     return open_zone(
@@ -64,7 +64,7 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
         return run.compute.query(f"SELECT {columns} WHERE 1 = 0")
     files, spec = run.services.placement.files, read_zone(step.zone, run.services)
     present = freeze(files, step.zone, spec, pattern=step.pattern).files
-    known = [file for file in (*processed(files, step.zone, spec, pattern=step.pattern), *present) if file.size]
+    known = [file for file in (*processed_files(files, step.zone, spec, pattern=step.pattern), *present) if file.size]
     if not known:
         raise BadFiles(
             "no file is waiting, and nothing says which columns the zone has.",
@@ -172,7 +172,7 @@ def _zones(run: ActiveRun, bench: LocalSession | None) -> Callable[..., Any]:
         if bench is None:
             return landed.frame
         folder = run.services.scratch(run.run_id) / run.context.view(zone.zone, zone.pattern)
-        return links(run.services.placement.files, landed.files, folder)
+        return link_files(run.services.placement.files, landed.files, folder)
 
     return landing_zone
 

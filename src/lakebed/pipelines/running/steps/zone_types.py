@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from lakebed.landing import NOTHING_REMEMBERED, CheckedFiles, Follows, RememberedTypes, Type, join_types, parse_type
+from lakebed.landing import NOTHING_REMEMBERED, CheckedFiles, MayWiden, RememberedTypes, Type, join_types, parse_type
 from lakebed.names import ZoneName
 from lakebed.pipelines.definition.python_inputs import works_with_duckdb
 from lakebed.pipelines.definition.spec import PipelineSpec
@@ -10,7 +10,7 @@ from lakebed.pipelines.planning.compile import compile_query
 from lakebed.pipelines.planning.pins import ZoneKey
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Column, ColumnTypeChange, TableMetadata, ZoneTypes
-from lakebed.sql import NOTHING_PASSED, Passed, passed_columns
+from lakebed.sql import NOTHING_PASSED, PassedColumns, passed_columns
 from lakebed.tables import can_accept
 
 _LONGEST_NAME = 255
@@ -34,7 +34,7 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     if run.spec.kind == "python" and works_with_duckdb(run.spec.style, run.spec.source):
         return NOTHING_REMEMBERED
     if _anew(run):
-        return RememberedTypes(follows=_follows(run.spec, first=run.is_first_run, whole=True))
+        return RememberedTypes(may_widen=_follows(run.spec, first=run.is_first_run, whole=True))
     passed, own = _passed(run, key), _own_columns(run)
     known = {name: parse_type(text) for name, text in stored.items()}
     types = known | {_spelt(name, known): type_ for name, type_ in own.items() if passed.has(name)}
@@ -73,7 +73,7 @@ def _anew(run: ActiveRun) -> bool:
     return run.options.full_refresh and run.spec.config.schema_policy == "sync"
 
 
-def _passed(run: ActiveRun, key: ZoneKey) -> Passed:
+def _passed(run: ActiveRun, key: ZoneKey) -> PassedColumns:
     if run.spec.kind != "sql":
         return NOTHING_PASSED
     return passed_columns(compile_query(run.context).text, run.context.view(*key))
@@ -103,7 +103,7 @@ def _names(run: ActiveRun) -> frozenset[str]:
     return frozenset(column.name.casefold() for column in metadata.columns) if metadata else frozenset()
 
 
-def _also(run: ActiveRun, passed: Passed, known: Mapping[str, Type]) -> frozenset[str]:
+def _also(run: ActiveRun, passed: PassedColumns, known: Mapping[str, Type]) -> frozenset[str]:
     """The columns that JSON records are given, if only as NULL: those that a query names, or without which a run is refused."""
     names = frozenset(name.casefold() for name in known)
     if run.spec.kind == "sql" and not passed.all:
@@ -111,7 +111,7 @@ def _also(run: ActiveRun, passed: Passed, known: Mapping[str, Type]) -> frozense
     return names & _names(run) if run.spec.config.schema_policy == "fail" else frozenset()
 
 
-def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> Follows | None:
+def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> MayWiden | None:
     """How far a table follows its zone; None: not at all. No row of its own holds back one that is made anew."""
     policy = spec.config.schema_policy
     replaces = first or (policy == "sync" and (whole or spec.strategy.strategy == "full_refresh"))

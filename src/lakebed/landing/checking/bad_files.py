@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lakebed.landing.checking.read_groups import Address, ReadGroup
-from lakebed.landing.formats.sniffed import Bad
+from lakebed.landing.formats.sniffed import BadFile
 from lakebed.ports import FileInfo, UnreadableFiles
 
 _FEW = 3  # so many culprits are taken out one by one; if there are more, dividing finds them sooner
@@ -13,19 +13,19 @@ Look = Callable[[FileInfo, bool], str]  # a close look at a file, which may span
 
 
 @dataclass
-class Blame:
+class BadFileSearch:
     """The files found bad so far, and how to find more."""
 
     address: Address
     look: Look
-    bad: dict[str, Bad] = field(default_factory=dict)
+    bad: dict[str, BadFile] = field(default_factory=dict)
     _failures: int = 0
 
-    def refuse(self, files: Iterable[FileInfo], reason: str, *, rows: int | None = None, wanted_by: str = "") -> None:
+    def mark_bad(self, files: Iterable[FileInfo], reason: str, *, rows: int | None = None, wanted_by: str = "") -> None:
         for file in files:
-            self.bad[file.path] = Bad(file, reason, rows, wanted_by)
+            self.bad[file.path] = BadFile(file, reason, rows, wanted_by)
 
-    def damage(self, file: FileInfo, member: ReadGroup) -> str:
+    def find_damage(self, file: FileInfo, member: ReadGroup) -> str:
         """What is wrong with the bytes of a file, by our own eyes."""
         return self.look(file, member.multiline)
 
@@ -37,26 +37,26 @@ class Blame:
         self._failures += 1
         everyone = files_of(groups)
         named = next((file for file in everyone if len(everyone) == 1 or self.address(file.path) == answer.path), None)
-        seen = self.damage(named, next(member for member in groups if named in member.files)) if named else ""
+        seen = self.find_damage(named, next(member for member in groups if named in member.files)) if named else ""
         if named is None or not (seen or len(everyone) == 1):
             return _parts(groups, [named] if named else everyone[: len(everyone) // 2])
-        self.refuse([named], seen or answer.reason)
+        self.mark_bad([named], seen or answer.reason)
         rest = [file for file in everyone if file != named]
-        return _parts(among(groups, rest), rest if self._failures <= _FEW else rest[: len(rest) // 2])
+        return _parts(restrict(groups, rest), rest if self._failures <= _FEW else rest[: len(rest) // 2])
 
 
 def _parts(groups: Sequence[ReadGroup], first: Collection[FileInfo]) -> tuple[tuple[ReadGroup, ...], ...]:
     """The groups with these files, and with the others."""
     chosen = set(first)
     others = [file for file in files_of(groups) if file not in chosen]
-    return tuple(part for part in (among(groups, chosen), among(groups, others)) if part)
+    return tuple(part for part in (restrict(groups, chosen), restrict(groups, others)) if part)
 
 
 def files_of(groups: Iterable[ReadGroup]) -> list[FileInfo]:
     return [file for member in groups for file in member.files]
 
 
-def among(groups: Iterable[ReadGroup], files: Collection[FileInfo]) -> tuple[ReadGroup, ...]:
+def restrict(groups: Iterable[ReadGroup], files: Collection[FileInfo]) -> tuple[ReadGroup, ...]:
     """The groups, with these files only."""
     wanted = set(files)
     smaller = (member.of(file for file in member.files if file in wanted) for member in groups)

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from lakebed.landing.checking.blame import among
+from lakebed.landing.checking.bad_files import restrict
 from lakebed.landing.checking.check import CheckedFiles
-from lakebed.landing.checking.read_groups import Address, ReadGroup, reading_columns
+from lakebed.landing.checking.read_groups import Address, ReadGroup, columns_to_read
 from lakebed.landing.checking.reader import Reader
 from lakebed.landing.spec import ZoneSpec
 from lakebed.landing.types import Type
@@ -30,11 +30,11 @@ def frame_of_some(
 
     None where none of them is good.
     """
-    groups = among(checked.groups, [file for file in files if file.path in checked.rows])
+    groups = restrict(checked.groups, [file for file in files if file.path in checked.rows])
     target = checked.target
     if not (all_columns or spec.expected):
         own = {name.casefold() for member in groups for name in _names(reader, member, address)}
-        own |= checked.also if any(member.format == "json" for member in groups) else set()
+        own |= checked.json_columns if any(member.format == "json" for member in groups) else set()
         target = {name: type_ for name, type_ in target.items() if name.casefold() in own}
     return _read(reader, groups, target, address) if groups else None
 
@@ -47,7 +47,7 @@ def _names(reader: Reader, member: ReadGroup, address: Address) -> Iterator[str]
 
 
 def _read(reader: Reader, groups: Sequence[ReadGroup], target: Mapping[str, Type], address: Address) -> Frame:
-    asked = [member.to_read(reading_columns(member, target), address) for member in groups]
+    asked = [member.to_read(columns_to_read(member, target), address) for member in groups]
     return reader.union([reader.conform(reader.read_files(group), _fields(target)) for group in asked])
 
 

@@ -13,7 +13,7 @@ _DAY = re.compile(r"\d{4}-\d\d?-\d\d?")
 _LIKE_NULL = {"na", "n/a", "#n/a", "null", "none", "nil", "nan", "-", "--", "?", ".", "\\n", "unknown", "missing"}
 
 
-def misfit(value: object, type_: str, spec: ZoneSpec, *, json: bool = False) -> bool:
+def does_not_fit(value: object, type_: str, spec: ZoneSpec, *, json: bool = False) -> bool:
     """Whether a text of a CSV file, or a value of a JSON record, is surely not of a type."""
     if value is None or (value == "" and not json) or type_ == "string":
         return False

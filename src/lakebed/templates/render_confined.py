@@ -25,7 +25,7 @@ _PROGRAM = "import sys; sys.path += sys.argv[1:]; from lakebed.templates.child i
 _SIMPLER = "Make the template simpler; computing belongs into the SQL."
 
 
-def draw_confined(file: TemplateSource, values: str) -> Rendered:
+def render_confined(file: TemplateSource, values: str) -> Rendered:
     """The text that any template gives, or the reason why it gives none."""
     answer, status = _ask(json.dumps({"source": file.text, "values": json.loads(values)}).encode())
     if not answer.startswith(READY):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Call:
+class TemplateRead:
     """One table or zone that a template reads, as it is written there, and the line of its first use."""
 
     name: str
@@ -15,27 +15,27 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Declared:
+class Declarations:
     """What a template says about itself, in whichever branch it stands.
 
     A `simple` template holds text, our words and conditions over them, and nothing that could loop, grow or reach an object.
     """
 
-    refs: tuple[Call, ...]
-    zones: tuple[Call, ...]
+    refs: tuple[TemplateRead, ...]
+    zones: tuple[TemplateRead, ...]
     names: frozenset[str]
     simple: bool
 
 
-def declared(source: str, *, where: str) -> Declared:
+def read_declarations(source: str, *, where: str) -> Declarations:
     """The tables, zones and words of a template, without rendering it.
 
     Refused, with the line: broken Jinja, words that do not exist, tables and zones whose names are computed, other files.
     """
-    from lakebed.templates.parse import parse, unnested
+    from lakebed.templates.parse import parse, refuse_deep_nesting
     from lakebed.templates.source import TemplateSource
-    from lakebed.templates.walk import examine
+    from lakebed.templates.walk import declarations_of
 
     file = TemplateSource(source, where)
-    with unnested(file):
-        return examine(parse(file), file)
+    with refuse_deep_nesting(file):
+        return declarations_of(parse(file), file)

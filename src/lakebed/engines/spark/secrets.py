@@ -20,12 +20,12 @@ def at_start(key: str) -> str:
     return key if key.startswith("spark.") else f"spark.hadoop.{key}"
 
 
-def is_known(key: str, told: Mapping[str, str]) -> bool:
+def is_configured(key: str, told: Mapping[str, str]) -> bool:
     """Whether a Spark that was told this has a value for a session's setting."""
     return key in told or at_start(key) in told
 
 
-def is_told(key: str, value: str, told: Mapping[str, str]) -> bool:
+def has_value(key: str, value: str, told: Mapping[str, str]) -> bool:
     """Whether it has this very value."""
     return told.get(key, told.get(at_start(key))) == value
 
@@ -35,9 +35,9 @@ def logs_events(told: Mapping[str, str]) -> bool:
     return told.get("spark.eventLog.enabled", "false").lower() == "true"
 
 
-def comes_to_light(wanted: Mapping[str, str], told: Mapping[str, str]) -> bool:
+def would_log_secret(wanted: Mapping[str, str], told: Mapping[str, str]) -> bool:
     """Whether setting this on a session would put a secret into the event log."""
-    unmasked = (key for key, value in wanted.items() if is_secret(key) and key not in told and not is_told(key, value, told))
+    unmasked = (key for key, value in wanted.items() if is_secret(key) and key not in told and not has_value(key, value, told))
     return logs_events(told) and any(unmasked)
 
 

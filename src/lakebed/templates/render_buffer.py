@@ -1,6 +1,6 @@
 """Rendered text as it grows, and the source line that each of its lines came from."""
 
-from lakebed.templates.literal import written
+from lakebed.templates.literal import write_escapes
 
 LONGEST = 1_048_576
 
@@ -13,7 +13,7 @@ class TooLong(Exception):
         super().__init__(f"the template gives more than {LONGEST:,} characters.")
 
 
-class Page:
+class RenderBuffer:
     """Pieces of output in order. A line belongs to the piece that gave its first visible character."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Page:
 
     def add(self, piece: str, *, line: int, plain: bool) -> None:
         """Append a piece that began on a source line; `plain` text goes on through the source as it breaks lines."""
-        piece = written(piece)
+        piece = write_escapes(piece)
         self._length += len(piece)
         if self._length > LONGEST:
             raise TooLong(line)

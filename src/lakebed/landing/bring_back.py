@@ -12,7 +12,7 @@ from lakebed.ports import ConsumedFile, FileInfo, Files, MovedFile
 _SHOWN = 3
 
 
-def requeue(files: Files, taken: Iterable[ConsumedFile]) -> Iterator[MovedFile]:
+def bring_back_files(files: Files, taken: Iterable[ConsumedFile]) -> Iterator[MovedFile]:
     """Bring files back, one by one; those that never left stay. Refused, before any is moved, where one cannot come back."""
     by_zone: dict[ZoneName, list[ConsumedFile]] = {}
     for file in taken:

@@ -10,8 +10,8 @@ from typing import Any
 
 from jinja2 import TemplateRuntimeError, Undefined, nodes
 
-from lakebed.templates.functions import is_none, literal_filter, shown
-from lakebed.templates.page import Page
+from lakebed.templates.functions import is_none, literal_filter, output_text
+from lakebed.templates.render_buffer import RenderBuffer
 from lakebed.templates.source import TemplateSource
 from lakebed.templates.template_names import FUNCTIONS, VALUES
 
@@ -75,17 +75,17 @@ def _is_config_get(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name) and node.attr == "get"
 
 
-def draw(tree: nodes.Template, words: Mapping[str, Any], file: TemplateSource) -> Page:
+def render_simple(tree: nodes.Template, words: Mapping[str, Any], file: TemplateSource) -> RenderBuffer:
     """The page that a simple template gives."""
-    page = Page()
-    _Drawing(page, words, file).body(tree.body)
+    page = RenderBuffer()
+    _Rendering(page, words, file).body(tree.body)
     return page
 
 
-class _Drawing:
+class _Rendering:
     """One rendering: where it writes, what the words mean, and the file that errors point at."""
 
-    def __init__(self, page: Page, words: Mapping[str, Any], file: TemplateSource) -> None:
+    def __init__(self, page: RenderBuffer, words: Mapping[str, Any], file: TemplateSource) -> None:
         self.page, self.words, self.file = page, words, file
 
     def body(self, statements: list[nodes.Node]) -> None:
@@ -99,16 +99,16 @@ class _Drawing:
 
     def condition(self, node: nodes.If) -> None:
         for branch in (node, *node.elif_):
-            if self.told(branch.test, bool):
+            if self.evaluate(branch.test, bool):
                 return self.body(branch.body)
         return self.body(node.else_)
 
     def piece(self, node: nodes.Expr) -> None:
         plain = isinstance(node, nodes.TemplateData)
-        text = node.data if isinstance(node, nodes.TemplateData) else self.told(node, shown)
+        text = node.data if isinstance(node, nodes.TemplateData) else self.evaluate(node, output_text)
         self.page.add(text, line=node.lineno, plain=plain)
 
-    def told(self, node: nodes.Node, how: Callable[[Any], Any]) -> Any:
+    def evaluate(self, node: nodes.Node, how: Callable[[Any], Any]) -> Any:
         """An expression's value put to use; what is wrong with it is said about its line."""
         try:
             return how(self.value(node))
