@@ -55,7 +55,7 @@ def test_an_end_that_fits_several_tables_is_refused(lake: lakebed.Lake) -> None:
     bench.table("orders")
     bench.namespace = "other"
     bench.table("orders")
-    with pytest.raises(UsageError, match="fits several tables"):
+    with pytest.raises(UsageError, match="is ambiguous"):
         lake.find("orders")
     bench.close()
 

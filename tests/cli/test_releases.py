@@ -101,7 +101,7 @@ def test_plan_and_compile_take_the_release_if_asked(lake: Path) -> None:
     ("arguments", "words"),
     [
         (["pipeline", "release", "silver.ordrs"], "Did you mean silver.orders"),
-        (["pipeline", "release", "orders"], "fits several pipelines"),
+        (["pipeline", "release", "orders"], "pipeline 'orders' is ambiguous"),
         (["pipeline", "diff", "silver.orders", "1"], "there is no release 1"),
         (["pipeline", "rollback", "silver.orders", "3"], "Make one: lakebed pipeline release"),
         (["pipeline", "rollback", "silver.orders", "0"], "RELEASE"),

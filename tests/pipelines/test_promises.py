@@ -349,10 +349,10 @@ def test_a_first_runs_table_is_seen_by_nobody_before_its_gates_pass_and_leaves_n
     seen: list[set[str]] = []
 
     def look(run_id: str, step: object, when: str) -> None:
-        from lakebed.app.find import matching
+        from lakebed.tables.lookup.names import tables_matching
 
         pointers = shop.lake.stores.catalog.pointers()
-        seen.append({str(table) for table in matching(None, pointers)})
+        seen.append({str(table) for table in tables_matching(None, pointers)})
 
     from lakebed.app.pipelines import BuildRequest
 

@@ -137,7 +137,7 @@ def test_what_changes_tables_leaves_foreign_ones_alone(lake: Lake, name: str) ->
         lambda: lake.table(name),
     ]
     for change in changes:
-        with pytest.raises(UsageError, match="somebody else made: it can be asked"):
+        with pytest.raises(UsageError, match="created by another tool: Lakebed can query it"):
             change()
 
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from lakebed.app.find import matching, resolve
 from lakebed.app.stores import Stores
 from lakebed.app.zones import zone_folders
 from lakebed.care import CareListener, CareRequest, CareResult, CareServices, Reaping, ZoneRules, read_own_care, take_care
@@ -21,6 +20,7 @@ from lakebed.pipelines.running.heal import heal
 from lakebed.pipelines.running.ledger_copies import remove_old_copies
 from lakebed.ports import CareEntry, Files, Lease
 from lakebed.settings import DATA, IN_BUCKET, Root, Settings, TableCare, effective_care
+from lakebed.tables.lookup.names import find_by_name, tables_matching
 
 CONFIG = "config.yaml"
 OnProgress = Callable[[int, int], None]
@@ -74,7 +74,7 @@ class Care:
 
     def settings_of(self, name: str) -> CareView:
         """How a table is cared for, and who says so."""
-        table = resolve(name, self._known())
+        table = find_by_name(name, self._known())
         said = self.own_care().get(table, TableCare())
         if isinstance(said, LakebedError):
             raise said
@@ -172,8 +172,8 @@ class Care:
         found: set[TableName] = set()
         for text in asked:
             if not any(sign in text for sign in "*?"):
-                found.add(resolve(text, known))
-            elif not (fitting := matching(text, known)):
+                found.add(find_by_name(text, known))
+            elif not (fitting := tables_matching(text, known)):
                 raise UnknownName("table", text, map(str, known))
             else:
                 found.update(fitting)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lakebed.app.lake import Lake, this_process
+from lakebed.app.lake import Lake, process_name
 from lakebed.care.fsck import SAMPLE, FsckReport, FsckServices, Pipelined, Report, StoredContent, check, mend, plan_rebuild, quiet
 from lakebed.engines.iceberg import DatabaseCatalog
 from lakebed.errors import DamagedTable, LakebedError, PointerMoved, UsageError
@@ -49,7 +49,7 @@ def fsck_tools(lake: Lake, *, report: Report = quiet) -> FsckServices:
         DatabaseAudit(stores.database),
         IcebergInspection(lake.root, stores.files, settings.files, properties=properties),
         heal=lambda table: _heal(lake, table),
-        holder=this_process(),
+        holder=process_name(),
         limit=settings.lease.limit_seconds,
         pointing=_pointing(lake),
         pipelines=_pipelines(lake),

@@ -40,12 +40,12 @@ def _change(pipelines: Pipelines, table: TableName, manner: WriteOptions, hand: 
     return apply_manual_change(Build(specs, pipelines.tools, order), spec)
 
 
-def manner_of(mode: str, key: str | Sequence[str], order: str | None, on_schema_change: str) -> WriteOptions:
+def write_options(mode: str, key: str | Sequence[str], order: str | None, on_schema_change: str) -> WriteOptions:
     """How rows come in, from what a caller says."""
     return WriteOptions(mode, keys_given(key), order, on_schema_change)
 
 
-def rows_of(file: Path) -> Any:
+def read_rows(file: Path) -> Any:
     """The rows of a Parquet, CSV or JSON-lines file on this machine, as Arrow has them; those of Parquet are not read yet."""
     import pyarrow.csv
     import pyarrow.dataset

@@ -12,8 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.beside import find_anything, find_table
-from lakebed.app.find import matching
 from lakebed.app.reads import Reads
 from lakebed.app.stores import Stores, open_stores
 from lakebed.errors import LakebedError, UnknownName
@@ -29,6 +27,8 @@ from lakebed.settings import (
     staging_place,
 )
 from lakebed.tables import HeldLease, LeaseWait, PublishRequest, TablePlacement, hold_lease, publish
+from lakebed.tables.lookup.entries import find_readable, find_table
+from lakebed.tables.lookup.names import tables_matching
 
 if TYPE_CHECKING:
     from lakebed.app.care import Care
@@ -75,7 +75,7 @@ class Lake(Reads):
     def tables(self, pattern: str | None = None) -> dict[TableName, TableMetadata]:
         """The tables that fit, all as of one moment."""
         pointers = self.stores.catalog.pointers()
-        return self.stores.catalog.metadata([pointers[table] for table in matching(pattern, pointers)])
+        return self.stores.catalog.metadata([pointers[table] for table in tables_matching(pattern, pointers)])
 
     def find(self, name: str | TableName) -> TableName:
         """The table of this name, or of this end of a name; near names are suggested where there is none."""
@@ -84,7 +84,7 @@ class Lake(Reads):
     def describe(self, name: str | TableName) -> TableMetadata:
         """Columns, layout, refs and snapshots of one table; for views there is `views`."""
         catalog = self.stores.catalog
-        found = find_anything(name, catalog) if isinstance(name, str) else name
+        found = find_readable(name, catalog) if isinstance(name, str) else name
         if isinstance(found, ForeignTable) and found.kind == "table" and found.name:
             return catalog.metadata([Pointer(found.name, found.location)])[found.name]
         table = self.find(name)
@@ -167,10 +167,10 @@ class Lake(Reads):
         `mode` is a strategy: append, overwrite, merge (with `key`, and `order` to tell the newer of two rows) … A table that is
         not there is made. Raises what stood in the way; then the table is as it was.
         """
-        from lakebed.app.hand import manner_of, write_rows
+        from lakebed.app.hand import write_options, write_rows
 
         table = _named(name) if isinstance(name, TableName) or name.count(".") == 2 else self.find(name)
-        return write_rows(self.pipelines, table, frame, manner_of(mode, key, order, on_schema_change), gates=gates)
+        return write_rows(self.pipelines, table, frame, write_options(mode, key, order, on_schema_change), gates=gates)
 
     def execute(self, statement: str, *, gates: bool = True) -> "RunRecord":
         """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE by hand, published like a run once the table's gates passed."""
@@ -202,7 +202,7 @@ class Lake(Reads):
         One that somebody else has is waited for as long as is said.
         """
         name, limit = _named(table), self.settings.lease.limit_seconds  # it need not exist yet
-        return hold_lease(self.stores.leases, str(name), holder=holder or this_process(), limit=limit, wait=LeaseWait(wait))
+        return hold_lease(self.stores.leases, str(name), holder=holder or process_name(), limit=limit, wait=LeaseWait(wait))
 
     def publish(
         self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[HeldLease] = ()
@@ -262,7 +262,7 @@ class Lake(Reads):
             workbench=self._workbench,
             scratch=self._scratch,
             log=lambda run_id: logs / "runs" / f"{run_id}.log",
-            holder=this_process(),
+            holder=process_name(),
             releases=self.stores.releases,
             own_spark=self._given_session is None and self.settings.spark.has_own_functions_only,
         )
@@ -386,6 +386,6 @@ def _named(table: str | TableName) -> TableName:
     return table if isinstance(table, TableName) else TableName.parse(table)
 
 
-def this_process() -> str:
+def process_name() -> str:
     """Who holds a lease, in words that lead to the process."""
     return f"process {os.getpid()} on {socket.gethostname()}"

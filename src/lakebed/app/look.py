@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lakebed.app.find import resolve
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines import Ahead, PipelineSpec, Preview, RunOptions, judged, preview
@@ -12,6 +11,7 @@ from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage, columns_of
 from lakebed.pipelines.releases import known_columns
 from lakebed.pipelines.running.manual import BY_HAND
 from lakebed.ports import RunRecord, RunState, Verdict
+from lakebed.tables.lookup.names import find_by_name
 
 if TYPE_CHECKING:
     from lakebed.app.loading import Loaded
@@ -114,7 +114,7 @@ def list_runs(pipelines: "Pipelines", *, table: str | None, state: RunState | No
     if table is None:
         return records.runs(state=state, limit=limit)
     known = {record.table for record in _some(records.runs(limit=_ALL))}
-    return records.runs(table=resolve(table, known), state=state, limit=limit)
+    return records.runs(table=find_by_name(table, known), state=state, limit=limit)
 
 
 def last_of_a_build(pipelines: "Pipelines") -> RunRecord | None:

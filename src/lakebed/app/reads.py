@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.beside import find_anything, foreign_metadata, foreign_of, views_of
 from lakebed.names import TableName
 from lakebed.ports import ForeignTable
 from lakebed.settings import Root, Settings, logs_folder
+from lakebed.tables.lookup.entries import find_readable, foreign_matching, foreign_metadata, views_matching
 
 if TYPE_CHECKING:
     from lakebed.app.lazy import LazyTable
@@ -45,7 +45,7 @@ class Reads:
 
     def find_anything(self, name: str) -> "tuple[TableName, ViewMetadata | None]":
         """A table or view of this name or end of a name, whoever made it; of a view, what it is."""
-        found = find_anything(name, self.stores.catalog)
+        found = find_readable(name, self.stores.catalog)
         table = found.name if isinstance(found, ForeignTable) and found.name else found
         assert isinstance(table, TableName)  # noqa: S101 - what has no name is not found by one
         is_view = (isinstance(found, ForeignTable) and found.kind == "view") or table in self.stores.catalog.views()
@@ -64,11 +64,11 @@ class Reads:
 
     def views(self, pattern: str | None = None) -> "dict[TableName, ViewMetadata]":
         """The views that fit: columns, SQL, and when each was made."""
-        return views_of(self.stores.catalog, pattern)
+        return views_matching(self.stores.catalog, pattern)
 
     def foreign(self, pattern: str | None = None) -> tuple[ForeignTable, ...]:
         """Tables and views that somebody else made in the catalog, under names that Lakebed would not give."""
-        return foreign_of(self.stores.catalog, pattern)
+        return foreign_matching(self.stores.catalog, pattern)
 
     def foreign_metadata(self, one: ForeignTable) -> "TableMetadata | None":
         """What such a table is; None for a view, and for one that cannot be read."""
@@ -134,7 +134,7 @@ class Reads:
         from lakebed.app.lazy import TableReaders
 
         stores, moment = self.stores, None if at is None else str(at)
-        _, pointer, metadata = self.table_work.seen(name)
+        _, pointer, metadata = self.table_work.look_up(name)
         reading = TableReaders(stores.catalog, stores.scans, stores.events, lambda: self.queries.sessions, lambda: self.spark)
         zone = self.settings.timezone
         return choose(pointer, metadata, reading, columns=columns, where=where, at=moment, memory=memory, timezone=zone)

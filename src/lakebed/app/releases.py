@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from lakebed.app.find import resolve
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.pipelines import RunServices, read_pipeline
@@ -30,6 +29,7 @@ from lakebed.pipelines.releases import (
     save_draft,
 )
 from lakebed.ports import Draft, Release
+from lakebed.tables.lookup.names import find_by_name
 
 DRAFT = "draft"
 _SHORTEST = 4  # digits of a digest that may stand for it
@@ -75,7 +75,7 @@ class PipelineReleases:
 
     def find(self, name: str) -> TableName:
         """The pipeline of this name, or of this end of a name."""
-        return resolve(name, self.known(), kind="pipeline")
+        return find_by_name(name, self.known(), kind="pipeline")
 
     def known(self) -> tuple[TableName, ...]:
         """All pipelines: drafts, right or wrong, released ones, and those that can be restored."""

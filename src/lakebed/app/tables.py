@@ -50,7 +50,7 @@ class HistoryEntry:
     at: datetime
     what: str
     snapshot: Snapshot | None = None
-    noted: RecordedEvent | None = None
+    event: RecordedEvent | None = None
     current: bool = False  # it is what readers of the ref see now
     undone: bool = False  # it is no part of that
 
@@ -80,13 +80,13 @@ class Tables:
         self._ground.require_relocated()
         return self._lease(table, wait=wait)
 
-    def seen(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
+    def look_up(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
         """A table, where the catalog says it is, and what it is."""
         table = self._find(name)
         pointer = self._catalog.pointers([table])[table]
         return table, pointer, self._catalog.metadata([pointer])[table]
 
-    def point(self, table: TableName, metadata: TableMetadata, at: str | int | None) -> Snapshot:
+    def find_point(self, table: TableName, metadata: TableMetadata, at: str | int | None) -> Snapshot:
         """The state that somebody means; without a word, the present one."""
         if at is None:
             head = metadata.head()
@@ -105,11 +105,11 @@ class Tables:
         """
         from lakebed.app.holding import SnapshotGuard
 
-        table, _, metadata = self.seen(name)
-        point = self.point(table, metadata, at)
+        table, _, metadata = self.look_up(name)
+        point = self.find_point(table, metadata, at)
         held = SnapshotGuard(self._events, {table: [point.id]}, reader=reader, seconds=seconds)
         try:
-            self.point(table, self.seen(table)[2], point.id)
+            self.find_point(table, self.look_up(table)[2], point.id)
             yield point
         finally:
             held.release()
@@ -128,10 +128,10 @@ class Tables:
 
     def plan_rollback(self, name: str | TableName, to: str | int, *, requeue_files: bool, hold_files: bool) -> Rollback:
         """What a rollback would do."""
-        table, _, metadata = self.seen(name)
+        table, _, metadata = self.look_up(name)
         chosen: Literal["requeue", "hold"] | None = "requeue" if requeue_files else "hold" if hold_files else None
         ref = metadata.refs.get(str(to))
-        point = self.point(table, metadata, to)
+        point = self.find_point(table, metadata, to)
         by_tag = ref is not None and ref.kind == "tag"
         return plan_rollback(table, metadata, point, self._records.ledger(table), files=chosen, by_tag=by_tag)
 
@@ -157,8 +157,8 @@ class Tables:
         require_ref_name(ref)
 
         def attempt() -> Snapshot:
-            table, pointer, metadata = self.seen(name)
-            point = self.point(table, metadata, at)
+            table, pointer, metadata = self.look_up(name)
+            point = self.find_point(table, metadata, at)
             present = metadata.refs.get(ref)
             if present and not (replace and present.kind == kind):
                 raise NameTaken(f"{table} has a {present.kind} {ref} already, at snapshot {present.snapshot}.", where=str(table))
@@ -172,7 +172,7 @@ class Tables:
         """A tag or branch goes; what only it kept may expire from now on."""
 
         def attempt() -> None:
-            table, pointer, metadata = self.seen(name)
+            table, pointer, metadata = self.look_up(name)
             found = metadata.refs.get(ref)
             if found is None or ref == MAIN:
                 raise UnknownName(f"tag or branch of {table} that can go", ref, set(metadata.refs) - {MAIN})
@@ -256,7 +256,7 @@ class Tables:
 
     def history(self, name: str | TableName, *, ref: str = MAIN) -> tuple[HistoryEntry, ...]:
         """Everything that happened to a table, newest first: snapshots, those that were undone too, and other changes."""
-        table, _, metadata = self.seen(name)
+        table, _, metadata = self.look_up(name)
         if ref not in metadata.refs and ref != MAIN:
             raise UnknownName(f"ref of {table}", ref, metadata.refs)
         head = metadata.head(ref)
@@ -268,7 +268,7 @@ class Tables:
             if one.id in seen
         ]
         other = [
-            HistoryEntry(noted.at, noted.event.kind, noted=noted)
+            HistoryEntry(noted.at, noted.event.kind, event=noted)
             for noted in self._events.since(table=table, limit=10_000)
             if ref == MAIN and noted.event.kind != "published"
         ]
@@ -284,8 +284,8 @@ class Tables:
         examples: int = 5,
     ) -> TableDiff:
         """What came, went and changed between two states."""
-        table, _, metadata = self.seen(name)
-        old, new = self.point(table, metadata, before), self.point(table, metadata, after)
+        table, _, metadata = self.look_up(name)
+        old, new = self.find_point(table, metadata, before), self.find_point(table, metadata, after)
         compute = self._compute(new_run_id())
         try:
             return compare(compute, table, metadata, old, new, keys=keys, examples=examples)

@@ -71,9 +71,9 @@ class Shell:
         self.screen.table(["command", "what it does"], [[name, about] for name, about in DOTS.items()])
 
     def _tables(self, pattern: str) -> None:
-        from lakebed.app.find import matching
+        from lakebed.tables.lookup.names import tables_matching
 
-        found = matching(pattern or None, self.lake.readable())
+        found = tables_matching(pattern or None, self.lake.readable())
         self.screen.table(["table"], [[str(table)] for table in found])
 
     def _schema(self, name: str) -> None:

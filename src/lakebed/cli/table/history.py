@@ -58,7 +58,7 @@ def history(
 
 
 def _change(change: "HistoryEntry") -> dict[str, Any]:
-    one, noted = change.snapshot, change.noted
+    one, noted = change.snapshot, change.event
     return {
         "snapshot": id_text(one.id if one else noted.event.snapshot if noted else None),
         "at": change.at,

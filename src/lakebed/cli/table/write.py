@@ -63,9 +63,9 @@ def write(
     no_gates: GatesOption = False,
 ) -> None:
     """Bring the rows of a file into a table by hand; a table that is not there is made."""
-    from lakebed.app.hand import rows_of
+    from lakebed.app.hand import read_rows
 
-    rows = rows_of(file)
+    rows = read_rows(file)
     with screen.lake() as lake, screen.waiting("writing"):
         record = lake.write(
             name, rows, mode=mode, key=key or (), order=order, on_schema_change=on_schema_change, gates=not no_gates

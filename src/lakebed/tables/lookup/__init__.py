@@ -1,0 +1,1 @@
+"""Which table is meant by a name."""
