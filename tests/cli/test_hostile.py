@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from lakebed.app import open_lake
 from lakebed.app.lake import Lake
-from lakebed.app.look import Judged
+from lakebed.app.look import GateResults
 from lakebed.app.pipelines import Pipelines
 from lakebed.app.tables import Tables
 from lakebed.cli.main import app
@@ -153,7 +153,7 @@ def test_comparing_previewing_and_judging_obey_nothing(monkeypatch: pytest.Monke
     monkeypatch.setattr(Lake, "diff", lambda *_, **__: found)
     shown = Preview(TABLE, (Field(EVIL, "string"),), ({EVIL: EVIL + ORDERS},), ())
     monkeypatch.setattr(Pipelines, "preview", lambda *_, **__: shown)
-    monkeypatch.setattr(Pipelines, "test", lambda *_, on_end, **__: (on_end(Judged(TABLE, (VERDICT,)), 1), ())[1])
+    monkeypatch.setattr(Pipelines, "test", lambda *_, on_end, **__: (on_end(GateResults(TABLE, (VERDICT,)), 1), ())[1])
     for command in (["table", "diff", "evil", "1"], ["preview", "evil"], ["test"]):
         out = printed(*command)
         assert EVIL in out, command

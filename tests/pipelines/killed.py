@@ -9,7 +9,7 @@ import sys
 
 from lakebed.app import open_lake
 from lakebed.app.pipelines import BuildRequest
-from lakebed.pipelines.planning.plan import Step, step_name
+from lakebed.pipelines.planning.steps import Step, step_name
 
 
 def main() -> None:

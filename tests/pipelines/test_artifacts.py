@@ -11,7 +11,7 @@ import pytest
 from lakebed.names import TableName
 from lakebed.pipelines.definition.load import read_pipeline
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.lineage.artifacts import Invocation, elapsed, manifest, run_results, status_of
+from lakebed.pipelines.lineage.artifacts import Invocation, elapsed, manifest, run_results, verdict_status
 from lakebed.ports import InputPin, Phase, RunRecord, Verdict
 
 BEGAN = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
@@ -86,7 +86,7 @@ def test_a_skipped_run_says_why() -> None:
     ],
 )
 def test_verdicts_have_dbts_words(verdict: Verdict, status: str) -> None:
-    assert status_of(verdict) == status
+    assert verdict_status(verdict) == status
     assert results(replace(RECORD, verdicts=(verdict,)))[1]["failures"] == verdict.bad_rows
 
 
@@ -128,7 +128,7 @@ def test_a_node_of_the_manifest_is_a_pipeline_with_its_settings(specs: dict[Tabl
     node = manifest(specs, INVOCATION)["nodes"]["model.shop.silver.orders"]
     assert node["original_file_path"] == "shop/pipelines/silver/orders/pipeline.sql"
     assert node["config"]["merge_strategy"] == "incremental"
-    assert node["checksum"] == {"name": "sha256", "checksum": specs[ORDERS].release}
+    assert node["checksum"] == {"name": "sha256", "checksum": specs[ORDERS].digest}
     assert node["columns"]["id"] == {"name": "id", "data_type": "bigint", "description": ""}
     assert (node["description"], node["tags"], node["language"]) == ("clean orders", ["daily"], "sql")
 

@@ -8,7 +8,7 @@ import pytest
 
 from lakebed.errors import BadFiles
 from lakebed.names import TableName, ZoneName, run_time
-from lakebed.pipelines.planning.batches import batches_of, refuse_mixed_extracts
+from lakebed.pipelines.planning.batches import batches_of, require_separate_extracts
 from lakebed.pipelines.planning.pins import Batch, ZoneKey, ZonePin
 from lakebed.ports import ConsumedFile, FileInfo, RunRecord
 from tests.pipelines.test_invocation import setting
@@ -84,6 +84,6 @@ def test_two_extracts_are_not_taken_for_one_where_absence_counts(strategy: str, 
     spec = setting(strategy, **config).spec
     landing = {KEY: ZonePin((file("a"), file("b")))}
     with pytest.raises(BadFiles, match="2 files wait") if refused else nullcontext():
-        refuse_mixed_extracts(spec, landing, ())
-    refuse_mixed_extracts(spec, {KEY: ZonePin((file("a"),))}, ())
-    refuse_mixed_extracts(spec, landing, [Batch({KEY: (file("a"), file("b"))}, RUNS[0], START)])  # a run took both, as one
+        require_separate_extracts(spec, landing, ())
+    require_separate_extracts(spec, {KEY: ZonePin((file("a"),))}, ())
+    require_separate_extracts(spec, landing, [Batch({KEY: (file("a"), file("b"))}, RUNS[0], START)])  # a run took both, as one

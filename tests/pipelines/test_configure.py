@@ -48,10 +48,10 @@ def test_what_cannot_be_meant_is_refused_at_its_line(config: str, source: str, w
 
 
 def test_nothing_said_of_the_layout_is_not_the_same_as_none() -> None:
-    assert (read().config.layout.partition_by, read().config.layout.sort_by) == (None, None)
-    said = read("partition_by: []\nsort_by: []").config.layout
+    assert (read().config.arrangement.partition_by, read().config.arrangement.sort_by) == (None, None)
+    said = read("partition_by: []\nsort_by: []").config.arrangement
     assert (said.partition_by, said.sort_by) == ((), ())
-    assert [*map(str, read("", "-- @sort_by: id desc, at\nSELECT 1").config.layout.sort_by or ())] == ["id desc", "at asc"]
+    assert [*map(str, read("", "-- @sort_by: id desc, at\nSELECT 1").config.arrangement.sort_by or ())] == ["id desc", "at asc"]
 
 
 def test_a_message_that_ends_with_a_suggestion_ends_once() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import ZoneRef
-from lakebed.pipelines.planning.due import due
 from lakebed.pipelines.planning.pins import Pins, TargetTable, ZonePin
+from lakebed.pipelines.planning.run_decision import decide_run
 from lakebed.ports import FileInfo, RunRecord, Snapshot, SnapshotRef, TableMetadata
 from tests.pipelines.test_invocation import setting
 
@@ -69,6 +69,6 @@ GIVEN = replace(LAST, release="r", given="g")
 def test_a_plan_says_why_a_pipeline_over_zones_runs_or_does_not(
     strategy: str, pin: ZonePin, target: TargetTable, runs: bool, reason: str
 ) -> None:
-    spec = replace(setting(strategy).spec, zones=(ZoneRef("orders", ZONE, None, "", 1),), release="r")
-    found = due(spec, Pins("2", {}, {(ZONE, None): pin}, given="g"), target)
-    assert (bool(found), found.reason) == (runs, reason)
+    spec = replace(setting(strategy).spec, zones=(ZoneRef("orders", ZONE, None, "", 1),), digest="r")
+    found = decide_run(spec, Pins("2", {}, {(ZONE, None): pin}, given="g"), target)
+    assert (found.should_run, found.reason) == (runs, reason)

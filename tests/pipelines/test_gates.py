@@ -104,10 +104,10 @@ def test_a_pipeline_that_is_more_than_one_query_is_refused_before_it_runs(shop: 
 def test_the_gates_of_what_is_published_can_be_asked_at_any_time(shop: TestLake) -> None:
     shop.pipeline("silver.a", "SELECT * FROM range(3)", gates={"g": "-- @severity: warn\nSELECT * FROM {{ this }} WHERE id > 1"})
     shop.run_one("silver.a")
-    from lakebed.pipelines import RunOptions, judged
+    from lakebed.pipelines import RunOptions, run_gates
 
     specs = shop.lake.pipelines.load().specs
-    (verdict,) = judged(specs[shop.table("silver.a")], specs, shop.lake.pipelines.tools, RunOptions("look"))
+    (verdict,) = run_gates(specs[shop.table("silver.a")], specs, shop.lake.pipelines.tools, RunOptions("look"))
     assert (verdict.passed, verdict.bad_rows) == (False, 1)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakebed.app.pipelines import BuildRequest
-from lakebed.pipelines.planning.plan import PrepareSchema, RunGate
+from lakebed.pipelines.planning.steps import PrepareSchema, RunGate
 from tests.pipelines.lakes import TestLake
 
 pytestmark = pytest.mark.spark

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakebed.names import TableName
-from lakebed.pipelines.definition.config import PipelineConfig, strategy_of
+from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.pins import Pins, TargetTable
@@ -26,7 +26,7 @@ def setting(
     given = {"merge_strategy": strategy, "unique_key": "id", "partition_column": "day", **config}
     known = PipelineConfig.model_validate(given)
     spec = PipelineSpec(
-        TABLE, "", "pipeline.sql", "sql", "sql", "", known, strategy_of(known), (), (), (), (), frozenset(), release=""
+        TABLE, "", "pipeline.sql", "sql", "sql", "", known, build_strategy(known), (), (), (), (), frozenset(), digest=""
     )
     head = Snapshot(1, None, NOW, "append", {"total-records": str(rows)})
     metadata = TableMetadata("u", "l", 2, NOW, (), (), (), {}, {1: head}, {MAIN: SnapshotRef(MAIN, 1, "branch")})

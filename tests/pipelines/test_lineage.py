@@ -9,7 +9,7 @@ from lakebed.errors import BadPipeline, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.definition.load import read_pipeline
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.lineage.lineage import LineageEdge, LineageNode, columns_of, mermaid, table_lineage
+from lakebed.pipelines.lineage.lineage import LineageEdge, LineageNode, mermaid, table_lineage, trace_columns
 from lakebed.ports import InputPin, Phase, RunRecord
 from lakebed.sql import ColumnSource
 
@@ -98,7 +98,7 @@ def test_mermaid_draws_each_kind_in_its_shape_and_gates_dotted() -> None:
 
 
 def test_columns_come_from_columns_of_tables_and_zones() -> None:
-    found = columns_of(SPECS[ORDERS], SCHEMAS, vars={}, run=RUN)
+    found = trace_columns(SPECS[ORDERS], SCHEMAS, vars={}, run=RUN)
     assert found.columns["id"] == (ColumnSource("shop.bronze.orders", "id"),)
     assert found.columns["eur"] == (ColumnSource("shop.bronze.orders", "amount"), ColumnSource("shop.main.rates", "rate"))
     assert found.columns["one"] == ()
@@ -107,24 +107,24 @@ def test_columns_come_from_columns_of_tables_and_zones() -> None:
 
 def test_a_star_over_a_zone_is_written_out_if_the_zone_says_its_columns() -> None:
     expected = {"shop.orders": {"id": "bigint", "amount": "double"}}
-    found = columns_of(SPECS[RAW], expected, vars={}, run=None)
+    found = trace_columns(SPECS[RAW], expected, vars={}, run=None)
     assert found.columns == {name: (ColumnSource("shop.orders", name),) for name in ("id", "amount")}
-    assert columns_of(SPECS[RAW], {}, vars={}, run=None).columns == {"*": None}
+    assert trace_columns(SPECS[RAW], {}, vars={}, run=None).columns == {"*": None}
 
 
 def test_a_zone_with_a_dash_and_a_pattern_is_still_that_zone() -> None:
     pipeline = spec("bronze.calls", "SELECT at FROM {{ landing_zone('api-data', pattern='a*.json') }}")
-    assert columns_of(pipeline, {}, vars={}, run=None).columns == {"at": (ColumnSource("shop.api-data", "at"),)}
+    assert trace_columns(pipeline, {}, vars={}, run=None).columns == {"at": (ColumnSource("shop.api-data", "at"),)}
 
 
 def test_variables_are_needed_where_the_query_needs_them() -> None:
     pipeline = spec("silver.days", "SELECT id, '{{ var('day') }}' AS day FROM {{ ref('bronze.orders') }}")
-    assert list(columns_of(pipeline, SCHEMAS, vars={"day": "2026-10-01"}, run=None).columns) == ["id", "day"]
+    assert list(trace_columns(pipeline, SCHEMAS, vars={"day": "2026-10-01"}, run=None).columns) == ["id", "day"]
     with pytest.raises(BadPipeline, match="day"):
-        columns_of(pipeline, SCHEMAS, vars={}, run=None)
+        trace_columns(pipeline, SCHEMAS, vars={}, run=None)
 
 
 def test_python_cannot_be_traced() -> None:
     pipeline = spec("silver.code", "def run(spark, context):\n    return context.ref('bronze.orders')\n", file="pipeline.py")
     with pytest.raises(UsageError, match="Python"):
-        columns_of(pipeline, SCHEMAS, vars={}, run=None)
+        trace_columns(pipeline, SCHEMAS, vars={}, run=None)

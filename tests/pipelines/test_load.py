@@ -7,7 +7,7 @@ from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadName, BadPipeline
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.load import load_pipelines, read_pipeline
-from lakebed.pipelines.definition.naming import refuse_unknown_layer
+from lakebed.pipelines.definition.naming import require_known_layer
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.settings import Settings
 
@@ -217,9 +217,9 @@ def test_a_view_reads_tables_only() -> None:
 
 
 def test_the_release_changes_with_any_file_and_with_nothing_else() -> None:
-    assert read("SELECT 1").release == read("SELECT 1").release
-    assert read("SELECT 1").release != read("SELECT 2").release
-    assert read("SELECT 1").release != read("SELECT 1", **{"tests/quality/a.sql": "SELECT 1 WHERE false"}).release
+    assert read("SELECT 1").digest == read("SELECT 1").digest
+    assert read("SELECT 1").digest != read("SELECT 2").digest
+    assert read("SELECT 1").digest != read("SELECT 1", **{"tests/quality/a.sql": "SELECT 1 WHERE false"}).digest
 
 
 def test_all_pipelines_of_all_namespaces_are_found() -> None:
@@ -237,18 +237,18 @@ def test_all_pipelines_of_all_namespaces_are_found() -> None:
 
 def test_a_layer_nobody_knows_is_refused() -> None:
     with pytest.raises(BadPipeline, match=r"its layers are bronze, silver, gold.*layers: \[bronze, silver, gold, platinum\]"):
-        refuse_unknown_layer("shop/pipelines/platinum/a", Settings())
+        require_known_layer("shop/pipelines/platinum/a", Settings())
     with pytest.raises(BadPipeline, match="Did you mean silver"):
-        refuse_unknown_layer("shop/pipelines/sliver/a", Settings())
+        require_known_layer("shop/pipelines/sliver/a", Settings())
 
 
 def test_a_lake_and_a_namespace_may_have_layers_of_their_own() -> None:
     settings = Settings.model_validate({"layers": ["staging", "marts"], "namespaces": {"hr": {"layers": ["raw"]}}})
-    refuse_unknown_layer("shop/pipelines/marts/a", settings)
-    refuse_unknown_layer("hr/pipelines/raw/a", settings)
+    require_known_layer("shop/pipelines/marts/a", settings)
+    require_known_layer("hr/pipelines/raw/a", settings)
     for folder in ("shop/pipelines/gold/a", "hr/pipelines/marts/a"):
         with pytest.raises(BadPipeline):
-            refuse_unknown_layer(folder, settings)
+            require_known_layer(folder, settings)
     for wrong in ([], ["a", "a"], ["My Layer"], ["_a"]):
         with pytest.raises((ValidationError, BadName)):
             Settings.model_validate({"layers": wrong})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakebed.pipelines.planning.plan_text import in_words
+from lakebed.pipelines.planning.plan_text import step_text
 from lakebed.ports import RunRecord
 from tests.pipelines.lakes import TestLake
 
@@ -167,7 +167,7 @@ def test_a_rename_of_key_watermark_partition_and_order_keeps_every_value_and_its
     gates = {"known": "SELECT customer FROM {{ this }} t WHERE t.seen_at IS NULL"}
     shop.pipeline("silver.a", query, after, gates=gates)
     (plan,) = shop.lake.plan("silver.a")
-    said = [in_words(step) for step in plan.steps]
+    said = [step_text(step) for step in plan.steps]
     assert "no longer partition by cust, partition by bucket(4, cust): new files only" in said
     assert any(line.endswith("publishing renames at to seen_at, cust to customer") for line in said)
     shop.run_one("silver.a")

@@ -7,10 +7,11 @@ import pytest
 from pydantic import BaseModel
 
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.planning import plan as steps
+from lakebed.pipelines.planning import steps
 from lakebed.pipelines.planning.pins import Batch
-from lakebed.pipelines.planning.plan import RunPlan, Step
-from lakebed.pipelines.planning.plan_text import in_words, inputs_of, strategy_of
+from lakebed.pipelines.planning.plan import RunPlan
+from lakebed.pipelines.planning.plan_text import plan_inputs, plan_strategy, step_text
+from lakebed.pipelines.planning.steps import Step
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
 from lakebed.sql import read_change
@@ -69,7 +70,7 @@ SAID: list[tuple[Step, str]] = [
 
 @pytest.mark.parametrize(("step", "said"), SAID)
 def test_a_step_is_one_line(step: Step, said: str) -> None:
-    assert in_words(step) == said
+    assert step_text(step) == said
 
 
 def test_every_step_has_its_words() -> None:
@@ -81,11 +82,11 @@ def test_every_strategy_has_its_words(name: str) -> None:
     kind: type[BaseModel] = STRATEGIES[name]
     needed = {"unique_key": ("id",), "partition_column": "day"}
     strategy: Any = kind.model_validate({field: value for field, value in needed.items() if field in kind.model_fields})
-    assert in_words(steps.Write(TABLE, strategy)).startswith(f"write by {name}: ")
+    assert step_text(steps.Write(TABLE, strategy)).startswith(f"write by {name}: ")
 
 
 def test_a_plan_tells_its_strategy_and_inputs() -> None:
     written = RunPlan(TABLE, "r", (READ, steps.Write(TABLE, MERGE)))
-    assert (strategy_of(written), inputs_of(written)) == ("incremental", READ.inputs)
-    assert strategy_of(RunPlan(TABLE, "r", (READ, steps.CreateView(TABLE)))) == "view"
-    assert strategy_of(RunPlan(TABLE, "r", (), "no file is waiting")) == ""
+    assert (plan_strategy(written), plan_inputs(written)) == ("incremental", READ.inputs)
+    assert plan_strategy(RunPlan(TABLE, "r", (READ, steps.CreateView(TABLE)))) == "view"
+    assert plan_strategy(RunPlan(TABLE, "r", (), "no file is waiting")) == ""

@@ -13,9 +13,9 @@ from lakebed.care.spec import action_named
 from lakebed.engines.files import open_files
 from lakebed.errors import BadName, FileMissing, LakebedError, UnknownName
 from lakebed.names import TableName
-from lakebed.pipelines import RunServices, read_zone
+from lakebed.pipelines import RunServices, read_zone_spec
 from lakebed.pipelines.definition.load import list_folders
-from lakebed.pipelines.releases import fetch, reap_releases
+from lakebed.pipelines.releases import fetch_content, reap_releases
 from lakebed.pipelines.running.heal import heal
 from lakebed.pipelines.running.ledger_copies import remove_old_copies
 from lakebed.ports import CareEntry, Files, Lease
@@ -126,7 +126,7 @@ class Care:
             if table not in found and CONFIG in release.files:
                 kept = {CONFIG: release.files[CONFIG]}
                 where = f"{table.pipeline_folder}/{CONFIG}, version {release.version}"
-                found[table] = _read(lambda kept=kept: fetch(self._stores.files, kept)[CONFIG], where)  # type: ignore[misc]
+                found[table] = _read(lambda kept=kept: fetch_content(self._stores.files, kept)[CONFIG], where)  # type: ignore[misc]
         return found
 
     def _heal(self, table: TableName, lease: Lease) -> int:
@@ -137,7 +137,7 @@ class Care:
         found = []
         for zone in zone_folders(self._stores.files):
             try:
-                spec = read_zone(zone, self._tools())
+                spec = read_zone_spec(zone, self._tools())
             except LakebedError:
                 continue
             takers = {file.table for file in self._stores.records.consumed(zone)} if spec.auto_purge else set()

@@ -75,21 +75,21 @@ def _heal(lake: Lake, table: TableName) -> None:
 
 
 def _pipelines(lake: Lake) -> Pipelined:
-    from lakebed.pipelines.definition.load import is_source, read_folders, read_pipeline, texts
-    from lakebed.pipelines.definition.naming import refuse_unknown_layer, tables_of
+    from lakebed.pipelines.definition.load import decode_files, is_source, read_folders, read_pipeline
+    from lakebed.pipelines.definition.naming import require_known_layer, tables_of_folders
 
     tables, bad = set(), {}
     folders = read_folders(lake.stores.files)
-    known = tables_of(folders)
+    known = tables_of_folders(folders)
     for folder, contents in folders.items():
         if not any(map(is_source, contents)) and "config.yaml" not in contents:
             continue
         try:
-            refuse_unknown_layer(folder, lake.settings)
-            tables.add(read_pipeline(folder, texts(folder, contents), known=known).table)
+            require_known_layer(folder, lake.settings)
+            tables.add(read_pipeline(folder, decode_files(folder, contents), known=known).table)
         except LakebedError as error:
             bad[folder] = error.what
-            tables |= tables_of([folder])
+            tables |= tables_of_folders([folder])
     return Pipelined(frozenset(tables), bad)
 
 

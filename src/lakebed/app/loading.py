@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.pipelines import Graph, GraphNode, PipelineSpec, RunServices, build_graph, read_pipeline, select
-from lakebed.pipelines.definition.load import read_folders, texts
-from lakebed.pipelines.definition.naming import refuse_unknown_layer, tables_of
+from lakebed.pipelines.definition.load import decode_files, read_folders
+from lakebed.pipelines.definition.naming import require_known_layer, tables_of_folders
 from lakebed.pipelines.releases import load_released
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedPipelines:
     """All pipelines of a lake, and how they hang together."""
 
     specs: Mapping[TableName, PipelineSpec]
@@ -44,30 +44,32 @@ class Loaded:
         return tuple(table for table in select(self.graph, selectors, exclude) if table in self.unreleased)
 
 
-def load_drafts(tools: RunServices) -> Loaded:
+def load_drafts(tools: RunServices) -> LoadedPipelines:
     """All pipelines as they lie in their folders."""
     folders = read_folders(tools.placement.files)
     for folder in folders:
-        refuse_unknown_layer(folder, tools.placement.settings)
-    known = tables_of(folders)
-    read = [(read_pipeline(folder, texts(folder, contents), known=known), contents) for folder, contents in folders.items()]
+        require_known_layer(folder, tools.placement.settings)
+    known = tables_of_folders(folders)
+    read = [
+        (read_pipeline(folder, decode_files(folder, contents), known=known), contents) for folder, contents in folders.items()
+    ]
     specs = {spec.table: spec for spec, _ in read}
     last = tools.records.last_digests()
     graph = build_graph([_node(spec, last) for spec in specs.values()])
-    return Loaded(specs, graph, {spec.table: contents for spec, contents in read})
+    return LoadedPipelines(specs, graph, {spec.table: contents for spec, contents in read})
 
 
-def load_all_released(tools: RunServices) -> Loaded:
+def load_all_released(tools: RunServices) -> LoadedPipelines:
     """All pipelines as of their newest releases; others can be named, and are refused with the reason."""
     found, last = load_released(tools.placement.files, tools.releases), tools.records.last_digests()
     refused = found.damaged | found.deleted | found.unreleased
     nodes = [_node(spec, last) for spec in found.specs.values()]
     nodes += [GraphNode(table, (), path=table.pipeline_folder) for table in refused]
     damaged, unreleased = frozenset(found.damaged), frozenset(found.unreleased)
-    return Loaded(found.specs, build_graph(nodes), refused=refused, damaged=damaged, unreleased=unreleased)
+    return LoadedPipelines(found.specs, build_graph(nodes), refused=refused, damaged=damaged, unreleased=unreleased)
 
 
-def refuse_unreleased_inputs(tables: Sequence[TableName], loaded: Loaded, tools: RunServices) -> None:
+def require_released_inputs(tables: Sequence[TableName], loaded: LoadedPipelines, tools: RunServices) -> None:
     """Refuse pipelines that read a table which is not there, and whose pipeline cannot make it because it has no release."""
     read = {table for one in tables for table in loaded.specs[one].inputs if table in loaded.refused}
     for table in sorted(read - tools.placement.catalog.pointers(read).keys() if read else ()):
@@ -81,5 +83,5 @@ def _node(spec: PipelineSpec, releases: Mapping[TableName, str]) -> GraphNode:
         zones=spec.zone_names,
         tags=frozenset(spec.config.tags),
         path=spec.folder,
-        modified=releases.get(spec.table) != spec.release,
+        modified=releases.get(spec.table) != spec.digest,
     )

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName, new_run_id, short_id
-from lakebed.pipelines import Ahead, PipelineSpec, Preview, RunOptions, judged, preview
-from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage, columns_of, table_lineage
+from lakebed.pipelines import Lookahead, PipelineSpec, Preview, RunOptions, preview, run_gates
+from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage, table_lineage, trace_columns
 from lakebed.pipelines.releases import known_columns
 from lakebed.pipelines.running.manual import BY_HAND
 from lakebed.ports import RunRecord, RunState, Verdict
 from lakebed.tables.lookup.names import find_by_name
 
 if TYPE_CHECKING:
-    from lakebed.app.loading import Loaded
+    from lakebed.app.loading import LoadedPipelines
     from lakebed.app.pipelines import BuildRequest, Pipelines
 
 _ALL = 10_000
 
 
 @dataclass(frozen=True)
-class Sql:
+class CompiledSql:
     """What would run, as text: a pipeline's query, or one of its gates."""
 
     table: TableName
@@ -31,7 +31,7 @@ class Sql:
 
 
 @dataclass(frozen=True)
-class Judged:
+class GateResults:
     """A pipeline's gates, asked about what is published; `reason` says why none could be."""
 
     table: TableName
@@ -39,14 +39,14 @@ class Judged:
     reason: str = ""
 
 
-OnJudged = Callable[[Judged, int], None]
+OnGateResults = Callable[[GateResults, int], None]
 
 
-def compile_selected(pipelines: "Pipelines", request: "BuildRequest") -> tuple[Sql, ...]:
+def compile_selected(pipelines: "Pipelines", request: "BuildRequest") -> tuple[CompiledSql, ...]:
     """The SQL of the selected pipelines and their gates. A Python pipeline has none, and is refused if nothing else is meant."""
     loaded = pipelines.load(released=request.released)
     tables = loaded.selected(request.select, request.exclude)
-    ahead = Ahead.of(loaded.specs, pipelines.tools, order_of(request))
+    ahead = Lookahead.of(loaded.specs, pipelines.tools, order_of(request))
     python = [table for table in tables if loaded.specs[table].kind == "python"]
     if len(python) < len(tables):
         ahead.columns |= dict.fromkeys(python)
@@ -54,10 +54,13 @@ def compile_selected(pipelines: "Pipelines", request: "BuildRequest") -> tuple[S
     return tuple(sql for table in tables for sql in _sql(ahead, loaded.specs[table]))
 
 
-def _sql(ahead: Ahead, spec: PipelineSpec) -> list[Sql]:
-    query, *gates = ahead.compiled(spec.table)
+def _sql(ahead: Lookahead, spec: PipelineSpec) -> list[CompiledSql]:
+    query, *gates = ahead.compile(spec.table)
     named = zip(spec.gates, gates, strict=True)
-    return [Sql(spec.table, query.where, query.text), *(Sql(spec.table, one.where, one.text, gate.name) for gate, one in named)]
+    return [
+        CompiledSql(spec.table, query.where, query.text),
+        *(CompiledSql(spec.table, one.where, one.text, gate.name) for gate, one in named),
+    ]
 
 
 def preview_one(pipelines: "Pipelines", name: str, request: "BuildRequest", *, limit: int) -> Preview:
@@ -69,22 +72,22 @@ def preview_one(pipelines: "Pipelines", name: str, request: "BuildRequest", *, l
     return preview(loaded.specs[tables[0]], loaded.specs, pipelines.tools, order_of(request), limit=limit)
 
 
-def judge_selected(pipelines: "Pipelines", request: "BuildRequest", *, on_end: OnJudged) -> tuple[Judged, ...]:
+def test_selected(pipelines: "Pipelines", request: "BuildRequest", *, on_end: OnGateResults) -> tuple[GateResults, ...]:
     """The gates of the selected pipelines that have some, asked about what is published. `on_end`: each, and of how many."""
     loaded = pipelines.load(released=request.released)
     tables = [table for table in loaded.selected(request.select, request.exclude) if loaded.specs[table].gates]
     results = []
     for table in tables:
-        results.append(_judged(pipelines, loaded, loaded.specs[table], request))
+        results.append(_test_gates(pipelines, loaded, loaded.specs[table], request))
         on_end(results[-1], len(tables))
     return tuple(results)
 
 
-def _judged(pipelines: "Pipelines", loaded: "Loaded", spec: PipelineSpec, request: "BuildRequest") -> Judged:
+def _test_gates(pipelines: "Pipelines", loaded: "LoadedPipelines", spec: PipelineSpec, request: "BuildRequest") -> GateResults:
     tools = pipelines.tools
     if not spec.is_view and spec.table not in tools.placement.catalog.pointers([spec.table]):
-        return Judged(spec.table, reason="it has not been run yet")
-    return Judged(spec.table, judged(spec, loaded.specs, tools, order_of(request)))
+        return GateResults(spec.table, reason="it has not been run yet")
+    return GateResults(spec.table, run_gates(spec, loaded.specs, tools, order_of(request)))
 
 
 def lineage_of(pipelines: "Pipelines", request: "BuildRequest") -> Lineage:
@@ -99,7 +102,7 @@ def columns_selected(pipelines: "Pipelines", request: "BuildRequest") -> tuple[C
     specs = [loaded.specs[table] for table in loaded.selected(request.select, request.exclude)]
     chosen = [spec for spec in specs if spec.kind == "sql"] or specs
     last, schemas = _last(pipelines), known_columns(chosen, pipelines.tools)
-    return tuple(columns_of(spec, schemas, vars=request.vars, run=last.get(spec.table)) for spec in chosen)
+    return tuple(trace_columns(spec, schemas, vars=request.vars, run=last.get(spec.table)) for spec in chosen)
 
 
 def _last(pipelines: "Pipelines") -> dict[TableName, RunRecord]:

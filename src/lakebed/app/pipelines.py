@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 from lakebed import errors
 from lakebed.app import look
 from lakebed.app.artifacts import args_of, keep_artifacts
-from lakebed.app.loading import Loaded, load_all_released, load_drafts, refuse_unreleased_inputs
+from lakebed.app.loading import LoadedPipelines, load_all_released, load_drafts, require_released_inputs
 from lakebed.app.patience import retry_unavailable
 from lakebed.errors import LakebedError, RunFailed, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines import (
-    Ahead,
     Build,
+    Lookahead,
     Preview,
     RunPlan,
     RunServices,
     read_log,
-    refuse_unknown_refs,
+    require_known_refs,
     run_each,
     run_together,
 )
@@ -89,7 +89,7 @@ class Pipelines:
 
         return PipelineReleases(lambda: self.tools)
 
-    def load(self, *, released: bool = False) -> Loaded:
+    def load(self, *, released: bool = False) -> LoadedPipelines:
         """Read all drafts as they are now, where anything wrong in one is refused, with its line; or all newest releases."""
         return load_all_released(self.tools) if released else load_drafts(self.tools)
 
@@ -105,8 +105,8 @@ class Pipelines:
         """What runs would do now; what could not run is refused. Touches nothing, starts no JVM."""
         loaded = self.load(released=request.released)
         tables = loaded.selected(request.select, request.exclude)
-        refuse_unreleased_inputs(tables, loaded, self.tools)
-        ahead = Ahead.of(loaded.specs, self.tools, look.order_of(request))
+        require_released_inputs(tables, loaded, self.tools)
+        ahead = Lookahead.of(loaded.specs, self.tools, look.order_of(request))
         return tuple(map(ahead.plan, tables))
 
     def run(
@@ -136,13 +136,13 @@ class Pipelines:
         keep_artifacts(self.tools, loaded.specs, records, invocation=order.invocation, elapsed=seconds, args=args)
         return BuildResult(order.invocation, records, loaded.left_out(request.select, request.exclude))
 
-    def _ready(self, request: BuildRequest) -> tuple[Loaded, tuple[TableName, ...]]:
+    def _ready(self, request: BuildRequest) -> tuple[LoadedPipelines, tuple[TableName, ...]]:
         """What is to run, found sound and saved."""
         self.tools.placement.require_relocated()
         loaded = self.load(released=request.released)
         tables = loaded.selected(request.select, request.exclude)
-        refuse_unreleased_inputs(tables, loaded, self.tools)
-        refuse_unknown_refs(tables, loaded.specs, self.tools)
+        require_released_inputs(tables, loaded, self.tools)
+        require_known_refs(tables, loaded.specs, self.tools)
         save_drafts({table: loaded.contents[table] for table in tables if table in loaded.contents}, self.tools)
         return loaded, tables
 
@@ -168,7 +168,7 @@ class Pipelines:
 
     # -- looking; see `look`
 
-    def compile(self, request: BuildRequest) -> tuple[look.Sql, ...]:
+    def compile(self, request: BuildRequest) -> tuple[look.CompiledSql, ...]:
         """The SQL that would run. Starts no JVM."""
         return look.compile_selected(self, request)
 
@@ -176,9 +176,9 @@ class Pipelines:
         """The first rows of one pipeline; writes nothing."""
         return look.preview_one(self, name, request or BuildRequest(), limit=limit)
 
-    def test(self, request: BuildRequest, *, on_end: look.OnJudged = lambda *_: None) -> tuple[look.Judged, ...]:
+    def test(self, request: BuildRequest, *, on_end: look.OnGateResults = lambda *_: None) -> tuple[look.GateResults, ...]:
         """Gates, asked about what is published."""
-        return look.judge_selected(self, request, on_end=on_end)
+        return look.test_selected(self, request, on_end=on_end)
 
     def lineage(self, request: BuildRequest) -> Lineage:
         """What pipelines read."""

@@ -11,17 +11,17 @@ from typing import Any, Literal
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.pipelines import RunServices, read_pipeline
-from lakebed.pipelines.definition.load import digest_of, read_folder, texts
-from lakebed.pipelines.definition.naming import refuse_unknown_layer
+from lakebed.pipelines.definition.load import content_digest, decode_files, read_folder
+from lakebed.pipelines.definition.naming import require_known_layer
 from lakebed.pipelines.releases import (
-    Changes,
-    Made,
+    FileChanges,
+    ReleaseResult,
     RestoredDraft,
     check_release,
     compare,
     delete_draft,
     draft_tables,
-    fetch,
+    fetch_content,
     find_version,
     make_release,
     restore_draft,
@@ -54,7 +54,7 @@ class PipelineDiff:
 
     table: TableName
     names: tuple[str, str]
-    changes: Changes
+    changes: FileChanges
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class PipelineReleases:
         saved = {draft.table for draft in releases.drafts()}
         return tuple(sorted({*draft_tables(self._tools.placement.files), *releases.newest(), *releases.deleted(), *saved}))
 
-    def make(self, name: str, *, message: str = "", vars: Mapping[str, Any] | None = None) -> Made:
+    def make(self, name: str, *, message: str = "", vars: Mapping[str, Any] | None = None) -> ReleaseResult:
         """Check a draft and make it the next version; where it is the newest version already, nothing is made."""
         tools, table = self._tools, self.find(name)
         contents = self._draft(table)
-        read = texts(table.pipeline_folder, contents)
-        refuse_unknown_layer(table.pipeline_folder, tools.placement.settings)
+        read = decode_files(table.pipeline_folder, contents)
+        require_known_layer(table.pipeline_folder, tools.placement.settings)
         known = {*draft_tables(tools.placement.files), *tools.releases.newest()}
         spec = read_pipeline(table.pipeline_folder, read, known=known)
         check_release(spec, read, tools, vars=vars or {})
@@ -104,7 +104,7 @@ class PipelineReleases:
         (before, old), (after, new) = self._state(table, one), self._state(table, other)
         return PipelineDiff(table, (before, after), compare(old, new, names=(before, after)))
 
-    def roll_back(self, name: str, version: int, *, message: str = "") -> Made:
+    def roll_back(self, name: str, version: int, *, message: str = "") -> ReleaseResult:
         """A further version with the files of an earlier one; the draft is left as it is."""
         return roll_back(self.find(name), version, self._tools, who=this_user(), message=message)
 
@@ -135,7 +135,7 @@ class PipelineReleases:
         """All pipelines: drafts, released ones, and deleted ones that can still be restored."""
         files, releases = self._tools.placement.files, self._tools.releases
         drafts, newest, deleted = draft_tables(files), releases.newest(), releases.deleted()
-        digests = {table: digest_of(read_folder(files, table.pipeline_folder)) for table in drafts}
+        digests = {table: content_digest(read_folder(files, table.pipeline_folder)) for table in drafts}
         return tuple(
             self._listed(table, newest.get(table), digests.get(table), deleted.get(table))
             for table in sorted(drafts | newest.keys() | deleted.keys())
@@ -159,7 +159,7 @@ class PipelineReleases:
         if text == DRAFT:
             return DRAFT, self._draft(table)
         stored = self._stored(table, text)
-        return stored.name, fetch(self._tools.placement.files, stored.files)
+        return stored.name, fetch_content(self._tools.placement.files, stored.files)
 
     def _stored(self, table: TableName, text: str) -> _Stored:
         """A version (`3`), or a saved draft by the beginning of its digest."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lakebed.errors import NameTaken, PointerMoved, UnknownName, UsageError
 from lakebed.landing import bring_back_files
 from lakebed.names import TableName, new_run_id, require_no_collision, require_ref_name
-from lakebed.pipelines.planning.ledger import written_down
+from lakebed.pipelines.planning.ledger import record_sightings
 from lakebed.ports import (
     MAIN,
     Along,
@@ -139,7 +139,7 @@ class Tables:
         pointer = self._catalog.pointers([table])[table]
         plan = self.plan_rollback(table, to, requeue_files=requeue_files, hold_files=hold_files)
         # First the files: while the ledger says that they are taken, nobody reads them a second time.
-        written_down(bring_back_files(self._ground.files, plan.files), self._records)
+        record_sightings(bring_back_files(self._ground.files, plan.files), self._records)
         self._catalog.amend(table, plan.amendments, expected=pointer, leases=[held.require()], records=plan.along)
         return plan
 

@@ -13,9 +13,9 @@ from lakebed.errors import BadName, FileExists, FileMissing, UnknownName, UsageE
 from lakebed.landing import ZONE_FILE, ZoneSpec, freeze, matches_pattern, put_local_file, require_file_name
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, is_data, path_in_zone
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines import PipelineSpec, read_zone
+from lakebed.pipelines import PipelineSpec, read_zone_spec
 from lakebed.pipelines.planning.ledger import known_files
-from lakebed.pipelines.running.steps.archiving import consumers, readers
+from lakebed.pipelines.running.steps.archiving import drafts_and_releases, zone_readers
 from lakebed.ports import ConsumedFile, FileInfo, Files
 from lakebed.settings import DATA
 
@@ -73,7 +73,7 @@ class Zones:
 
     @cached_property
     def _specs(self) -> tuple[PipelineSpec, ...]:
-        return readers(self._pipelines.load().specs, self._pipelines.tools)
+        return drafts_and_releases(self._pipelines.load().specs, self._pipelines.tools)
 
     @property
     def _files(self) -> Files:
@@ -111,9 +111,9 @@ class Zones:
     def look(self, zone: ZoneName, *, watch: bool = False) -> Zone:
         """A zone's files. With `watch`, young ones are watched for as long as a run would, to see which still grow."""
         tools = self._pipelines.tools
-        spec = read_zone(zone, tools)
+        spec = read_zone_spec(zone, tools)
         changing = {file.path for file in freeze(self._files, zone, spec).waiting} if watch else set()
-        readers = consumers(zone, self._specs)
+        readers = zone_readers(zone, self._specs)
         listed = [file for file in self._files.list(zone.folder) if not file.path.endswith(_REASON)]
         takers: dict[tuple[str, str], list[ConsumedFile]] = {}
         for row in known_files(zone, listed, tools):

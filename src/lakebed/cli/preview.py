@@ -24,7 +24,7 @@ from lakebed.cli.parsing.options import (
 )
 
 if TYPE_CHECKING:
-    from lakebed.app.look import Judged
+    from lakebed.app.look import GateResults
 
 
 def add_to(app: typer.Typer) -> None:
@@ -53,7 +53,7 @@ def judge(
     request = requested(selectors, select, exclude, vars=vars, released=released)
     showing, began = Showing(screen), time.monotonic()
 
-    def show(judged: "Judged", total: int) -> None:
+    def show(judged: "GateResults", total: int) -> None:
         showing.total = total
         showing.line(_label(judged), str(judged.table), _details(judged), _trouble(judged, showing.longest))
 
@@ -67,7 +67,7 @@ def judge(
         raise typer.Exit(1)
 
 
-def _label(judged: "Judged") -> str:
+def _label(judged: "GateResults") -> str:
     if judged.reason:
         return "SKIP"
     if any(verdict.blocks for verdict in judged.verdicts):
@@ -75,7 +75,7 @@ def _label(judged: "Judged") -> str:
     return "PASS" if all(verdict.passed for verdict in judged.verdicts) else "WARN"
 
 
-def _details(judged: "Judged") -> str:
+def _details(judged: "GateResults") -> str:
     if judged.reason:
         return judged.reason
     passed, total = sum(verdict.passed for verdict in judged.verdicts), len(judged.verdicts)
@@ -83,7 +83,7 @@ def _details(judged: "Judged") -> str:
     return f"{amount(total, 'gate') if passed == total else f'{passed} of {total} gates'} passed in {took:.1f} s"
 
 
-def _trouble(judged: "Judged", longest: int | None) -> Iterator[str]:
+def _trouble(judged: "GateResults", longest: int | None) -> Iterator[str]:
     for verdict in judged.verdicts:
         if not verdict.passed:
             yield from bad_rows(verdict, longest=longest)

@@ -131,13 +131,13 @@ def plan(
 
 
 def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
-    from lakebed.pipelines.planning.plan_text import in_words, strategy_of
+    from lakebed.pipelines.planning.plan_text import plan_strategy, step_text
 
     def text() -> None:
         for plan in plans:
-            screen.say(bold(plan.table), f" {': '.join(filter(None, (strategy_of(plan), plan.reason)))}")
+            screen.say(bold(plan.table), f" {': '.join(filter(None, (plan_strategy(plan), plan.reason)))}")
             for number, step in enumerate(plan.steps, start=1):
-                screen.say(f"  {number:>2}. {in_words(step)}")
+                screen.say(f"  {number:>2}. {step_text(step)}")
         if not plans:
             screen.say("Nothing is selected.")
 
@@ -145,15 +145,15 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
 
 
 def _plan_facts(plan: "RunPlan") -> dict[str, Any]:
-    from lakebed.pipelines.planning.plan import OpenZone, step_name
-    from lakebed.pipelines.planning.plan_text import in_words, inputs_of, strategy_of
+    from lakebed.pipelines.planning.plan_text import plan_inputs, plan_strategy, step_text
+    from lakebed.pipelines.planning.steps import OpenZone, step_name
 
     zones = [step for step in plan.steps if isinstance(step, OpenZone)]
     return {
         "table": str(plan.table),
-        "strategy": strategy_of(plan),
+        "strategy": plan_strategy(plan),
         "reason": plan.reason,
-        "inputs": list(map(pin_facts, inputs_of(plan))),
+        "inputs": list(map(pin_facts, plan_inputs(plan))),
         "files": [{"zone": str(step.zone), "pattern": step.pattern, "files": list(step.files)} for step in zones],
-        "steps": [{"step": step_name(step), "does": in_words(step)} for step in plan.steps],
+        "steps": [{"step": step_name(step), "does": step_text(step)} for step in plan.steps],
     }

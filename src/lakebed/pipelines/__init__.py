@@ -5,11 +5,12 @@ from lakebed.pipelines.definition.graph import Graph, GraphNode, build_graph
 from lakebed.pipelines.definition.load import load_pipelines, read_pipeline
 from lakebed.pipelines.definition.select import select
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.pin import refuse_unknown_refs
-from lakebed.pipelines.planning.pin_zones import read_zone
-from lakebed.pipelines.planning.plan import RunPlan, Step
-from lakebed.pipelines.preview.lookahead import Ahead
-from lakebed.pipelines.preview.preview import Preview, judged, preview
+from lakebed.pipelines.planning.pin_inputs import require_known_refs
+from lakebed.pipelines.planning.pin_zones import read_zone_spec
+from lakebed.pipelines.planning.plan import RunPlan
+from lakebed.pipelines.planning.steps import Step
+from lakebed.pipelines.preview.lookahead import Lookahead
+from lakebed.pipelines.preview.preview import Preview, preview, run_gates
 from lakebed.pipelines.running.build import Build, run_each
 from lakebed.pipelines.running.heal import read_log
 from lakebed.pipelines.running.manual import WriteOptions, alter_manually, apply_manual_change, keys_given, manual_spec
@@ -17,11 +18,11 @@ from lakebed.pipelines.running.together import run_together
 from lakebed.pipelines.services import LocalSession, ManualChange, RunOptions, RunServices, When
 
 __all__ = [
-    "Ahead",
     "Build",
     "Graph",
     "GraphNode",
     "LocalSession",
+    "Lookahead",
     "ManualChange",
     "PipelineConfig",
     "PipelineSpec",
@@ -35,16 +36,16 @@ __all__ = [
     "alter_manually",
     "apply_manual_change",
     "build_graph",
-    "judged",
     "keys_given",
     "load_pipelines",
     "manual_spec",
     "preview",
     "read_log",
     "read_pipeline",
-    "read_zone",
-    "refuse_unknown_refs",
+    "read_zone_spec",
+    "require_known_refs",
     "run_each",
+    "run_gates",
     "run_together",
     "select",
 ]

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from zoneinfo import ZoneInfo
 
 from lakebed.names import TableName
-from lakebed.pipelines.planning.plan import Step
+from lakebed.pipelines.planning.steps import Step
 from lakebed.ports import MAIN, ColumnAlias, Compute, Leases, Records, Releases
 from lakebed.sql import ChangeStatement
 from lakebed.tables import TablePlacement

@@ -199,7 +199,7 @@ class Records(Protocol):
         ...
 
     def last_digests(self) -> dict[TableName, str]:
-        """The release that the last successful run of each table was made from."""
+        """The digest of the files that each table's last successful run was made from."""
         ...
 
     def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:

@@ -13,7 +13,7 @@ from lakebed.app.fsck import fsck_tools, rebuild_catalog
 from lakebed.care.fsck.walk import Inventory, walk_tables
 from lakebed.errors import DamagedTable, UsageError
 from lakebed.names import TableName, new_run_id
-from lakebed.pipelines.planning.plan import hidden_table
+from lakebed.pipelines.planning.hidden_tables import hidden_table
 from lakebed.pipelines.releases.content import object_path
 from lakebed.ports import Along, Event, InputPin, Release, RunRecord, SetRef
 from tests.care.fsck.kept import Kept, flip

@@ -8,54 +8,54 @@ import pytest
 from lakebed.engines.files.folder import FolderFiles
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import DamagedRelease
-from lakebed.pipelines.releases.content import OBJECTS, assure, fetch, keep, object_path
-from lakebed.pipelines.releases.diff import compare, in_short
+from lakebed.pipelines.releases.content import OBJECTS, ensure_stored, fetch_content, object_path, store_content
+from lakebed.pipelines.releases.diff import compare, summary_lines
 
 SQL, BINARY = b"SELECT 1 AS id\n", bytes(range(256))
 
 
 def test_content_is_named_by_its_sha256_and_kept_once() -> None:
     files = MemoryFiles()
-    kept = keep(files, {"pipeline.sql": SQL, "tests/quality/same.sql": SQL, "model.bin": BINARY})
+    kept = store_content(files, {"pipeline.sql": SQL, "tests/quality/same.sql": SQL, "model.bin": BINARY})
     assert kept["pipeline.sql"] == kept["tests/quality/same.sql"] == hashlib.sha256(SQL).hexdigest()
     assert {file.path for file in files.list(OBJECTS)} == {object_path(digest) for digest in kept.values()}
-    assert fetch(files, kept) == {"pipeline.sql": SQL, "tests/quality/same.sql": SQL, "model.bin": BINARY}
+    assert fetch_content(files, kept) == {"pipeline.sql": SQL, "tests/quality/same.sql": SQL, "model.bin": BINARY}
 
 
 def test_keeping_other_content_leaves_the_former_as_it_was() -> None:
     files = MemoryFiles()
-    first = keep(files, {"pipeline.sql": SQL})
-    keep(files, {"pipeline.sql": b"SELECT 2"})
-    assert fetch(files, first) == {"pipeline.sql": SQL}
+    first = store_content(files, {"pipeline.sql": SQL})
+    store_content(files, {"pipeline.sql": b"SELECT 2"})
+    assert fetch_content(files, first) == {"pipeline.sql": SQL}
 
 
 def test_a_flipped_byte_is_seen_and_released_again_it_is_whole(tmp_path: Path) -> None:
     files = FolderFiles(tmp_path)
-    kept = keep(files, {"pipeline.sql": SQL})
+    kept = store_content(files, {"pipeline.sql": SQL})
     stored = tmp_path / object_path(kept["pipeline.sql"])
     stored.write_bytes(bytes([SQL[0] ^ 1]) + SQL[1:])
     with pytest.raises(DamagedRelease, match=r"pipeline\.sql was changed: its SHA-256") as damaged:
-        fetch(files, kept)
+        fetch_content(files, kept)
     assert damaged.value.where == object_path(kept["pipeline.sql"])
-    keep(files, {"pipeline.sql": SQL})
-    assert fetch(files, kept) == {"pipeline.sql": SQL}
+    store_content(files, {"pipeline.sql": SQL})
+    assert fetch_content(files, kept) == {"pipeline.sql": SQL}
 
 
 def test_what_is_gone_is_said_to_be() -> None:
     files = MemoryFiles()
-    kept = keep(files, {"pipeline.sql": SQL})
+    kept = store_content(files, {"pipeline.sql": SQL})
     files.delete(object_path(kept["pipeline.sql"]))
     with pytest.raises(DamagedRelease, match="is gone"):
-        fetch(files, kept)
-    assure(files, {"pipeline.sql": SQL})
-    assert fetch(files, kept) == {"pipeline.sql": SQL}
+        fetch_content(files, kept)
+    ensure_stored(files, {"pipeline.sql": SQL})
+    assert fetch_content(files, kept) == {"pipeline.sql": SQL}
 
 
 def test_reused_content_becomes_young() -> None:
     files = MemoryFiles()
-    place = object_path(keep(files, {"a": SQL})["a"])
+    place = object_path(store_content(files, {"a": SQL})["a"])
     before = files.info(place).modified
-    keep(files, {"b": SQL})
+    store_content(files, {"b": SQL})
     assert files.info(place).modified > before
 
 
@@ -86,7 +86,7 @@ def test_a_diff_tells_files_and_lines() -> None:
     changes = compare(BEFORE, AFTER, names=("release 1", "draft"))
     assert (changes.added, changes.removed, changes.changed) == (("new.sql",), ("gone.sql",), ("m.bin", "pipeline.sql"))
     assert changes.summary == "1 added, 1 removed, 2 changed"
-    assert list(in_short(changes)) == ["+ new.sql", "- gone.sql", "~ m.bin", "~ pipeline.sql"]
+    assert list(summary_lines(changes)) == ["+ new.sql", "- gone.sql", "~ m.bin", "~ pipeline.sql"]
     assert changes.text == TEXT
 
 

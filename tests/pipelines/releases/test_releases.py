@@ -13,8 +13,8 @@ import pytest
 from lakebed.app.releases import PipelineReleases, this_user
 from lakebed.errors import DamagedRelease, UnknownName, UsageError
 from lakebed.names import ZoneName
-from lakebed.pipelines.releases import OBJECTS, Reaped, fetch, object_path, reap_releases
-from lakebed.pipelines.running.steps.archiving import consumers, readers
+from lakebed.pipelines.releases import OBJECTS, ReapResult, fetch_content, object_path, reap_releases
+from lakebed.pipelines.running.steps.archiving import drafts_and_releases, zone_readers
 from tests.conftest import SCALE
 from tests.pipelines.lakes import TestLake
 
@@ -60,7 +60,7 @@ def age(drafts: TestLake, days: float = 2) -> None:
         os.utime(path, (then, then))
 
 
-def reap(drafts: TestLake, *, in_days: float = 0) -> Reaped:
+def reap(drafts: TestLake, *, in_days: float = 0) -> ReapResult:
     stores, now = drafts.lake.stores, datetime.now(UTC) + timedelta(days=in_days)
     return reap_releases(stores.files, stores.releases, drafts.lake.settings.releases, now=now)
 
@@ -214,11 +214,11 @@ def test_a_zone_waits_for_drafts_and_releases_alike(drafts: TestLake, releases: 
     zone, tools = ZoneName("shop", "orders"), drafts.lake.pipelines.tools
     for released in (False, True):
         specs = drafts.lake.pipelines.load(released=released).specs
-        found = {(table.name, pattern) for table, pattern in consumers(zone, readers(specs, tools))}
+        found = {(table.name, pattern) for table, pattern in zone_readers(zone, drafts_and_releases(specs, tools))}
         assert found == {("one", None), ("two", "*.csv")}, released
     releases.delete("bronze.one")
     specs = drafts.lake.pipelines.load().specs
-    assert [table.name for table, _ in consumers(zone, readers(specs, tools))] == ["two"]
+    assert [table.name for table, _ in zone_readers(zone, drafts_and_releases(specs, tools))] == ["two"]
 
 
 # -- drafts
@@ -325,7 +325,7 @@ def test_a_purged_pipeline_is_gone_with_its_content(drafts: TestLake, releases: 
     releases.make("silver.other")
     releases.make(NAME)
     releases.delete(NAME)
-    assert reap(drafts, in_days=31) == Reaped(drafts=1, pipelines=1, releases=1, objects=3, bytes=reap_size(drafts))
+    assert reap(drafts, in_days=31) == ReapResult(drafts=1, pipelines=1, releases=1, objects=3, bytes=reap_size(drafts))
     assert [str(one.table) for one in releases.ls()] == ["shop.silver.other"]
     with pytest.raises(UnknownName):
         releases.restore(NAME)
@@ -388,5 +388,5 @@ def test_releasing_and_reaping_at_once_loses_nothing(drafts: TestLake, releases:
             removed += reap(drafts, in_days=20).objects
         releasing.result()
     for one in drafts.lake.stores.releases.all():
-        assert fetch(drafts.lake.stores.files, one.files)
+        assert fetch_content(drafts.lake.stores.files, one.files)
     assert removed

@@ -12,7 +12,7 @@ from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import PipelineArgument, VarsOption, variables
 
 if TYPE_CHECKING:
-    from lakebed.pipelines.releases import Changes, Made
+    from lakebed.pipelines.releases import FileChanges, ReleaseResult
     from lakebed.ports import Release
 
 MessageOption = Annotated[str, typer.Option("-m", "--message", metavar="TEXT", help="Why.")]
@@ -38,7 +38,7 @@ def release(screen: Screen, name: PipelineArgument, message: MessageOption = "",
     _show_made(screen, made)
 
 
-def _show_made(screen: Screen, made: "Made") -> None:
+def _show_made(screen: Screen, made: "ReleaseResult") -> None:
     def text() -> None:
         table, version = made.release.table, made.release.version
         if not made.new:
@@ -54,10 +54,10 @@ def _show_made(screen: Screen, made: "Made") -> None:
     screen.show(release_facts(made.release) | told, text)
 
 
-def _in_short(changes: "Changes") -> list[str]:
-    from lakebed.pipelines.releases import in_short
+def _in_short(changes: "FileChanges") -> list[str]:
+    from lakebed.pipelines.releases import summary_lines
 
-    return list(in_short(changes))
+    return list(summary_lines(changes))
 
 
 def release_facts(release: "Release") -> dict[str, Any]:
@@ -65,7 +65,7 @@ def release_facts(release: "Release") -> dict[str, Any]:
     return asdict(release) | {"table": str(release.table)}
 
 
-def changes_facts(changes: "Changes") -> dict[str, Any]:
+def changes_facts(changes: "FileChanges") -> dict[str, Any]:
     """What differs, as JSON shows it."""
     return asdict(changes)
 

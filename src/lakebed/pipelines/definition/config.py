@@ -140,7 +140,7 @@ class PipelineConfig(BaseModel):
         return tuple(dict.fromkeys((*self.rename, *former)))
 
     @property
-    def layout(self) -> Arrangement:
+    def arrangement(self) -> Arrangement:
         """What is said of the layout: an empty list says that there is none, nothing at all says nothing."""
         given = self.model_fields_set
         terms = tuple(map(parse_sort_field, self.sort_by)) if "sort_by" in given else None
@@ -148,10 +148,10 @@ class PipelineConfig(BaseModel):
 
     @property
     def empty_policy(self) -> OnEmpty:
-        return self.on_empty or ("fail" if strategy_of(self).absence_matters else "write")
+        return self.on_empty or ("fail" if build_strategy(self).absence_matters else "write")
 
 
-def strategy_of(config: PipelineConfig) -> Strategy:
+def build_strategy(config: PipelineConfig) -> Strategy:
     """The strategy, with the settings that concern it."""
     kind = STRATEGIES[config.merge_strategy]
     wanted = {name: getattr(config, name) for name in kind.model_fields if name != "strategy"}

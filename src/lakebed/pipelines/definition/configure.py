@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from lakebed.errors import BadPipeline, BadText, near, suggestion
-from lakebed.pipelines.definition.config import PipelineConfig, strategy_of
+from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.quality import ColumnSpec
 from lakebed.settings import Document, TableCare, reason
 from lakebed.tables import Strategy, is_known, read_type, rename_conflict
@@ -37,7 +37,7 @@ def configure(document: Document, annotations: Mapping[str, Annotation], *, sour
         what = "one_file_a_run is set, and full_refresh would keep the rows of the last file only."
         raise origin.refuse("one_file_a_run", what, next="Leave it out, or choose another strategy.")
     try:
-        return Configured(config, strategy_of(config))
+        return Configured(config, build_strategy(config))
     except ValidationError as error:
         field = str(error.errors()[0]["loc"][-1])
         what = f"the strategy {config.merge_strategy} needs {field}."

@@ -7,8 +7,8 @@ from functools import partial
 from lakebed.errors import BadName, BadPipeline, near, suggestion
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.configure import Configured, configure
-from lakebed.pipelines.definition.naming import refs_of, tables_of
-from lakebed.pipelines.definition.python_inputs import read_code
+from lakebed.pipelines.definition.naming import refs_of, tables_of_folders
+from lakebed.pipelines.definition.python_inputs import read_python_inputs
 from lakebed.pipelines.definition.spec import Kind, PipelineSpec, Style, ZoneRef
 from lakebed.ports import Files
 from lakebed.quality import Gate, column_gates, read_gate
@@ -23,8 +23,8 @@ _GATES = "tests/quality/"
 def load_pipelines(files: Files) -> dict[TableName, PipelineSpec]:
     """Every pipeline of the lake, by its table; two that would make one table are refused."""
     folders = read_folders(files)
-    known = tables_of(folders)
-    specs = (read_pipeline(folder, texts(folder, contents), known=known) for folder, contents in folders.items())
+    known = tables_of_folders(folders)
+    specs = (read_pipeline(folder, decode_files(folder, contents), known=known) for folder, contents in folders.items())
     return {spec.table: spec for spec in specs}
 
 
@@ -36,7 +36,7 @@ def read_folders(files: Files) -> dict[str, dict[str, bytes]]:
 def read_folder(files: Files, folder: str) -> dict[str, bytes]:
     """The files of one pipeline, by their paths in its folder; none if it is not there."""
     inside = (info.path.removeprefix(f"{folder}/") for info in files.list(folder))
-    return _contents(files, folder, [path for path in inside if is_part(path)])
+    return _contents(files, folder, [path for path in inside if is_pipeline_file(path)])
 
 
 def list_folders(files: Files) -> dict[str, list[str]]:
@@ -47,12 +47,12 @@ def list_folders(files: Files) -> dict[str, list[str]]:
             continue
         for info in files.list(f"{namespace}/pipelines"):
             *folder, inside = [*info.path.split("/", 4), ""][:5]
-            if inside and is_part(inside):
+            if inside and is_pipeline_file(inside):
                 found.setdefault("/".join(folder), []).append(inside)
     return found
 
 
-def is_part(path: str) -> bool:
+def is_pipeline_file(path: str) -> bool:
     """Whether a file of a pipeline's folder belongs to the pipeline: not what an editor, Git or Python leaves there."""
     return not any(part.startswith(".") or part == "__pycache__" for part in path.split("/"))
 
@@ -66,7 +66,7 @@ def _contents(files: Files, folder: str, paths: Iterable[str]) -> dict[str, byte
     return {path: files.read(f"{folder}/{path}") for path in paths}
 
 
-def texts(folder: str, contents: Mapping[str, bytes]) -> dict[str, str]:
+def decode_files(folder: str, contents: Mapping[str, bytes]) -> dict[str, str]:
     """A pipeline's files as text; one that is none stands for itself by its identity."""
     for path, data in contents.items():
         try:
@@ -118,7 +118,7 @@ def read_pipeline(
         gate_refs=gate_refs,
         zones=tuple(map(partial(_zone, where=where, namespace=namespace), zones)),
         names=names,
-        release=digest(contents),
+        digest=text_digest(contents),
         version=version,
     )
     _refuse_unfit(spec)
@@ -162,7 +162,7 @@ def _reads(
     kind: Kind, source: str, where: str
 ) -> tuple[Style, tuple[TemplateRead, ...], tuple[TemplateRead, ...], frozenset[str]]:
     if kind == "python":
-        code = read_code(source, where=where)
+        code = read_python_inputs(source, where=where)
         return code.style, code.refs, code.zones, frozenset({"watermark"})
     template = read_declarations(source, where=where)
     return "sql", template.refs, template.zones, template.names
@@ -189,12 +189,12 @@ def _refuse_unfit(spec: PipelineSpec) -> None:
             )
 
 
-def digest_of(contents: Mapping[str, bytes]) -> str:
+def content_digest(contents: Mapping[str, bytes]) -> str:
     """The identity of a pipeline's files, whether they can be read as a pipeline or not."""
-    return digest({path: _readable(data) for path, data in contents.items()})
+    return text_digest({path: _readable(data) for path, data in contents.items()})
 
 
-def digest(contents: Mapping[str, str]) -> str:
+def text_digest(contents: Mapping[str, str]) -> str:
     """The identity of a pipeline's files."""
     whole = hashlib.sha256()
     for path, text in sorted(contents.items()):

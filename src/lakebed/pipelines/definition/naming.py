@@ -10,7 +10,7 @@ from lakebed.settings import Settings
 from lakebed.templates import TemplateRead
 
 
-def tables_of(folders: Iterable[str]) -> frozenset[TableName]:
+def tables_of_folders(folders: Iterable[str]) -> frozenset[TableName]:
     """The tables that these folders' pipelines make, as far as their names can be names."""
     found = set()
     for folder in folders:
@@ -20,7 +20,7 @@ def tables_of(folders: Iterable[str]) -> frozenset[TableName]:
     return frozenset(found)
 
 
-def refuse_unknown_layer(folder: str, settings: Settings) -> None:
+def require_known_layer(folder: str, settings: Settings) -> None:
     """A draft lies in a layer that its namespace has."""
     namespace, _, layer, _ = folder.split("/")
     layers = settings.layers_of(namespace)

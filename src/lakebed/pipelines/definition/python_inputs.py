@@ -12,7 +12,7 @@ _DUCKDB_NAMES = {"conn", "duckdb_conn"}
 
 
 @dataclass(frozen=True)
-class Code:
+class PythonInputs:
     """What a `pipeline.py` declares: how it is called, and what it reads."""
 
     style: Style
@@ -20,7 +20,7 @@ class Code:
     zones: tuple[TemplateRead, ...]
 
 
-def read_code(source: str, *, where: str) -> Code:
+def read_python_inputs(source: str, *, where: str) -> PythonInputs:
     """Parse a `pipeline.py`; runs nothing of it."""
     try:
         tree = ast.parse(source)
@@ -28,7 +28,7 @@ def read_code(source: str, *, where: str) -> Code:
         raise BadPipeline(f"this is not Python: {error.msg}.", where=where, line=error.lineno, excerpt=error.text or "") from None
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     found = [(name, _call(name, call, where, source)) for call in calls if (name := _asked(call.func))]
-    return Code(
+    return PythonInputs(
         _style(tree, where),
         refs=tuple(call for name, call in found if name == "ref"),
         zones=tuple(call for name, call in found if name == "landing_zone"),

@@ -70,7 +70,7 @@ def _depth(digits: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class Method:
+class SelectorMethod:
     """One way to fit a pipeline: does it, and which values are there to fit."""
 
     fits: Callable[[GraphNode, str], bool]
@@ -125,17 +125,17 @@ def _names(node: GraphNode) -> tuple[str, ...]:
     return (name, f"{layer}.{name}", f"{namespace}.{layer}.{name}")
 
 
-_ZONE = Method(
+_ZONE = SelectorMethod(
     lambda node, value: any(_zone_fits(zone, value) for zone in node.zones),
     lambda node: [name for zone in node.zones for name in (zone.name, str(zone))],
     "zone that a pipeline reads",
 )
 METHODS = {
-    "name": Method(_name_fits, _names, "pipeline"),
-    "tag": Method(lambda node, value: any(fnmatchcase(tag, value) for tag in node.tags), lambda node: node.tags, "tag"),
-    "path": Method(_path_fits, lambda node: [node.path], "pipeline below the path"),
-    "layer": Method(lambda node, value: fnmatchcase(node.table.layer, value), lambda node: [node.table.layer], "layer"),
-    "namespace": Method(
+    "name": SelectorMethod(_name_fits, _names, "pipeline"),
+    "tag": SelectorMethod(lambda node, value: any(fnmatchcase(tag, value) for tag in node.tags), lambda node: node.tags, "tag"),
+    "path": SelectorMethod(_path_fits, lambda node: [node.path], "pipeline below the path"),
+    "layer": SelectorMethod(lambda node, value: fnmatchcase(node.table.layer, value), lambda node: [node.table.layer], "layer"),
+    "namespace": SelectorMethod(
         lambda node, value: fnmatchcase(node.table.namespace, value), lambda node: [node.table.namespace], "namespace"
     ),
     "zone": _ZONE,

@@ -50,7 +50,7 @@ class PipelineSpec:
     gate_refs: tuple[Ref, ...]
     zones: tuple[ZoneRef, ...]
     names: frozenset[str]  # template names the source uses
-    release: str  # digest of all files
+    digest: str  # digest of all files
     version: int | None = None  # None: the draft
 
     @property

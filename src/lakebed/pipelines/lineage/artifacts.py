@@ -94,7 +94,7 @@ def _ran(record: RunRecord) -> dict[str, Any]:
 def _asked(record: RunRecord, verdict: Verdict) -> dict[str, Any]:
     return {
         "unique_id": gate_id(record.table, verdict.gate),
-        "status": status_of(verdict),
+        "status": verdict_status(verdict),
         "execution_time": verdict.seconds,
         "timing": [],
         "message": verdict.error or (f"{verdict.bad_rows} bad rows" if not verdict.passed else None),
@@ -103,7 +103,7 @@ def _asked(record: RunRecord, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def status_of(verdict: Verdict) -> str:
+def verdict_status(verdict: Verdict) -> str:
     """A verdict in dbt's words: pass, warn, fail, or error where the gate could not be asked."""
     if verdict.passed:
         return "pass"
@@ -147,7 +147,7 @@ def _model(spec: PipelineSpec, specs: Mapping[TableName, PipelineSpec]) -> dict[
         "description": spec.config.description,
         "language": spec.kind,
         "raw_code": spec.source,
-        "checksum": {"name": "sha256", "checksum": spec.release},
+        "checksum": {"name": "sha256", "checksum": spec.digest},
         "relation_name": spec.table.spark,
         "tags": list(spec.config.tags),
         "config": spec.config.model_dump(mode="json"),

@@ -116,7 +116,7 @@ def mermaid(lineage: Lineage) -> str:
     return "\n".join(lines)
 
 
-def columns_of(spec: PipelineSpec, schemas: Schemas, *, vars: Mapping[str, Any], run: RunRecord | None) -> ColumnLineage:
+def trace_columns(spec: PipelineSpec, schemas: Schemas, *, vars: Mapping[str, Any], run: RunRecord | None) -> ColumnLineage:
     """From which columns a pipeline's columns come. `schemas` are the columns of the tables and zones it reads."""
     if spec.kind == "python":
         raise UsageError("the columns of a Python pipeline cannot be traced.", where=spec.file)

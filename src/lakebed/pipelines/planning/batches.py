@@ -9,7 +9,7 @@ from lakebed.errors import BadFiles
 from lakebed.landing import archiving_run
 from lakebed.names import run_time
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.pins import Batch, ZoneKey, ZonePin, age
+from lakebed.pipelines.planning.pins import Batch, ZoneKey, ZonePin, arrival_order
 from lakebed.ports import FileInfo, RunRecord
 
 _Found = tuple[tuple[float, str], ZoneKey, FileInfo]  # by what run, and when; which file of which zone
@@ -31,7 +31,7 @@ def batches_of(
 
 def _each_file(batch: Batch) -> Iterator[Batch]:
     """Every file for itself, a microsecond after the one before: so each batch has a moment of its own."""
-    for number, file in enumerate(sorted(_files(batch), key=age)):
+    for number, file in enumerate(sorted(_files(batch), key=arrival_order)):
         alone = {key: (file,) for key, chosen in batch.files.items() if file in chosen}
         yield replace(batch, files=alone, later=timedelta(microseconds=number))
 
@@ -40,7 +40,7 @@ def _files(batch: Batch) -> set[FileInfo]:
     return {file for chosen in batch.files.values() for file in chosen}
 
 
-def refuse_mixed_extracts(spec: PipelineSpec, landing: Mapping[ZoneKey, ZonePin], batches: Sequence[Batch]) -> None:
+def require_separate_extracts(spec: PipelineSpec, landing: Mapping[ZoneKey, ZonePin], batches: Sequence[Batch]) -> None:
     """Where absent keys count, two extracts that are taken for one would hide what the second lacks."""
     as_one = [Batch({key: pin.files for key, pin in landing.items()})]
     waiting = [batch for batch in batches or as_one if not batch.run_id]

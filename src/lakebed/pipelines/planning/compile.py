@@ -8,7 +8,7 @@ from zlib import crc32
 
 from lakebed.names import CATALOG, TableName, ZoneName, spark_identifier
 from lakebed.pipelines.definition.spec import PipelineSpec, Ref
-from lakebed.pipelines.planning.pin import Specs, UnpublishedInput
+from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.quality import Gate
@@ -18,7 +18,7 @@ from lakebed.templates import Rendered, TemplateValues, render
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledQuery:
     """A query ready to run, and the way back from its lines to the source's."""
 
     query: CheckedQuery
@@ -77,14 +77,14 @@ def zone_view(zone: ZoneName, pattern: str | None) -> str:
     return f"zone_{zone.namespace}_{zone.name}{part}"
 
 
-def compile_query(setting: TemplateContext, *, of: PipelineSpec | None = None) -> Compiled:
+def compile_query(setting: TemplateContext, *, of: PipelineSpec | None = None) -> CompiledQuery:
     """The pipeline's query over its pins; `of` another pipeline: a view that it reads."""
     spec = of or setting.spec
     values = _values(setting, spec, spec.refs, this=setting.this if of is None else None)
     return _compiled(setting, spec, spec.source, values, where=spec.file)
 
 
-def compile_gate(setting: TemplateContext, gate: Gate, *, this: str, of: str | None = None) -> Compiled:
+def compile_gate(setting: TemplateContext, gate: Gate, *, this: str, of: str | None = None) -> CompiledQuery:
     """A gate's query, about `this`; where that is itself a query, `of` what it reads."""
     values = _values(setting, setting.spec, setting.spec.gate_refs, this=this)
     compiled = _compiled(setting, setting.spec, gate.source, values, where=gate.where, of=of)
@@ -92,7 +92,7 @@ def compile_gate(setting: TemplateContext, gate: Gate, *, this: str, of: str | N
     return compiled
 
 
-def compile_view(setting: TemplateContext) -> Compiled:
+def compile_view(setting: TemplateContext) -> CompiledQuery:
     """The query of a catalog view: it reads what is published whenever it is read."""
     spec, setting = setting.spec, replace(setting, built={})
     refs = {ref.text: ref.table.spark for ref in spec.refs}
@@ -101,7 +101,7 @@ def compile_view(setting: TemplateContext) -> Compiled:
 
 def _compiled(
     setting: TemplateContext, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str, of: str | None = None
-) -> Compiled:
+) -> CompiledQuery:
     rendered = render(source, values, where=where)
     tables = (_source(table, setting).spark for table in (*setting.pins.inputs, *(ref.table for ref in spec.refs)))
     own = (setting.own,) if values.this and values.this == setting.this else ()
@@ -115,7 +115,7 @@ def _compiled(
         functions=setting.functions,
         columns=known,
     )
-    return Compiled(query, rendered, where)
+    return CompiledQuery(query, rendered, where)
 
 
 def _values(setting: TemplateContext, spec: PipelineSpec, refs: Iterable[Ref], *, this: str | None) -> TemplateValues:

@@ -22,7 +22,7 @@ def known_files(
     return tools.records.consumed(zone, table=table)
 
 
-def written_down(sightings: Iterable[MovedFile], records: Records) -> int:
+def record_sightings(sightings: Iterable[MovedFile], records: Records) -> int:
     """Let files be moved one by one, and the ledger know where they lie; what was moved before an error too. Says how many."""
     count, pending = 0, list[MovedFile]()
     try:

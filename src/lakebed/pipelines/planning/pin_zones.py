@@ -18,7 +18,7 @@ from lakebed.landing import (
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec, ZoneRef
 from lakebed.pipelines.planning.ledger import known_files
-from lakebed.pipelines.planning.pins import ZoneKey, ZonePin, age
+from lakebed.pipelines.planning.pins import ZoneKey, ZonePin, arrival_order
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import ConsumedFile, FileInfo
 from lakebed.settings import LARGEST
@@ -28,7 +28,7 @@ _SHOWN = 3
 
 def pin_zones(spec: PipelineSpec, tools: RunServices, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
     """The files that a run reads, by zone and pattern; those of a `full_refresh`, or of a table that is `absent`, too."""
-    zones = [_Zone(ref, read_zone(ref.zone, tools), spec.table, tools) for ref in spec.zones]
+    zones = [_Zone(ref, read_zone_spec(ref.zone, tools), spec.table, tools) for ref in spec.zones]
     ledger = tools.records.ledger(spec.table) if spec.zones else ()
     whole = spec.strategy.strategy == "full_refresh"
     pinned: dict[ZoneKey, ZonePin] = {}
@@ -50,7 +50,7 @@ def pin_zones(spec: PipelineSpec, tools: RunServices, *, full_refresh: bool, abs
 
 def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
     """The file that came first; the others are left to further runs."""
-    waiting = sorted({file for pin in pinned.values() for file in pin.files}, key=age)
+    waiting = sorted({file for pin in pinned.values() for file in pin.files}, key=arrival_order)
     if not waiting:
         return dict(pinned)
     chosen = {key: tuple(file for file in pin.files if file == waiting[0]) for key, pin in pinned.items()}
@@ -144,7 +144,7 @@ def _refusal(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles
     )
 
 
-def read_zone(zone: ZoneName, tools: RunServices) -> ZoneSpec:
+def read_zone_spec(zone: ZoneName, tools: RunServices) -> ZoneSpec:
     """The settings of a zone, from its zone.yaml if it has one."""
     where = f"{zone.folder}/{ZONE_FILE}"
     try:

@@ -11,7 +11,7 @@ from lakebed.tables import Renames
 ZoneKey = tuple[ZoneName, str | None]  # a zone, and the pattern of the files that are meant
 
 
-def age(file: FileInfo) -> tuple[datetime, str]:
+def arrival_order(file: FileInfo) -> tuple[datetime, str]:
     """By this files are in the order in which they came."""
     return (file.modified, file.path)
 

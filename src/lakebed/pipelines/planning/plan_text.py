@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from lakebed.names import short_id
 from lakebed.pipelines.planning.pins import Batch
-from lakebed.pipelines.planning.plan import (
+from lakebed.pipelines.planning.plan import RunPlan
+from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     Calculate,
     CheckKeys,
@@ -19,7 +20,6 @@ from lakebed.pipelines.planning.plan import (
     Publish,
     Replay,
     RunGate,
-    RunPlan,
     Stage,
     Step,
     Write,
@@ -44,7 +44,7 @@ _STRATEGIES = {
 }
 
 
-def strategy_of(plan: RunPlan) -> str:
+def plan_strategy(plan: RunPlan) -> str:
     """The strategy a plan writes by; `view` where it writes no row, nothing where there is nothing to do."""
     for step in plan.steps:
         if isinstance(step, Write):
@@ -54,13 +54,13 @@ def strategy_of(plan: RunPlan) -> str:
     return ""
 
 
-def inputs_of(plan: RunPlan) -> tuple[InputPin, ...]:
+def plan_inputs(plan: RunPlan) -> tuple[InputPin, ...]:
     """The tables a plan reads, and at which snapshots."""
     reading = (step for step in plan.steps if isinstance(step, Calculate | Replay))
     return tuple(dict.fromkeys(pin for step in reading for pin in step.inputs))
 
 
-def in_words(step: Step) -> str:  # noqa: C901 - one arm a step
+def step_text(step: Step) -> str:  # noqa: C901 - one arm a step
     """What a step does."""
     match step:
         case OpenZone(zone, pattern, files):

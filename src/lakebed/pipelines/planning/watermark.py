@@ -32,7 +32,7 @@ def watermark_of(value: Any, *, lookback: str | float | None, timezone: str, whe
     """The watermark of a table whose newest value is `value`, set back by `lookback`; None where it has none."""
     if value is None:
         return None
-    moved = set_back(value, lookback, where=where)
+    moved = subtract_lookback(value, lookback, where=where)
     if isinstance(moved, datetime):
         if moved.tzinfo is None:
             return Watermark(moved, moved.isoformat(" "), f"TIMESTAMP_NTZ '{moved.isoformat(' ')}'")
@@ -47,7 +47,7 @@ def watermark_of(value: Any, *, lookback: str | float | None, timezone: str, whe
     return Watermark(moved, str(moved), literal(moved))
 
 
-def set_back(value: Any, lookback: str | float | None, *, where: str) -> Any:
+def subtract_lookback(value: Any, lookback: str | float | None, *, where: str) -> Any:
     """The value, earlier by `3 days` or less by a number."""
     if lookback is None:
         return value

@@ -10,10 +10,11 @@ from lakebed.landing import sample_files
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext, compile_gate, compile_query
-from lakebed.pipelines.planning.pin import Specs, UnpublishedInput, pin
-from lakebed.pipelines.planning.pin_zones import read_zone
-from lakebed.pipelines.planning.plan import OpenZone, RunPlan
-from lakebed.pipelines.planning.sql_check import other_functions, python_of
+from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
+from lakebed.pipelines.planning.pin_zones import read_zone_spec
+from lakebed.pipelines.planning.plan import RunPlan
+from lakebed.pipelines.planning.sql_check import python_sources, registered_functions
+from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import closing, logger_of, watermark
@@ -34,7 +35,7 @@ class Preview:
     sampled: tuple[ZoneName, ...]  # zones that were read from their `_samples/`
 
 
-def setting_of(
+def template_context(
     spec: PipelineSpec,
     specs: Specs,
     tools: RunServices,
@@ -44,9 +45,9 @@ def setting_of(
     mark: Watermark | None = None,
 ) -> TemplateContext:
     """What a run would see if it began now; `mark` stands for the newest value, which is looked up without it."""
-    pins, target = pin(spec, specs, tools, order, run_id=new_run_id(), built=built)
+    pins, target = pin_inputs(spec, specs, tools, order, run_id=new_run_id(), built=built)
     newest = mark or watermark(spec, pins, target, tools)
-    functions = other_functions(python_of(specs), own_spark=tools.own_spark)
+    functions = registered_functions(python_sources(specs), own_spark=tools.own_spark)
     moment = tools.local(order.started_at)
     return TemplateContext(spec, specs, pins, target, built, newest, moment, order.vars, functions=functions)
 
@@ -56,14 +57,14 @@ def preview(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOpti
     with _looking(spec, specs, tools, order) as work:
         sampled = []
         for (zone, pattern), pinned_files in work.context.pins.landing.items():
-            chosen = tuple(sample_files(tools.placement.files, zone, read_zone(zone, tools), pattern=pattern))
+            chosen = tuple(sample_files(tools.placement.files, zone, read_zone_spec(zone, tools), pattern=pattern))
             sampled += [zone] if chosen else []
             calculate.take_files(work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True)
         calculate.calculate(work)
         return Preview(spec.table, work.fields, tuple(work.compute.rows(work.frame, limit=limit)), tuple(sampled))
 
 
-def judged(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptions) -> tuple[Verdict, ...]:
+def run_gates(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptions) -> tuple[Verdict, ...]:
     """A pipeline's gates, asked about what is published."""
     if not spec.gates:
         return ()
@@ -82,7 +83,7 @@ def judged(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptio
 @contextmanager
 def _looking(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptions) -> Iterator[ActiveRun]:
     """A run's work without a run: no lease, no record, no pin, for nothing is written."""
-    setting = setting_of(spec, specs, tools, order, built={})
+    setting = template_context(spec, specs, tools, order, built={})
     run_id = setting.pins.run_id
     record = RunRecord(run_id, order.invocation, spec.table, "running", tools.now())
     nobody = HeldLease(Lease(str(spec.table), "nobody", 0))

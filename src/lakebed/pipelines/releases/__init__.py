@@ -1,13 +1,13 @@
 """Releases: immutable versions of a pipeline's files, saved drafts, and what becomes of them."""
 
 from lakebed.pipelines.releases.check import check_release, known_columns
-from lakebed.pipelines.releases.content import OBJECTS, fetch, object_path
-from lakebed.pipelines.releases.diff import Changes, compare, in_short
-from lakebed.pipelines.releases.load import Released, draft_tables, load_released, other_readers, read_release
-from lakebed.pipelines.releases.plan import Kept, ReleaseReaping, plan_release_reaping, versions_to_drop
-from lakebed.pipelines.releases.reap import Reaped, reap_releases
+from lakebed.pipelines.releases.content import OBJECTS, fetch_content, object_path
+from lakebed.pipelines.releases.diff import FileChanges, compare, summary_lines
+from lakebed.pipelines.releases.load import ReleasedPipelines, differing_counterparts, draft_tables, load_released, read_release
+from lakebed.pipelines.releases.plan import ReapPlan, ReleaseInventory, plan_reaping, versions_to_drop
+from lakebed.pipelines.releases.reap import ReapResult, reap_releases
 from lakebed.pipelines.releases.run import (
-    Made,
+    ReleaseResult,
     RestoredDraft,
     delete_draft,
     find_version,
@@ -20,31 +20,31 @@ from lakebed.pipelines.releases.run import (
 
 __all__ = [
     "OBJECTS",
-    "Changes",
-    "Kept",
-    "Made",
-    "Reaped",
-    "ReleaseReaping",
-    "Released",
+    "FileChanges",
+    "ReapPlan",
+    "ReapResult",
+    "ReleaseInventory",
+    "ReleaseResult",
+    "ReleasedPipelines",
     "RestoredDraft",
     "check_release",
     "compare",
     "delete_draft",
+    "differing_counterparts",
     "draft_tables",
-    "fetch",
+    "fetch_content",
     "find_version",
-    "in_short",
     "known_columns",
     "load_released",
     "make_release",
     "object_path",
-    "other_readers",
-    "plan_release_reaping",
+    "plan_reaping",
     "read_release",
     "reap_releases",
     "restore_draft",
     "roll_back",
     "save_draft",
     "save_drafts",
+    "summary_lines",
     "versions_to_drop",
 ]

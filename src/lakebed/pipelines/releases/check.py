@@ -8,12 +8,12 @@ from typing import Any
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.names import CATALOG, TableName
 from lakebed.pipelines.definition.graph import GraphNode, build_graph
-from lakebed.pipelines.definition.load import digest_of, list_folders, read_folder
+from lakebed.pipelines.definition.load import content_digest, list_folders, read_folder
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.lineage.lineage import Schemas, logical_names, unpinned
-from lakebed.pipelines.planning.pin_zones import read_zone
-from lakebed.pipelines.planning.sql_check import added_columns, other_functions
-from lakebed.pipelines.planning.unknown_zones import refuse_unknown_zones
+from lakebed.pipelines.planning.known_zones import require_known_zones
+from lakebed.pipelines.planning.pin_zones import read_zone_spec
+from lakebed.pipelines.planning.sql_check import added_columns, registered_functions
 from lakebed.pipelines.planning.watermark import STAND_IN
 from lakebed.pipelines.releases.load import draft_tables, load_released
 from lakebed.pipelines.services import RunServices
@@ -30,8 +30,8 @@ Texts = Mapping[str, str]
 def check_release(spec: PipelineSpec, texts: Texts, tools: RunServices, *, vars: Mapping[str, Any]) -> None:
     """Refuse, at its line, what a run would stumble over: as far as that can be told without running it."""
     _refuse_unknown_refs(spec, tools)
-    refuse_unknown_zones(spec.zones, tools)
-    refuse_circle(spec, tools)
+    require_known_zones(spec.zones, tools)
+    require_no_cycle(spec, tools)
     known = _known(spec, tools)
     for values in _ways(spec, vars):
         _check_gates(spec, values, known)
@@ -44,12 +44,12 @@ def known_columns(specs: list[PipelineSpec], tools: RunServices) -> Schemas:
     catalog = tools.placement.catalog
     tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
     found = catalog.metadata(catalog.pointers(tables).values())
-    zones = {zone: read_zone(zone, tools).expected_schema for spec in specs for zone in spec.zone_names}
+    zones = {zone: read_zone_spec(zone, tools).expected_schema for spec in specs for zone in spec.zone_names}
     known = {str(table): {column.name: column.type for column in metadata.columns} for table, metadata in found.items()}
     return known | {str(zone): dict(columns) for zone, columns in zones.items() if columns}
 
 
-def refuse_circle(spec: PipelineSpec, tools: RunServices) -> None:
+def require_no_cycle(spec: PipelineSpec, tools: RunServices) -> None:
     """Refuse a release that would make the released pipelines read each other in a circle: none of them could run."""
     others = load_released(tools.placement.files, tools.releases).specs
     build_graph([GraphNode(one.table, one.inputs, path=one.folder) for one in (others | {spec.table: spec}).values()])
@@ -101,7 +101,9 @@ def _known(spec: PipelineSpec, tools: RunServices) -> _Known:
     python = (store.read(f"{folder}/{_PYTHON}").decode(errors="replace") for folder in folders if _PYTHON in folders[folder])
     columns = {".".join((CATALOG, *table.parts)): tuple(schemas.get(str(table), ())) for table in _settled(spec, tools)}
     return _Known(
-        schemas, {name: names for name, names in columns.items() if names}, other_functions(python, own_spark=tools.own_spark)
+        schemas,
+        {name: names for name, names in columns.items() if names},
+        registered_functions(python, own_spark=tools.own_spark),
     )
 
 
@@ -110,7 +112,7 @@ def _settled(spec: PipelineSpec, tools: RunServices) -> Iterator[TableName]:
     newest, last, store = tools.releases.newest(), tools.records.last_digests(), tools.placement.files
     for table in spec.inputs:
         draft = read_folder(store, table.pipeline_folder)
-        makers = {digest_of(draft)} if draft else set()
+        makers = {content_digest(draft)} if draft else set()
         makers |= {newest[table].digest} if table in newest else set()
         if makers <= {last.get(table)}:
             yield table

@@ -11,7 +11,7 @@ from lakebed.settings import DATA
 OBJECTS = f"{DATA}/releases/objects"
 _TRIES = 5  # a reaper that judged before the row was written can take it once, and puts it back itself
 Contents = Mapping[str, bytes]  # path in a pipeline's folder → content
-Listed = Mapping[str, str]  # path in a pipeline's folder → SHA-256 of the content
+FileDigests = Mapping[str, str]  # path in a pipeline's folder → SHA-256 of the content
 
 
 def object_path(digest: str) -> str:
@@ -19,7 +19,7 @@ def object_path(digest: str) -> str:
     return f"{OBJECTS}/{digest[:2]}/{digest}"
 
 
-def keep(files: Files, contents: Contents) -> dict[str, str]:
+def store_content(files: Files, contents: Contents) -> dict[str, str]:
     """Put content into the store, before any row speaks of it: path → SHA-256."""
     for digest, data in _by_digest(contents).items():
         with suppress(FileMissing):  # a reaper took it from under our hands; `assure` comes after
@@ -34,7 +34,7 @@ def _put(files: Files, place: str, data: bytes) -> None:
         files.write(place, data)  # young again, which reaping leaves alone, and whole again
 
 
-def assure(files: Files, contents: Contents) -> None:
+def ensure_stored(files: Files, contents: Contents) -> None:
     """Bring back what a reaper took while no row spoke of it yet: it judged before ours was written."""
     for digest, data in _by_digest(contents).items():
         for _ in range(_TRIES):
@@ -46,7 +46,7 @@ def assure(files: Files, contents: Contents) -> None:
                     _put(files, object_path(digest), data)
 
 
-def fetch(files: Files, kept: Listed) -> dict[str, bytes]:
+def fetch_content(files: Files, kept: FileDigests) -> dict[str, bytes]:
     """The content of these files; `DamagedRelease` if some is gone, or not what it was."""
     return {path: _fetched(files, path, digest) for path, digest in kept.items()}
 

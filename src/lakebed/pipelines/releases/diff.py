@@ -11,7 +11,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True)
-class Changes:
+class FileChanges:
     """Which files differ, and how, as a unified diff."""
 
     added: tuple[str, ...] = ()
@@ -29,12 +29,12 @@ class Changes:
         return ", ".join(f"{len(paths)} {word}" for word, paths in counts.items() if paths) or "no change"
 
 
-def compare(before: Contents, after: Contents, *, names: tuple[str, str]) -> Changes:
+def compare(before: Contents, after: Contents, *, names: tuple[str, str]) -> FileChanges:
     """From one state to another; `names` say in the text which is which."""
     changed = tuple(path for path in sorted(before.keys() & after.keys()) if before[path] != after[path])
     added, removed = tuple(sorted(after.keys() - before.keys())), tuple(sorted(before.keys() - after.keys()))
     texts = [_text(path, before.get(path), after.get(path), names) for path in sorted((*added, *removed, *changed))]
-    return Changes(added, removed, changed, "".join(texts))
+    return FileChanges(added, removed, changed, "".join(texts))
 
 
 def _text(path: str, before: bytes | None, after: bytes | None, names: tuple[str, str]) -> str:
@@ -56,7 +56,7 @@ def _ended(line: str) -> str:
     return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def in_short(changes: Changes) -> Iterator[str]:
+def summary_lines(changes: FileChanges) -> Iterator[str]:
     """A line for each file: `+ tests/quality/x.sql`, `- …`, `~ …`."""
     marks = {"+": changes.added, "-": changes.removed, "~": changes.changed}
     return (f"{mark} {path}" for mark, paths in marks.items() for path in paths)

@@ -6,16 +6,16 @@ from datetime import datetime
 
 from lakebed.errors import LakebedError, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.definition.load import is_source, list_folders, load_pipelines, read_pipeline, texts
-from lakebed.pipelines.definition.naming import tables_of
+from lakebed.pipelines.definition.load import decode_files, is_source, list_folders, load_pipelines, read_pipeline
+from lakebed.pipelines.definition.naming import tables_of_folders
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.pin import Specs
-from lakebed.pipelines.releases.content import fetch
+from lakebed.pipelines.planning.pin_inputs import Specs
+from lakebed.pipelines.releases.content import fetch_content
 from lakebed.ports import Files, Release, Releases
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedPipelines:
     """The pipelines that have a release, and why others cannot run from one."""
 
     specs: dict[TableName, PipelineSpec]
@@ -24,12 +24,12 @@ class Released:
     unreleased: dict[TableName, LakebedError]  # there is a draft only
 
 
-def load_released(files: Files, releases: Releases) -> Released:
+def load_released(files: Files, releases: Releases) -> ReleasedPipelines:
     """Every pipeline as of its newest release. One that cannot be read is no reason not to run the others."""
     drafts, newest = draft_tables(files), releases.newest()
     deleted = {table: _deleted(table, at) for table, at in releases.deleted().items() if table not in drafts}
     unreleased = {table: _unreleased(table) for table in sorted(drafts - newest.keys())}
-    found = Released({}, {}, dict(deleted), dict(unreleased))
+    found = ReleasedPipelines({}, {}, dict(deleted), dict(unreleased))
     for table, release in newest.items():
         if table not in deleted:
             try:
@@ -42,26 +42,26 @@ def load_released(files: Files, releases: Releases) -> Released:
 def read_release(files: Files, release: Release, *, known: Collection[TableName]) -> PipelineSpec:
     """The pipeline as it was released; its content is read from the store only. `known` are the tables of all releases."""
     folder = release.table.pipeline_folder
-    return read_pipeline(folder, texts(folder, fetch(files, release.files)), version=release.version, known=known)
+    return read_pipeline(folder, decode_files(folder, fetch_content(files, release.files)), version=release.version, known=known)
 
 
 def draft_tables(files: Files) -> set[TableName]:
     """The pipelines whose folders hold a source; reads no file, so that a draft that is wrong does not matter."""
-    return set(tables_of(folder for folder, paths in list_folders(files).items() if any(map(is_source, paths))))
+    return set(tables_of_folders(folder for folder, paths in list_folders(files).items() if any(map(is_source, paths))))
 
 
-def other_readers(specs: Specs, files: Files, releases: Releases) -> tuple[PipelineSpec, ...]:
+def differing_counterparts(specs: Specs, files: Files, releases: Releases) -> tuple[PipelineSpec, ...]:
     """Where these are drafts, the releases that differ from them; where they are releases, the drafts: they read zones too."""
     if any(spec.version is None for spec in specs.values()):
         deleted = releases.deleted().keys() - specs.keys()
         newest = [release for table, release in releases.newest().items() if table not in deleted]
         differing = [release for release in newest if _digest(specs.get(release.table)) != release.digest]
         return tuple(read_release(files, release, known={one.table for one in newest}) for release in differing)
-    return tuple(draft for draft in load_pipelines(files).values() if _digest(specs.get(draft.table)) != draft.release)
+    return tuple(draft for draft in load_pipelines(files).values() if _digest(specs.get(draft.table)) != draft.digest)
 
 
 def _digest(spec: PipelineSpec | None) -> str | None:
-    return spec.release if spec else None
+    return spec.digest if spec else None
 
 
 def _unreleased(table: TableName) -> UsageError:

@@ -12,7 +12,7 @@ YOUNG = timedelta(hours=24)  # content may lie there for as long before a row sp
 
 
 @dataclass(frozen=True)
-class Kept:
+class ReleaseInventory:
     """Everything that is kept about releases, as of one look."""
 
     releases: Sequence[Release]
@@ -23,7 +23,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class ReleaseReaping:
+class ReapPlan:
     """What is to be forgotten and removed."""
 
     drafts: tuple[Draft, ...] = ()
@@ -38,7 +38,7 @@ def versions_to_drop(versions: Iterable[int], limit: int) -> tuple[int, ...]:
     return tuple(sorted(versions, reverse=True)[max(limit, 1) :])
 
 
-def plan_release_reaping(kept: Kept, settings: ReleaseSettings, *, now: datetime) -> ReleaseReaping:
+def plan_reaping(kept: ReleaseInventory, settings: ReleaseSettings, *, now: datetime) -> ReapPlan:
     """What has had its time. Releases of pipelines that nobody deleted are never among it."""
     limit = now - timedelta(days=settings.soft_delete_purge_days)
     returned = tuple(table for table in kept.deleted if table in kept.present)
@@ -48,7 +48,7 @@ def plan_release_reaping(kept: Kept, settings: ReleaseSettings, *, now: datetime
     expired = tuple(_expired(drafts, kept.deleted, settings, now))
     forgotten = set(map(id, expired))
     staying = [draft for draft in drafts if id(draft) not in forgotten]
-    return ReleaseReaping(
+    return ReapPlan(
         drafts=expired,
         pipelines=gone,
         releases=tuple(release for release in kept.releases if release.table in gone),

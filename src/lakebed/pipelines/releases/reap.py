@@ -10,7 +10,7 @@ from lakebed.errors import FileMissing
 from lakebed.names import TableName
 from lakebed.pipelines.definition.load import is_source
 from lakebed.pipelines.releases.content import OBJECTS
-from lakebed.pipelines.releases.plan import Kept, plan_release_reaping, referenced, unreferenced
+from lakebed.pipelines.releases.plan import ReleaseInventory, plan_reaping, referenced, unreferenced
 from lakebed.ports import FileInfo, Files, Releases
 from lakebed.settings import ReleaseSettings
 
@@ -19,7 +19,7 @@ _OBJECT = re.compile(rf"{re.escape(OBJECTS)}/(\w\w)/\1[0-9a-f]{{62}}")
 
 
 @dataclass(frozen=True)
-class Reaped:
+class ReapResult:
     """How much went, or would go."""
 
     drafts: int = 0
@@ -29,27 +29,29 @@ class Reaped:
     bytes: int = 0
 
 
-def reap_releases(files: Files, releases: Releases, settings: ReleaseSettings, *, now: datetime, dry_run: bool = False) -> Reaped:
+def reap_releases(
+    files: Files, releases: Releases, settings: ReleaseSettings, *, now: datetime, dry_run: bool = False
+) -> ReapResult:
     """Forget expired drafts and purged pipelines, and remove content that nothing speaks of. Can be repeated at any time."""
-    plan = plan_release_reaping(look(files, releases), settings, now=now)
+    plan = plan_reaping(take_inventory(files, releases), settings, now=now)
     if dry_run:
         size = sum(found.size for found in plan.objects)
-        return Reaped(len(plan.drafts), len(plan.pipelines), len(plan.releases), len(plan.objects), size)
+        return ReapResult(len(plan.drafts), len(plan.pipelines), len(plan.releases), len(plan.objects), size)
     if plan.returned:
         releases.mark_present(plan.returned)
     drafts = sum(releases.delete_draft(draft) for draft in plan.drafts)
     purged = {table for table, at in plan.pipelines.items() if releases.purge(table, deleted_at=at)}
     versions = sum(release.table in purged for release in plan.releases)
     removed = [found for chunk in _chunks(plan.objects) for found in _remove(files, releases, chunk, now)]
-    return Reaped(drafts, len(purged), versions, len(removed), sum(found.size for found in removed))
+    return ReapResult(drafts, len(purged), versions, len(removed), sum(found.size for found in removed))
 
 
-def look(files: Files, releases: Releases) -> Kept:
+def take_inventory(files: Files, releases: Releases) -> ReleaseInventory:
     """Everything that is kept, as of now."""
     deleted = releases.deleted()
     objects = [found for found in files.list(OBJECTS) if _OBJECT.fullmatch(found.path)]
     present = [table for table in deleted if _is_back(files, table)]
-    return Kept(releases.all(), releases.drafts(), deleted, objects, present)
+    return ReleaseInventory(releases.all(), releases.drafts(), deleted, objects, present)
 
 
 def _is_back(files: Files, table: TableName) -> bool:

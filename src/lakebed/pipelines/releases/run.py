@@ -7,11 +7,11 @@ from datetime import timedelta
 
 from lakebed.errors import DamagedRelease, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.definition.load import digest_of, read_folder
+from lakebed.pipelines.definition.load import content_digest, read_folder
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.releases.check import refuse_circle
-from lakebed.pipelines.releases.content import Contents, Listed, assure, fetch, keep
-from lakebed.pipelines.releases.diff import Changes, compare
+from lakebed.pipelines.releases.check import require_no_cycle
+from lakebed.pipelines.releases.content import Contents, FileDigests, ensure_stored, fetch_content, store_content
+from lakebed.pipelines.releases.diff import FileChanges, compare
 from lakebed.pipelines.releases.load import read_release
 from lakebed.pipelines.releases.plan import versions_to_drop
 from lakebed.pipelines.services import RunServices
@@ -21,12 +21,12 @@ _RECENT = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
-class Made:
+class ReleaseResult:
     """The newest version: new, or the one that was there because nothing differs from it."""
 
     release: Release
     new: bool
-    changes: Changes  # against the version before
+    changes: FileChanges  # against the version before
     dropped: tuple[int, ...] = ()  # versions beyond their number
 
 
@@ -39,21 +39,21 @@ class RestoredDraft:
     removed: tuple[str, ...]
 
 
-def make_release(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> Made:
+def make_release(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> ReleaseResult:
     """A further version with these files, unless the newest one has the same; that is made whole, should it be damaged."""
     save_draft(spec.table, contents, tools)
     return _next_version(spec, contents, tools, who=who, message=message)
 
 
-def roll_back(table: TableName, version: int, tools: RunServices, *, who: str, message: str) -> Made:
+def roll_back(table: TableName, version: int, tools: RunServices, *, who: str, message: str) -> ReleaseResult:
     """A further version with the files of an earlier one. The draft is left as it is."""
     old = find_version(table, version, tools)
     if table in tools.releases.deleted() and not _source_there(table, tools):
         next = f"Bring it back: lakebed pipeline restore {table} {version}"
         raise UsageError("it was deleted.", where=str(table), next=next)
-    contents = fetch(tools.placement.files, old.files)
+    contents = fetch_content(tools.placement.files, old.files)
     spec = read_release(tools.placement.files, old, known=tools.releases.newest().keys())
-    refuse_circle(spec, tools)
+    require_no_cycle(spec, tools)
     if draft := read_folder(tools.placement.files, table.pipeline_folder):
         save_draft(table, draft, tools)
     return _next_version(spec, contents, tools, who=who, message=message or f"rollback to {version}")
@@ -72,34 +72,34 @@ def find_version(table: TableName, version: int, tools: RunServices) -> Release:
     return versions[version]
 
 
-def _next_version(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> Made:
+def _next_version(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> ReleaseResult:
     files, table = tools.placement.files, spec.table
     versions = tools.releases.versions(table)
-    kept = keep(files, contents)
+    kept = store_content(files, contents)
     last = versions[0] if versions else None
-    if last and last.digest == spec.release:
-        return Made(last, False, Changes())
+    if last and last.digest == spec.digest:
+        return ReleaseResult(last, False, FileChanges())
     number = last.version + 1 if last else 1
-    release = Release(table, number, spec.release, tools.now(), who, message, kept)
+    release = Release(table, number, spec.digest, tools.now(), who, message, kept)
     limit = spec.config.max_versions or tools.placement.settings.releases.max_versions
     drop = versions_to_drop([number, *(old.version for old in versions)], limit)
     changes = changes_between(last, contents, tools, name=f"release {number}")
     tools.releases.add(release, drop=drop)
-    assure(files, contents)
-    return Made(release, True, changes, drop)
+    ensure_stored(files, contents)
+    return ReleaseResult(release, True, changes, drop)
 
 
-def changes_between(last: Release | None, contents: Contents, tools: RunServices, *, name: str) -> Changes:
+def changes_between(last: Release | None, contents: Contents, tools: RunServices, *, name: str) -> FileChanges:
     """What differs from a version; one that cannot be read any more is no reason not to replace it."""
     before: Contents = {}
     with suppress(DamagedRelease):
-        before = fetch(tools.placement.files, last.files) if last else {}
+        before = fetch_content(tools.placement.files, last.files) if last else {}
     return compare(before, contents, names=(f"release {last.version}" if last else "nothing", name))
 
 
 def save_draft(table: TableName, contents: Contents, tools: RunServices) -> tuple[Draft, bool]:
     """Save a draft, and whether its content is new; one that was saved before counts as of now."""
-    is_new = digest_of(contents) not in {draft.digest for draft in tools.releases.drafts(table)}
+    is_new = content_digest(contents) not in {draft.digest for draft in tools.releases.drafts(table)}
     return _saved(table, contents, tools), is_new
 
 
@@ -108,21 +108,21 @@ def save_drafts(drafts: Mapping[TableName, Contents], tools: RunServices) -> Non
     recent = tools.now() - _RECENT
     known = {(draft.table, draft.digest) for draft in tools.releases.drafts() if draft.at > recent} if drafts else set()
     for table, contents in drafts.items():
-        if (table, digest_of(contents)) not in known:
+        if (table, content_digest(contents)) not in known:
             _saved(table, contents, tools)
 
 
 def _saved(table: TableName, contents: Contents, tools: RunServices) -> Draft:
-    draft = Draft(table, digest_of(contents), tools.now(), keep(tools.placement.files, contents))
+    draft = Draft(table, content_digest(contents), tools.now(), store_content(tools.placement.files, contents))
     tools.releases.save_draft(draft)
-    assure(tools.placement.files, contents)
+    ensure_stored(tools.placement.files, contents)
     return draft
 
 
-def restore_draft(table: TableName, files: Listed, tools: RunServices) -> RestoredDraft:
+def restore_draft(table: TableName, files: FileDigests, tools: RunServices) -> RestoredDraft:
     """Write these files back as the draft; the present one is saved first, and files that are not among them go."""
     store, folder = tools.placement.files, table.pipeline_folder
-    contents = fetch(store, files)
+    contents = fetch_content(store, files)
     present = read_folder(store, folder)
     if present:
         save_draft(table, present, tools)

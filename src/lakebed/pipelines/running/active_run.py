@@ -11,8 +11,9 @@ from typing import Any, Literal
 from lakebed.landing import ZoneRows
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.compile import Compiled, TemplateContext
-from lakebed.pipelines.planning.plan import RunPlan, hidden_table, staged_table
+from lakebed.pipelines.planning.compile import CompiledQuery, TemplateContext
+from lakebed.pipelines.planning.hidden_tables import hidden_table, staged_table
+from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import MAIN, ColumnAlias, Compute, Field, Frame, InputPin, RunRecord, Snapshot, TableMetadata, Verdict
 from lakebed.tables import HeldLease, SchemaChange, at_snapshot, on_branch, projection, time_literal
@@ -36,7 +37,7 @@ class ActiveRun:
     digests: dict[str, str] = field(default_factory=dict)  # of the files of zones, by path
     batch: dict[tuple[ZoneName, str | None], ZoneRows] = field(default_factory=dict)  # of a replay: the batch at hand
     frame: Frame = None
-    compiled: Compiled | None = None
+    compiled: CompiledQuery | None = None
     fields: tuple[Field, ...] = ()
     result_rows: int | None = None
     keys: int | None = None

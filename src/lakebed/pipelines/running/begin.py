@@ -11,10 +11,10 @@ from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext
-from lakebed.pipelines.planning.pin import Specs, UnpublishedInput, pin
+from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.plan import RunPlan, plan_manual_change, plan_run
-from lakebed.pipelines.planning.sql_check import check_setting, other_functions, python_of
+from lakebed.pipelines.planning.sql_check import check_queries, python_sources, registered_functions
 from lakebed.pipelines.planning.watermark import Watermark, watermark_of
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import heal, undo_failed_run
@@ -44,16 +44,16 @@ def begin(
         services.now(),
         attempt,
         strategy=spec.strategy_name,
-        release=spec.release,
+        release=spec.digest,
         version=spec.version,
         ref=options.ref,
         asked_at=options.started_at,
     )
     services.records.write(record)
-    pins, target = pin(spec, specs, services, options, run_id=run_id, built=built)
+    pins, target = pin_inputs(spec, specs, services, options, run_id=run_id, built=built)
     services.records.pin(run_id, tuple(pins.inputs.values()))
     mark = watermark(spec, pins, target, services)
-    functions = other_functions(python_of(specs), own_spark=services.own_spark)
+    functions = registered_functions(python_sources(specs), own_spark=services.own_spark)
     context = TemplateContext(
         spec, specs, pins, target, built, mark, services.local(options.started_at), options.vars, functions=functions
     )
@@ -61,7 +61,7 @@ def begin(
     plan, moment = _plan(spec, pins, target, options), _moment(record.started_at, context, services)
     record = replace(record, moment=moment)
     if plan.steps and not options.manual_change:
-        check_setting(context)  # before Spark is asked for anything
+        check_queries(context)  # before Spark is asked for anything
     return ActiveRun(services, options, context, plan, held, record, moment, logger_of(run_id, services.log(run_id)))
 
 

@@ -20,7 +20,7 @@ from lakebed.errors import (
 )
 from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.pin import Specs
+from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing, error_facts
 from lakebed.pipelines.running.failure import recording_failure
@@ -96,7 +96,7 @@ def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
         "skipped",
         now,
         ended_at=now,
-        release=spec.release,
+        release=spec.digest,
         version=spec.version,
         message=why,
     )
@@ -172,7 +172,7 @@ def record_not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, r
         attempt,
         ended_at=now,
         strategy=spec.strategy_name,
-        release=spec.release,
+        release=spec.digest,
         version=spec.version,
         error=error_facts(error),
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lakebed.errors import PointerMoved, Unavailable
 from lakebed.names import TableName, run_of_branch
-from lakebed.pipelines.planning.plan import hidden_table, replay_table, staged_table
+from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA

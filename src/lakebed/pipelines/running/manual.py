@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from lakebed.errors import LakebedError, UnknownName, UsageError
 from lakebed.names import TableName, new_run_id
-from lakebed.pipelines.definition.config import PipelineConfig, strategy_of
+from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.running.begin import error_facts
 from lakebed.pipelines.running.build import Build, attempt_until, hold_table
@@ -61,14 +61,14 @@ def manual_spec(table: TableName, manner: WriteOptions, *, pipeline: PipelineSpe
         gate_refs=pipeline.gate_refs if pipeline else (),
         zones=(),
         names=frozenset(),
-        release=release,
+        digest=release,
     )
 
 
 def _configured(given: dict[str, Any]) -> tuple[PipelineConfig, Strategy]:
     try:
         config = PipelineConfig.model_validate(given)
-        return config, strategy_of(config)
+        return config, build_strategy(config)
     except ValidationError as error:
         first = error.errors()[0]
         named = {"unique_key": "key", "watermark_column": "order", "merge_strategy": "mode"}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from lakebed.errors import LakebedError, RunFailed
-from lakebed.pipelines.planning.plan import (
+from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     Calculate,
     CheckKeys,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lakebed.errors import Diverged, LakebedError, PointerMoved
 from lakebed.names import TableName, new_run_id
-from lakebed.pipelines.planning.pin import UnpublishedInput
+from lakebed.pipelines.planning.pin_inputs import UnpublishedInput
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing
 from lakebed.pipelines.running.build import (

@@ -8,13 +8,13 @@ from lakebed.errors import BadBatch, BadFiles, RunFailed, UnknownName
 from lakebed.landing import RememberedTypes, ZoneRows, freeze, infer_zone_types, link_files, open_zone, processed_files
 from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.definition.python_inputs import works_with_duckdb
-from lakebed.pipelines.planning.compile import Compiled, compile_query, relation, zone_view
-from lakebed.pipelines.planning.pin_zones import read_zone
+from lakebed.pipelines.planning.compile import CompiledQuery, compile_query, relation, zone_view
+from lakebed.pipelines.planning.pin_zones import read_zone_spec
 from lakebed.pipelines.planning.pins import ZoneKey
-from lakebed.pipelines.planning.plan import OpenZone
+from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.evolve import present_fields
-from lakebed.pipelines.running.steps.python_code import Answer, Context, run_code
+from lakebed.pipelines.running.steps.python_code import CallableFlag, Context, run_code
 from lakebed.pipelines.running.steps.zone_types import recall, without_rows
 from lakebed.pipelines.services import LocalSession
 from lakebed.ports import FileInfo, Frame
@@ -35,14 +35,14 @@ def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> Reme
     remembered, pin, placement = recall(run, key), run.context.pins.landing.get(key), run.services.placement
     if remembered.types or not pin or not pin.others:
         return remembered
-    spec, waiting = read_zone(key[0], run.services), (*files, *pin.others)
+    spec, waiting = read_zone_spec(key[0], run.services), (*files, *pin.others)
     shown = infer_zone_types(run.compute, placement.files, key[0], waiting, spec, address=placement.root.at)
     return replace(remembered, types=shown)
 
 
 def _opened(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered: RememberedTypes, *, keep: bool) -> ZoneRows:
     placement, zone = run.services.placement, key[0]
-    spec = read_zone(zone, run.services)
+    spec = read_zone_spec(zone, run.services)
     return open_zone(
         run.compute,
         placement.files,
@@ -62,7 +62,7 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
     if remembered := without_rows(run, key):
         columns = ", ".join(f"CAST(NULL AS {type_}) AS {spark_identifier(name)}" for name, type_ in remembered.items())
         return run.compute.query(f"SELECT {columns} WHERE 1 = 0")
-    files, spec = run.services.placement.files, read_zone(step.zone, run.services)
+    files, spec = run.services.placement.files, read_zone_spec(step.zone, run.services)
     present = freeze(files, step.zone, spec, pattern=step.pattern).files
     known = [file for file in (*processed_files(files, step.zone, spec, pattern=step.pattern), *present) if file.size]
     if not known:
@@ -92,7 +92,7 @@ def _from_query(run: ActiveRun) -> Frame:
     return at_source(run.compiled, lambda: run.compute.query(run.compiled.text if run.compiled else ""))
 
 
-def at_source(compiled: Compiled | None, ask: Callable[[], Any]) -> Any:
+def at_source(compiled: CompiledQuery | None, ask: Callable[[], Any]) -> Any:
     """Ask the engine; what it says of a line of the query is said of the line of the source."""
     try:
         return ask()
@@ -132,7 +132,7 @@ def _context(run: ActiveRun, bench: LocalSession | None) -> Context:
         landing_zone=_zones(run, bench),
         landing_files=lambda name, pattern=None: _files(run, name, pattern),
         this=_this(run, bench),
-        is_incremental=Answer(context.is_incremental),
+        is_incremental=CallableFlag(context.is_incremental),
         watermark=mark.value if mark else None,
         watermark_value=mark.text if mark else None,
         run_started_at=context.started_at,

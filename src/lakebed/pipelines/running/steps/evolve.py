@@ -78,7 +78,7 @@ def _refuse_layout(run: ActiveRun) -> None:
     there = apply_renames([column.name for column in metadata.columns], run.context.target.renames) if metadata else ()
     known = [*(field.name for field in run.fields), *(name for name, _ in run.spec.strategy.own_columns), *there]
     folded = {name.casefold() for name in known}
-    for column in run.spec.config.layout.columns:
+    for column in run.spec.config.arrangement.columns:
         if column.casefold() not in folded:
             what = f"partition_by or sort_by names {column!r}, and there is no such column."
             raise _unfit(run, what, suggestion(near(column, known)))
@@ -143,7 +143,7 @@ def present_fields(run: ActiveRun) -> tuple[Field, ...]:
 def _fixed(run: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
     """The columns that the layout will need: the table's, or what is said of it anew."""
     present = arrangement_of(metadata.partition_by, metadata.sort_by)
-    wanted = run.spec.config.layout.with_renames(inverse_renames(run.context.target.renames))
+    wanted = run.spec.config.arrangement.with_renames(inverse_renames(run.context.target.renames))
     partition = present.partition_by if wanted.partition_by is None else wanted.partition_by
     order = present.sort_by if wanted.sort_by is None else wanted.sort_by
     yield from (column.casefold() for column in Arrangement(partition, order).columns)
@@ -161,7 +161,7 @@ def evolve_arrangement(run: ActiveRun, change: ArrangementChange) -> None:
 
 def arrangement_of_new(run: ActiveRun) -> Arrangement:
     """The layout of a first run's table; a snapshot's is divided by what it replaces, unless something else is said."""
-    said, strategy = run.spec.config.layout, run.spec.strategy
+    said, strategy = run.spec.config.arrangement, run.spec.strategy
     if said.partition_by is None and strategy.strategy == "snapshot":
         return Arrangement((PartitionField(column=strategy.partition_column),), said.sort_by)
     return said

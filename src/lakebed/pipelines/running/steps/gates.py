@@ -7,7 +7,7 @@ from dataclasses import replace
 from lakebed.errors import GateFailed
 from lakebed.names import short_id
 from lakebed.pipelines.planning.compile import compile_gate, compile_query
-from lakebed.pipelines.planning.plan import RunGate, phase_name
+from lakebed.pipelines.planning.steps import RunGate, phase_name
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Phase
 from lakebed.quality import run_gate

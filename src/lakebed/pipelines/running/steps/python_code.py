@@ -11,7 +11,7 @@ from lakebed.errors import LakebedError, RunFailed, UnknownName, worker_tracebac
 from lakebed.pipelines.definition.spec import PipelineSpec
 
 
-class Answer:
+class CallableFlag:
     """A yes or no that may also be called: `context.is_incremental` and `context.is_incremental()` are one."""
 
     def __init__(self, yes: bool) -> None:
@@ -40,7 +40,7 @@ class Context:
     landing_zone: Callable[..., Any]
     landing_files: Callable[..., list[str]]
     this: Any
-    is_incremental: Answer
+    is_incremental: CallableFlag
     watermark: Any
     watermark_value: str | None
     run_started_at: Any

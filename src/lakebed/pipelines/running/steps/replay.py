@@ -7,9 +7,9 @@ from lakebed.errors import RunFailed
 from lakebed.landing import frame_of_some
 from lakebed.names import spark_identifier
 from lakebed.pipelines.planning.compile import zone_view
-from lakebed.pipelines.planning.pin_zones import read_zone
+from lakebed.pipelines.planning.pin_zones import read_zone_spec
 from lakebed.pipelines.planning.pins import ZoneKey
-from lakebed.pipelines.planning.plan import Replay
+from lakebed.pipelines.planning.steps import Replay
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.calculate import calculate
 from lakebed.pipelines.running.steps.evolve import require_fitting_result
@@ -74,7 +74,7 @@ def _part(run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: b
     checked, address = run.landed[key].checked, run.services.placement.root.at
     if checked is None:
         return None
-    return frame_of_some(run.compute, checked, files, read_zone(key[0], run.services), address, all_columns=all_columns)
+    return frame_of_some(run.compute, checked, files, read_zone_spec(key[0], run.services), address, all_columns=all_columns)
 
 
 def _follow_columns(run: ActiveRun, step: Replay) -> None:

@@ -7,35 +7,36 @@ from lakebed.pipelines.planning.pins import Pins, TargetTable
 
 
 @dataclass(frozen=True)
-class Due:
-    """True where there is something to do; the reason is why, or why not."""
+class RunDecision:
+    """Whether a run has something to do, and why or why not."""
 
-    yes: bool
+    should_run: bool
     reason: str = ""
 
-    def __bool__(self) -> bool:
-        return self.yes
 
-
-def due(spec: PipelineSpec, pins: Pins, target: TargetTable) -> Due:
+def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecision:
     """A pipeline that reads only zones runs for new files; one that replaces all rows also when anything else has changed."""
     if not spec.zones or spec.inputs:
-        return Due(yes=True)
+        return RunDecision(should_run=True)
     listed = ", ".join(sorted(str(zone) for zone, _ in pins.landing))
     new = sum(pin.new for pin in pins.landing.values())
     gone = [path for pin in pins.landing.values() for path in pin.gone]
     changed = spec.strategy.strategy == "full_refresh" and not target.absent and _change(spec, pins, target, gone)
     if not any(pin.files for pin in pins.landing.values()) and not (changed and gone):
-        return Due(yes=False, reason=f"no file is waiting in {listed}{_archived(pins, target)}")
+        return RunDecision(should_run=False, reason=f"no file is waiting in {listed}{_archived(pins, target)}")
     if target.absent and any(pin.known for pin in pins.landing.values()):
-        return Due(yes=True, reason="the table is not there")
+        return RunDecision(should_run=True, reason="the table is not there")
     if pins.full_refresh:
-        return Due(yes=True, reason="a full refresh was asked for")
+        return RunDecision(should_run=True, reason="a full refresh was asked for")
     if new:
         later = max(pin.later for pin in pins.landing.values())
         more = f", and {later} more, each in a run of its own" if later else ""
-        return Due(yes=True, reason=f"{new} new file{'s' if new > 1 else ''} in {listed}{more}")
-    return Due(yes=True, reason=changed) if changed else Due(yes=False, reason=f"no new file in {listed}")
+        return RunDecision(should_run=True, reason=f"{new} new file{'s' if new > 1 else ''} in {listed}{more}")
+    return (
+        RunDecision(should_run=True, reason=changed)
+        if changed
+        else RunDecision(should_run=False, reason=f"no new file in {listed}")
+    )
 
 
 def _archived(pins: Pins, target: TargetTable) -> str:
@@ -50,7 +51,7 @@ def _change(spec: PipelineSpec, pins: Pins, target: TargetTable, gone: list[str]
         return f"{gone[0]} is gone" + (f", and {len(gone) - 1} more" if len(gone) > 1 else "")
     if last is None or not last.given:
         return "it is not known what the last run was given"
-    if last.release != spec.release:
+    if last.release != spec.digest:
         return "the pipeline has changed"
     if last.given != pins.given:
         return "variables or settings of the zone have changed"

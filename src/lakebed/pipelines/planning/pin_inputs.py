@@ -8,10 +8,10 @@ from hashlib import sha256
 from lakebed.errors import BadPipeline, UsageError, near, suggestion
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec, Ref
-from lakebed.pipelines.planning.batches import batches_of, refuse_mixed_extracts
-from lakebed.pipelines.planning.pin_zones import pin_zones, read_zone
+from lakebed.pipelines.planning.batches import batches_of, require_separate_extracts
+from lakebed.pipelines.planning.known_zones import require_known_zones
+from lakebed.pipelines.planning.pin_zones import pin_zones, read_zone_spec
 from lakebed.pipelines.planning.pins import Pins, TargetTable
-from lakebed.pipelines.planning.unknown_zones import refuse_unknown_zones
 from lakebed.pipelines.services import RunOptions, RunServices
 from lakebed.ports import ColumnAlias, InputPin, TableMetadata
 from lakebed.tables import Renames, apply_renames, pending_renames
@@ -28,7 +28,7 @@ class UnpublishedInput:
     shown: tuple[ColumnAlias, ...] = ()  # its columns as they will be called
 
 
-def pin(
+def pin_inputs(
     spec: PipelineSpec,
     specs: Specs,
     tools: RunServices,
@@ -50,11 +50,11 @@ def pin(
     if order.full_refresh and not target.absent:
         _refuse_lost_history(spec)
     landing = pin_zones(spec, tools, full_refresh=order.full_refresh, absent=target.absent)
-    refuse_unknown_zones([ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], tools)
+    require_known_zones([ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], tools)
     made_again = (order.full_refresh or target.absent) and spec.strategy.strategy != "full_refresh"
     each_file = bool(spec.config.one_file_a_run)
     batches = batches_of(landing, record=tools.records.run, each_file=each_file) if made_again else ()
-    refuse_mixed_extracts(spec, landing, batches)
+    require_separate_extracts(spec, landing, batches)
     given = _given(spec, tools, order)
     columns = {table: names for table in inputs if (names := _columns(shown[table], found.get(table)))}
     return Pins(run_id, inputs, landing, order.full_refresh, order.ref, shown, batches, columns, given), target
@@ -125,9 +125,9 @@ def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, to
         raise BadPipeline(what, where=ref.where, line=ref.line, next=advice)
 
 
-def refuse_unknown_refs(tables: Sequence[TableName], specs: Specs, tools: RunServices) -> None:
+def require_known_refs(tables: Sequence[TableName], specs: Specs, tools: RunServices) -> None:
     """Before anything runs: every zone that these pipelines read is there; so is every table, or some pipeline makes it."""
-    refuse_unknown_zones([ref for table in tables for ref in specs[table].zones], tools)
+    require_known_zones([ref for table in tables for ref in specs[table].zones], tools)
     refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
     wanted = {ref.table for ref in refs} - specs.keys()
     _refuse_unknown(refs, {*specs, *tools.placement.catalog.pointers(wanted)} if wanted else set(specs), specs, tools)
@@ -150,5 +150,5 @@ def _given(spec: PipelineSpec, tools: RunServices, order: RunOptions) -> str:
     """A digest of the variables, and of how the zones are to be read."""
     if not spec.zones:
         return ""
-    zones = {str(zone): read_zone(zone, tools).model_dump(mode="json") for zone in spec.zone_names}
+    zones = {str(zone): read_zone_spec(zone, tools).model_dump(mode="json") for zone in spec.zone_names}
     return sha256(json.dumps([order.vars, zones], sort_keys=True, default=str).encode()).hexdigest()

@@ -8,7 +8,7 @@ from lakebed.pipelines.definition.spec import ZoneRef
 from lakebed.pipelines.services import RunServices
 
 
-def refuse_unknown_zones(refs: Iterable[ZoneRef], tools: RunServices) -> None:
+def require_known_zones(refs: Iterable[ZoneRef], tools: RunServices) -> None:
     """A zone is known if it has a folder, be it an empty one, or if some table has taken files of it."""
     folders = lru_cache(tools.placement.files.folders)  # once a namespace
     for ref in refs:
