@@ -20,13 +20,13 @@ demo: setup ## see what Lakebed can do
 	@$(BIN)/lakebed demo
 
 test: setup system-packages ## run all tests
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-fast: setup ## run the pure tests: no Spark, no server; seconds
 	@$(BIN)/python -m pytest -m "not spark and not s3 and not postgres and not browser"
 
 test-long: setup system-packages ## run all tests with ten times the rounds
-	@LAKEBED_TEST_SCALE=10 $(BIN)/python -m pytest -n 2 --dist loadfile -o timeout=6000
+	@LAKEBED_TEST_SCALE=10 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -o timeout=6000
 
 check: setup ## lint, formatting, types, import order
 	@$(BIN)/ruff check .

@@ -2,6 +2,11 @@
 
 import os
 
+import pytest
+
+from tests.support.durations import Durations
+from tests.support.scale import SEED
+
 pytest_plugins = [
     "tests.servers.fixtures",
     "tests.contracts.benches",
@@ -14,4 +19,10 @@ pytest_plugins = [
 # Tests start Spark with many sets of jars; an archive made in the background for each would only slow them down.
 os.environ.setdefault("LAKEBED_TEST_NO_ARCHIVE", "1")
 
-SCALE = int(os.environ.get("LAKEBED_TEST_SCALE", "1"))
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Durations())
+
+
+def pytest_report_header() -> str:
+    return f"LAKEBED_TEST_SEED={SEED} draws the part of the largest matrices that runs; make test-long runs all of them"

@@ -62,6 +62,7 @@ def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
 def test_what_the_docs_show_runs(name: str, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "LAKEBED_SPARK_QUICK": "true"}
+    environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)  # every command starts a Spark of its own
     ran = 0
     for language, content in blocks((ROOT / name).read_text()):
         for command in commands_of(language, content):

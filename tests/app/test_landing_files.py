@@ -11,7 +11,7 @@ from lakebed.app.fsck import rebuild_catalog
 from lakebed.tables import published_snapshots
 from tests.app.fed import Fed
 from tests.care.fsck.kept import Kept
-from tests.conftest import SCALE
+from tests.support.scale import SCALE
 
 
 @pytest.mark.parametrize("with_times", [True, False])

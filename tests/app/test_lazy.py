@@ -25,11 +25,11 @@ from pyiceberg.types import LongType
 import lakebed
 from lakebed.errors import BadQuery, MissingExtra, UnknownName, UsageError
 from lakebed.ports import RemoveSnapshots
-from tests.conftest import SCALE
 from tests.contracts.benches import RealBench, postgres_bench, sqlite_bench
 from tests.engines.iceberg.histories import grow
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.support.scale import SCALE
 
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -399,11 +399,11 @@ def _four_at_once(folder: str) -> list[str]:
         return [wrong for one in threads.map(_read_over_and_over, [folder] * 4) for wrong in one]
 
 
-def test_eight_readers_see_one_consistent_snapshot_each_while_a_writer_commits_200_times(tmp_path: Path) -> None:
+def test_eight_readers_see_one_consistent_snapshot_each_while_a_writer_commits(tmp_path: Path) -> None:
     bench = sqlite_bench(tmp_path)
     (tmp_path / "lakebed.yaml").touch()
     bench.catalog.create_namespace("shop", "silver")
-    numbered = [pa.table({"n": pa.array([number] * 10, pa.int64())}) for number in range(200)]
+    numbered = [pa.table({"n": pa.array([number] * 10, pa.int64())}) for number in range(60 * SCALE)]
     table = bench.iceberg.create_table("shop.silver.counted", numbered[0].schema, location=str(tmp_path / "counted"))
     table.append(numbered[0])
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:

@@ -11,7 +11,7 @@ from lakebed.names import TableName
 from lakebed.ports import MAIN, Event, RecordedEvent
 from lakebed.settings import TableCare
 from tests.care.histories import HOUR, START, History
-from tests.conftest import SCALE
+from tests.support.scale import SCALE
 
 DAY = 24 * HOUR
 ORDERS = TableName("shop", "silver", "orders")

@@ -17,8 +17,8 @@ import lakebed
 from lakebed.names import TableName, new_run_id
 from lakebed.settings import Root
 from lakebed.tables import published_snapshots
-from tests.conftest import SCALE
 from tests.contracts.benches import RealBench, ids, sqlite_bench
+from tests.support.scale import SCALE
 
 STEPS = 60
 Parts = tuple[str, ...]

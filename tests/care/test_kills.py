@@ -12,7 +12,7 @@ from lakebed.care.removal.removal import FOLDER
 from lakebed.settings import Root
 from lakebed.tables import USED_MARKER
 from tests.care.lakes import CareLake
-from tests.conftest import SCALE
+from tests.support.scale import SCALE
 
 ROUNDS = 5 * SCALE
 TABLES = [f"silver.t{number}" for number in range(4)]

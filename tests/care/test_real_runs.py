@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lakebed.tables import published_snapshots
-from tests.conftest import SCALE
 from tests.pipelines.lakes import TestLake
+from tests.support.scale import SCALE
 
 pytestmark = [pytest.mark.spark]
 

@@ -19,8 +19,8 @@ from lakebed.engines.memory.files import MemoryFiles
 from lakebed.errors import BadName, FileExists, FileMissing
 from lakebed.ports.files import Files
 from tests.servers.s3 import S3Server
+from tests.support.scale import SCALE
 
-SCALE = int(os.environ.get("LAKEBED_TEST_SCALE", "1"))
 STORES = ["memory", "folder", pytest.param("s3", marks=pytest.mark.s3)]
 ODD_NAMES = [
     "two words.csv",

@@ -13,8 +13,8 @@ from lakebed.errors import Diverged
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import RemoveRef
 from lakebed.tables import PublishRequest, amend, publish
-from tests.conftest import SCALE
 from tests.contracts.benches import Bench, RealBench
+from tests.support.scale import SCALE
 
 
 def hidden_table(bench: Bench) -> tuple[TableName, TableName]:

@@ -5,9 +5,9 @@ from time import monotonic, sleep
 
 from lakebed.names import TableName
 from lakebed.tables import PublishRequest, publish, settle_publications
-from tests.conftest import SCALE
 from tests.contracts.benches import RealBench
 from tests.contracts.workers import answer, dying_rest_publisher, killed, one_publication, started, until
+from tests.support.scale import SCALE
 
 KILLS = 20 * SCALE
 

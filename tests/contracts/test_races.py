@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lakebed.names import TableName
-from tests.conftest import SCALE
 from tests.contracts.benches import RealBench
 from tests.contracts.workers import answer, appender, publisher, started
 from tests.spark_sessions import OpenSpark
+from tests.support.scale import SCALE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROUNDS = 50 * SCALE
+ROUNDS = 20 * SCALE
 APPENDS = 20
 
 Order = tuple[str, list[TableName], int]  # run id, tables, row

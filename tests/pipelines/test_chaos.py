@@ -14,11 +14,11 @@ import pytest
 import lakebed
 from lakebed.ports import RunRecord
 from lakebed.settings import FilesSettings, LeaseSettings, PostgresCatalog, Settings
-from tests.conftest import SCALE
 from tests.servers.lossy import Fate, faulty_way
 from tests.servers.postgres import Database
 from tests.servers.processes import LOOPBACK
 from tests.servers.s3 import Bucket
+from tests.support.scale import SCALE
 
 pytestmark = [
     *(pytest.mark.spark, pytest.mark.s3, pytest.mark.postgres),

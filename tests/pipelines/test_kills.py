@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SCALE
 from tests.pipelines.lakes import TestLake
+from tests.support.scale import rotated
 
 pytestmark = pytest.mark.spark
 
@@ -73,10 +73,10 @@ def applicable(strategy: str) -> Iterator[tuple[str, str]]:
 
 
 CASES = [(strategy, when, step) for strategy in CONFIGS for when, step in applicable(strategy)]
-NOW = [case for case in CASES if SCALE > 1 or case[0] == "incremental"]
+AT_A_TIME = 5
 
 
-@pytest.mark.parametrize(("strategy", "when", "step"), NOW)
+@pytest.mark.parametrize(("strategy", "when", "step"), rotated(CASES, AT_A_TIME))
 def test_a_killed_run_leaves_main_right_and_the_next_run_heals(
     strategy: str, when: str, step: str, tmp_path: Path, spark_home: Path
 ) -> None:
@@ -133,7 +133,7 @@ def test_a_first_run_killed_at_its_end_is_forgotten_and_made_anew(tmp_path: Path
     shop.lake.close()
 
 
-@pytest.mark.parametrize("step", ["Replay", "Write", "Judge"][: 1 if SCALE == 1 else None])
+@pytest.mark.parametrize("step", rotated(["Replay", "Write", "Judge"], 1))
 def test_a_full_refresh_killed_half_way_leaves_main_as_it_was_and_the_next_one_ends_it(
     step: str, tmp_path: Path, spark_home: Path
 ) -> None:

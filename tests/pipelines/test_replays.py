@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from tests.conftest import SCALE
 from tests.pipelines.lakes import TestLake
+from tests.support.scale import SCALE
 
 pytestmark = pytest.mark.spark
 

@@ -10,6 +10,7 @@ import pytest
 from lakebed.pipelines.planning.plan_text import step_text
 from lakebed.ports import RunRecord
 from tests.pipelines.lakes import TestLake
+from tests.support.scale import rotated
 
 pytestmark = pytest.mark.spark
 
@@ -57,13 +58,14 @@ CHANGES = {
     ),
     "nested-drop": Change("id, id AS v, 'new' AS note, named_struct('b', 'in') AS s", {"sync full": OLD}, "lacks the field 'a'"),
 }
-CASES = [
+ALL_CASES = [
     (change, policy, strategy)
     for change in CHANGES
     for policy in POLICIES
     for strategy in STRATEGIES
     if change not in {"nested-widen", "nested-drop"} or (policy == "sync") == (change == "nested-drop")
 ]
+CASES = rotated(ALL_CASES, 24)
 
 
 def values(change: str, row: dict[str, Any]) -> dict[str, Any]:

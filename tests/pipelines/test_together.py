@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from lakebed.app import open_lake
-from tests.conftest import SCALE
 from tests.pipelines.lakes import TestLake
+from tests.support.scale import SCALE
 
 pytestmark = pytest.mark.spark
 
@@ -87,16 +87,16 @@ def test_a_reader_looping_during_many_builds_sees_only_states_in_which_gold_matc
     stop = threading.Event()
     thread, seen = watching(shop, stop)
     try:
-        for number in range(30 * SCALE):
+        for number in range(15 * SCALE):
             bad = number % 5 == 4
             records = shop.run(together=True, vars={"id": number, "amount": -1000000 if bad else 1})
             assert {record.state for record in records.values()} == {"failed" if bad else "success"}
     finally:
         stop.set()
         thread.join()
-    assert len(seen) > 30
+    assert len(seen) > 10
     assert [state for state in seen if state[0] != state[1]] == []
-    assert shop.rows("gold.totals")[0]["n"] == 24 * SCALE
+    assert shop.rows("gold.totals")[0]["n"] == 12 * SCALE
 
 
 def test_independent_pipelines_run_side_by_side(shop: TestLake) -> None:

@@ -16,9 +16,9 @@ from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Scan
 from lakebed.query.planning.plan import PlannedTable, ReadTarget
 from lakebed.settings import normalized_location
-from tests.conftest import SCALE
 from tests.contracts.benches import RealBench
 from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.scale import SCALE
 
 KINDS = {"int": (IntegerType(), pa.int32()), "long": (LongType(), pa.int64()), "string": (StringType(), pa.string())}
 KINDS |= {"float": (FloatType(), pa.float32()), "double": (DoubleType(), pa.float64())}

@@ -16,9 +16,9 @@ import pytest
 
 from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs, UntrustedLimits
 from lakebed.errors import BadQuery, QueryEnded
-from tests.conftest import SCALE
 from tests.query.attacks import ATTACKS, FILES, HONEST, SECRET
 from tests.query.fuzzed import statements
+from tests.support.scale import SCALE
 
 FUZZED = 1_000 * SCALE
 SMALL = UntrustedLimits(rows=100, seconds=20, memory=256 << 20)

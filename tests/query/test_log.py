@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakebed.query.results.log import LONGEST_LINE, TYPES, QueryLog, QueryLogEntry, line_of, parse_line, sql_hash
-from tests.conftest import SCALE
+from tests.support.scale import SCALE
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 WORKERS, LINES = 6, 150 * SCALE

@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from lakebed.app import Lake
-from tests.conftest import SCALE
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
 from tests.query.writing import ROWS, publish_together
+from tests.support.scale import SCALE
 
 READERS = 8
 ASKED = """

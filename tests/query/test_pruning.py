@@ -12,8 +12,8 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.query.request import QueryRequest
-from tests.conftest import SCALE
 from tests.query.lakes import add_table, bench_of, make_lake, plain_copy, random_rows
+from tests.support.scale import SCALE
 
 _LITERALS = {
     "id": ["0", "15", "37", "-1", "99999999999", "15.5", "'15'"],

@@ -19,10 +19,10 @@ from lakebed.sql.parsing.lexer import TokenKind, lex
 from lakebed.sql.parsing.source import SqlSource
 from lakebed.sql.parsing.syntax import find_stop
 from lakebed.sql.parsing.tokens import spark_tokens
-from tests.conftest import SCALE
 from tests.engines.spark.lakes import new_lake
 from tests.spark_sessions import OpenSpark
 from tests.sql.queries import COMMENTS, SNAPSHOT, VALID, WRONG_NAMES, WRONG_SYNTAX
+from tests.support.scale import SCALE
 
 pytestmark = pytest.mark.spark
 

@@ -26,7 +26,7 @@ from lakebed.tables.merging.strategies import (
     SoftDelete,
     Strategy,
 )
-from tests.conftest import SCALE
+from tests.support.scale import SCALE
 from tests.tables.lab import ONLY_HERE, STAGED, Lab
 from tests.tables.oracle import Row, Rows, doubled_keys, expected, fit_part, judged, key_of, met, refusals
 

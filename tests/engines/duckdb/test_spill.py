@@ -14,9 +14,9 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.engines.duckdb import DuckWorkbench, spill
-from tests.conftest import SCALE
 from tests.engines.duckdb import spilled
 from tests.query.lakes import make_lake
+from tests.support.scale import SCALE
 
 RIGHT = {"rows": spilled.ROWS, "total": spilled.ROWS * (spilled.ROWS - 1) // 2, "wrong": 0}
 

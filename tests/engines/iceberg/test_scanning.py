@@ -23,9 +23,9 @@ from lakebed.errors import DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Pointer, Predicate, StartsWith
 from lakebed.settings import normalized_location
-from tests.conftest import SCALE
 from tests.contracts.benches import RealBench, sqlite_bench
 from tests.engines.iceberg.histories import grow, transforming, value
+from tests.support.scale import SCALE
 
 _OPS: Sequence[Any] = ["=", "!=", "<", "<=", ">", ">="]
 

@@ -15,8 +15,8 @@ from lakebed.errors import DamagedRelease, UnknownName, UsageError
 from lakebed.names import ZoneName
 from lakebed.pipelines.releases import OBJECTS, ReapResult, fetch_content, object_path, reap_releases
 from lakebed.pipelines.running.steps.archiving import drafts_and_releases, zone_readers
-from tests.conftest import SCALE
 from tests.pipelines.lakes import TestLake
+from tests.support.scale import SCALE
 
 NAME = "silver.orders"
 

@@ -1,0 +1,24 @@
+"""How much of the large tests runs: a part in `make test`, all of it in `make test-long`."""
+
+import os
+import random
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TypeVar
+
+Case = TypeVar("Case")
+
+SCALE = int(os.environ.get("LAKEBED_TEST_SCALE", "1"))
+
+# The first process that imports this draws the seed; test workers inherit it, so that all of them
+# collect the same tests.
+SEED = int(os.environ.setdefault("LAKEBED_TEST_SEED", str(random.SystemRandom().randrange(10_000))))
+
+
+def rotated(cases: Sequence[Case], count: int) -> list[Case]:
+    """`count` of the cases, drawn evenly from beginning to end; all of them at a larger scale."""
+    if SCALE > 1 or count >= len(cases):
+        return list(cases)
+    draw = random.Random(SEED)
+    bounds = [len(cases) * number // count for number in range(count + 1)]
+    return [cases[draw.randrange(first, end)] for first, end in pairwise(bounds)]
