@@ -23,6 +23,13 @@ def test_a_message_says_what_where_whether_data_is_safe_and_what_next() -> None:
     assert str(error) == "here: it broke. Nothing was changed. Mend it."
 
 
+def test_the_parts_of_a_message_have_names() -> None:
+    parts = LeaseHeld("orders", "Alice", 3, 60).as_dict()
+    assert list(parts) == ["kind", "what", "where", "safe", "next"]
+    assert parts["kind"] == "LeaseHeld"
+    assert "held by Alice" in parts["what"]
+
+
 def test_an_unknown_name_suggests_near_ones() -> None:
     assert "Did you mean orders?" in str(UnknownName("table", "ordres", ["orders", "customers"]))
     assert near("ORDERS", ["orders"]) == ("orders",)

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 STARTERS = "shop_files"  # what users would write: pipelines, not part of the house
 SOURCES = sorted(file for file in (ROOT / "src" / "lakebed").rglob("*.py") if STARTERS not in file.parts)
+COMMANDS = [file for file in SOURCES if file.is_relative_to(ROOT / "src" / "lakebed" / "cli")]
 ENGINES = {"pyspark", "pyiceberg", "duckdb", "obstore", "sqlalchemy"}
 EMPTY_WORDS = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
@@ -50,6 +51,12 @@ def test_a_planted_upward_import_is_caught(tmp_path: Path) -> None:
 def test_only_engines_import_engines(file: Path) -> None:
     if "engines" not in file.parts:
         assert not imported(file) & ENGINES
+
+
+@pytest.mark.parametrize("file", COMMANDS, ids=lambda file: file.name)
+def test_the_command_line_leaves_json_to_the_presentation(file: Path) -> None:
+    names = {node.id for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Name)}
+    assert not names & {"asdict", "id_text"}
 
 
 def test_names_explain_themselves_and_files_stay_small() -> None:

@@ -282,6 +282,19 @@ def test_looking_loads_no_heavy_library_and_starts_no_jvm(lake: Path, command: l
     assert not loaded & HEAVY
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are listed on Linux only")
+@pytest.mark.parametrize("command", [["ls"], ["table", "history", "orders"], ["table", "rollback", "orders", "--to", "nowhere"]])
+def test_a_command_closes_its_lake_whether_it_succeeds_or_fails(lake: Path, command: list[str]) -> None:
+    lakebed(*command, "--lake", str(lake))
+    assert [file for file in open_files() if file.startswith(str(lake))] == []
+
+
+def open_files() -> list[str]:
+    """The files that this process has open."""
+    links = Path("/proc/self/fd").iterdir()
+    return [os.readlink(link) for link in links if link.is_symlink()]
+
+
 def test_output_to_a_pipe_has_no_colour(lake: Path) -> None:
     program = Path(sys.executable).with_name("lakebed")
     done = subprocess.run([program, "doctor", "--lake", str(lake)], capture_output=True, text=True, check=True)

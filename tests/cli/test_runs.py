@@ -10,9 +10,10 @@ import pytest
 
 from lakebed.app import open_lake
 from lakebed.app.pipelines import BuildRequest, BuildResult, Pipelines
-from lakebed.cli.output.building import bad_rows, details, label
+from lakebed.cli.output.building import bad_rows, details
 from lakebed.names import TableName
 from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
+from lakebed.presentation.run import run_label
 from tests.cli.shop import lakebed
 
 BEGAN = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
@@ -74,7 +75,7 @@ WARNED = (Verdict("a", "warn", passed=False, bad_rows=1), Verdict("b", "error", 
     ],
 )
 def test_a_line_says_how_a_run_ended(record: RunRecord, kind: str, said: str) -> None:
-    assert (label(record), details(record)) == (kind, said)
+    assert (run_label(record), details(record)) == (kind, said)
 
 
 def test_bad_rows_are_few_and_the_rest_is_counted() -> None:

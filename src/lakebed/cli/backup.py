@@ -7,6 +7,7 @@ import typer
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized
 from lakebed.cli.parsing.command import command
+from lakebed.presentation.lake import backup_json, relocated_json, restored_json
 
 
 def add_to(app: typer.Typer) -> None:
@@ -29,14 +30,14 @@ def backup(
     from lakebed.app.backup import backup as back_up
 
     with screen.waiting("backing up catalog and state"):
-        made = back_up(screen.lake(), destination)
+        made = back_up(screen.lake, destination)
 
     def text() -> None:
         screen.say(f"{made.path}: {counted(made.tables)} tables, {counted(sum(made.rows.values()))} rows, {sized(made.bytes)}")
         for missing in made.without:
             screen.say(f"not in it: {missing}")
 
-    screen.show(made, text)
+    screen.show(backup_json(made), text)
 
 
 _RESTORE = """
@@ -55,7 +56,7 @@ def restore(
     from lakebed.app.backup import restore as put_back
 
     with screen.waiting("restoring"):
-        restored = put_back(screen.lake(), source, force=force, newest=newest, report=screen.progress)
+        restored = put_back(screen.lake, source, force=force, newest=newest, report=screen.progress)
 
     def text() -> None:
         screen.say(f"restored {counted(restored.tables)} tables as they stood at {restored.made_at}")
@@ -70,7 +71,7 @@ def restore(
         if restored.moved:
             screen.say(f"the lake lay at {restored.root} then; next: lakebed relocate")
 
-    screen.show(restored, text)
+    screen.show(restored_json(restored), text)
 
 
 _RELOCATE = """
@@ -94,7 +95,7 @@ def relocate(
     from lakebed.app.relocate import relocate as move
 
     with screen.waiting("rewriting metadata"):
-        moved = move(screen.lake(), origin=origin, dry_run=dry_run, skip_damaged=skip_damaged, report=screen.progress)
+        moved = move(screen.lake, origin=origin, dry_run=dry_run, skip_damaged=skip_damaged, report=screen.progress)
 
     def text() -> None:
         if not moved.tables:
@@ -109,4 +110,4 @@ def relocate(
         for name in moved.left:
             screen.say(f"{name} lay elsewhere, and stays there")
 
-    screen.show(moved, text)
+    screen.show(relocated_json(moved), text)

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +12,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized, timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_tables
+from lakebed.presentation.care import care_entry_json, care_json, care_settings_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -63,8 +63,8 @@ def care(
 
 def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[str], orphans: bool) -> None:
     showing = _Showing(screen)
-    with screen.lake() as lake, showing.live():
-        result = lake.care(*tables, dry_run=dry_run, only=only, orphans=orphans, onlooker=showing.onlooker)
+    with showing.live():
+        result = screen.lake.care(*tables, dry_run=dry_run, only=only, orphans=orphans, onlooker=showing.onlooker)
 
     def text() -> None:
         if not result.entries:
@@ -77,20 +77,20 @@ def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[s
         )
         screen.say(f"{told}; {sized(size)}" + (" (dry run: nothing was changed)" if dry_run else ""))
 
-    screen.show({"dry_run": dry_run, "entries": [asdict(entry) for entry in result.entries]}, text)
+    screen.show(care_json(result, dry_run=dry_run), text)
     if result.exit_code:
         raise typer.Exit(result.exit_code)
 
 
 def _show_settings(screen: Screen, names: list[str]) -> None:
-    with screen.lake() as lake:
-        views = [lake.caring.settings_of(name) for name in names or map(str, lake.tables())]
+    lake = screen.lake
+    views = [lake.caring.settings_of(name) for name in names or map(str, lake.tables())]
 
     def text() -> None:
         for view in views:
             _show_view(screen, view)
 
-    screen.show([asdict(view) | {"table": str(view.table)} for view in views], text)
+    screen.show([care_settings_json(view) for view in views], text)
 
 
 def _show_view(screen: Screen, view: "CareView") -> None:
@@ -104,8 +104,7 @@ def _show_view(screen: Screen, view: "CareView") -> None:
 
 
 def _show_history(screen: Screen) -> None:
-    with screen.lake() as lake:
-        entries = lake.caring.history()
+    entries = screen.lake.caring.history()
 
     def text() -> None:
         if not entries:
@@ -125,7 +124,7 @@ def _show_history(screen: Screen) -> None:
         ]
         screen.table(("at (UTC)", "action", "of", "state", "what", "size", "seconds"), rows, right=("size", "seconds"))
 
-    screen.show([asdict(entry) for entry in entries], text)
+    screen.show([care_entry_json(entry) for entry in entries], text)
 
 
 def _counts(entry: "CareEntry") -> str:

@@ -7,6 +7,7 @@ import typer
 from lakebed.cli.output.marks import Marked
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
+from lakebed.presentation.lake import doctor_json
 
 _COLOURS = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
@@ -28,7 +29,7 @@ def doctor(screen: Screen) -> None:
     from lakebed.errors import NoLake
 
     try:
-        lake = screen.lake()
+        lake = screen.lake
     except NoLake:
         if screen.lake_path:
             raise
@@ -42,6 +43,6 @@ def doctor(screen: Screen) -> None:
             if found.fix:
                 screen.say(f"{found.component}: {found.fix}")
 
-    screen.show(findings, text)
+    screen.show(doctor_json(findings), text)
     if any(found.state == "problem" for found in findings):
         raise typer.Exit(1)

@@ -9,6 +9,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized
 from lakebed.cli.parsing.command import command
 from lakebed.errors import UsageError
+from lakebed.presentation.fsck import fsck_json, rebuilt_json
 
 if TYPE_CHECKING:
     from lakebed.care.fsck import Finding, FsckReport
@@ -51,25 +52,10 @@ def fsck(
         return
     limit = None if all else SAMPLE if sample is None else sample
     with screen.waiting("looking the lake over"):
-        checked = look(screen.lake(), repair=repair, sample=limit, report=screen.progress)
-    screen.show(_as_data(checked), lambda: _show(screen, checked))
+        checked = look(screen.lake, repair=repair, sample=limit, report=screen.progress)
+    screen.show(fsck_json(checked), lambda: _show(screen, checked))
     if checked.problems:
         raise typer.Exit(1)
-
-
-def _as_data(checked: "FsckReport") -> dict[str, object]:
-    facts = [
-        {
-            "kind": found.kind,
-            "severity": found.severity,
-            "where": found.where,
-            "what": found.what,
-            "repair": str(found.repair) if found.repair else None,
-            "advice": found.advice,
-        }
-        for found in checked.findings
-    ]
-    return {"findings": facts, "looked": checked.looked, "mended": checked.mended, "problems": checked.problems}
 
 
 def _show(screen: Screen, checked: "FsckReport") -> None:
@@ -101,7 +87,7 @@ def _rebuild(screen: Screen) -> None:
     from lakebed.app.fsck import rebuild_catalog
 
     with screen.waiting("looking for tables"):
-        rebuilt = rebuild_catalog(screen.lake(), report=screen.progress)
+        rebuilt = rebuild_catalog(screen.lake, report=screen.progress)
 
     def text() -> None:
         for name, location in rebuilt.tables.items():
@@ -112,4 +98,4 @@ def _rebuild(screen: Screen) -> None:
             f"{counted(len(rebuilt.tables))} tables taken up; which landing files they took, and runs, are not in their files"
         )
 
-    screen.show(rebuilt, text)
+    screen.show(rebuilt_json(rebuilt), text)

@@ -8,6 +8,7 @@ import typer
 
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
+from lakebed.presentation.lake import created_json
 
 
 def add_to(app: typer.Typer) -> None:
@@ -50,4 +51,4 @@ def init(
             screen.say(f"  export {name}={shlex.quote(value)}")
         screen.say(f"next: lakebed doctor --lake {root}")
 
-    screen.show({"root": str(root), "catalog": settings.catalog.kind, "files": files, "variables": unset}, text)
+    screen.show(created_json(root, settings, files, unset), text)

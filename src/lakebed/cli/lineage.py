@@ -1,7 +1,7 @@
 """The command that says where tables and columns come from: lineage."""
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, requested
 from lakebed.errors import UnknownName, UsageError
-from lakebed.ports import id_text
+from lakebed.presentation.lineage import column_lineage_json, lineage_json
 
 if TYPE_CHECKING:
     from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage, LineageEdge
@@ -45,26 +45,14 @@ def lineage(
         raise UnknownName("format", format, _FORMATS)
     if columns and format == "mermaid":
         raise UsageError("mermaid draws tables, not columns.", next="Use --format text or json with --columns.")
-    shown = Screen(screen.lake_path, screen.as_json or format == "json", screen.quiet, screen.debug)
-    pipelines, request = screen.lake().pipelines, requested(selectors, select, exclude, vars=vars)
+    shown = replace(screen, as_json=screen.as_json or format == "json")
+    pipelines, request = screen.lake.pipelines, requested(selectors, select, exclude, vars=vars)
     if columns:
         traced = pipelines.columns(request)
-        shown.show([_traced_facts(one) for one in traced], lambda: _print_columns(shown, traced))
+        shown.show([column_lineage_json(one) for one in traced], lambda: _print_columns(shown, traced))
         return
     found = pipelines.lineage(request)
-    shown.show(_facts(found), lambda: _print(shown, found, drawn=format == "mermaid"))
-
-
-def _facts(found: "Lineage") -> dict[str, Any]:
-    return {
-        "nodes": [asdict(node) | {"snapshot": id_text(node.snapshot)} for node in found.nodes],
-        "edges": [asdict(edge) | {"snapshot": id_text(edge.snapshot)} for edge in found.edges],
-    }
-
-
-def _traced_facts(one: "ColumnLineage") -> dict[str, Any]:
-    inputs = None if one.inputs is None else {table: id_text(snapshot) for table, snapshot in one.inputs.items()}
-    return asdict(one) | {"table": str(one.table), "snapshot": id_text(one.snapshot), "inputs": inputs}
+    shown.show(lineage_json(found), lambda: _print(shown, found, drawn=format == "mermaid"))
 
 
 def _print(screen: Screen, found: "Lineage", *, drawn: bool) -> None:

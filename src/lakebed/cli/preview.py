@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,6 +21,8 @@ from lakebed.cli.parsing.options import (
     VarsOption,
     requested,
 )
+from lakebed.presentation.pipeline import preview_json, sql_json
+from lakebed.presentation.run import gates_json, gates_label
 
 if TYPE_CHECKING:
     from lakebed.app.look import GateResults
@@ -55,24 +56,18 @@ def judge(
 
     def show(judged: "GateResults", total: int) -> None:
         showing.total = total
-        showing.line(_label(judged), str(judged.table), _details(judged), _trouble(judged, showing.longest))
+        showing.line(gates_label(judged), str(judged.table), _details(judged), _trouble(judged, showing.longest))
 
-    with screen.lake() as lake, screen.waiting("asking the gates"):
-        results = lake.pipelines.test(request, on_end=show)
-    labels = [_label(judged) for judged in results]
-    told = [asdict(judged) | {"table": str(judged.table), "label": _label(judged)} for judged in results]
+    with screen.waiting("asking the gates"):
+        results = screen.lake.pipelines.test(request, on_end=show)
+    labels = [gates_label(judged) for judged in results]
     took = time.monotonic() - began
-    screen.show(told, lambda: screen.say(summary(labels, took) if labels else "No gate is selected."))
+    screen.show(
+        [gates_json(judged) for judged in results],
+        lambda: screen.say(summary(labels, took) if labels else "No gate is selected."),
+    )
     if "FAIL" in labels:
         raise typer.Exit(1)
-
-
-def _label(judged: "GateResults") -> str:
-    if judged.reason:
-        return "SKIP"
-    if any(verdict.blocks for verdict in judged.verdicts):
-        return "FAIL"
-    return "PASS" if all(verdict.passed for verdict in judged.verdicts) else "WARN"
 
 
 def _details(judged: "GateResults") -> str:
@@ -108,7 +103,7 @@ def compile(
 ) -> None:
     """Print the SQL that would run now, over pinned snapshots. Starts no JVM."""
     request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
-    found = [sql for sql in screen.lake().pipelines.compile(request) if gates or not sql.gate]
+    found = [sql for sql in screen.lake.pipelines.compile(request) if gates or not sql.gate]
 
     def text() -> None:
         for sql in found:
@@ -116,7 +111,7 @@ def compile(
                 screen.say(Marked(f"-- {sql.file}{f' ({sql.gate})' if sql.gate else ''}", "dim"))
             screen.say(sql.text.strip())
 
-    screen.show([asdict(sql) | {"table": str(sql.table)} for sql in found], text)
+    screen.show([sql_json(sql) for sql in found], text)
 
 
 _PREVIEW = """
@@ -135,8 +130,8 @@ def preview(
 ) -> None:
     """The first rows of a pipeline's result, from a zone's _samples/ where it has some. Writes nothing."""
     request = requested((), full_refresh=full_refresh, vars=vars, released=released)
-    with screen.lake() as lake, screen.waiting(f"computing {limit} rows"):
-        found = lake.pipelines.preview(name, request, limit=limit)
+    with screen.waiting(f"computing {limit} rows"):
+        found = screen.lake.pipelines.preview(name, request, limit=limit)
     names = [field.name for field in found.fields]
 
     def text() -> None:
@@ -144,5 +139,4 @@ def preview(
         sampled = f", from samples of {', '.join(map(str, found.sampled))}" if found.sampled else ""
         screen.say(f"{amount(len(found.rows), 'row')} of {found.table}{sampled}")
 
-    told = {"table": str(found.table), "columns": list(found.fields), "rows": list(found.rows)}
-    screen.show(told | {"sampled": list(map(str, found.sampled))}, text)
+    screen.show(preview_json(found), text)

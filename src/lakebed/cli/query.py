@@ -1,7 +1,6 @@
 """Commands that read: query, explain."""
 
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -14,7 +13,7 @@ from lakebed.cli.output.wording import counted, sized
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import AtOption, NamespaceOption
 from lakebed.errors import UsageError
-from lakebed.ports import id_text
+from lakebed.presentation.query import explained_json
 
 if TYPE_CHECKING:
     from lakebed.query.planning.explain import TableExplanation
@@ -59,15 +58,15 @@ def query(
     from lakebed.query.results.export import format_of
 
     text = sys.stdin.read() if sql == "-" else sql
-    with screen.lake() as lake:
-        if explain:
-            _explain(screen, lake.explain(text, at=at, namespace=namespace))
-            return
-        chosen = format or (format_of(output) if output else "json" if screen.as_json else "table")
-        with lake.query(text, at=at, engine=engine, limit=limit, namespace=namespace, profile=profile, route="cli") as result:
-            _hand_over(screen, result, chosen, output, limit=limit)
-            if profile:
-                _profile(screen, result)
+    lake = screen.lake
+    if explain:
+        _explain(screen, lake.explain(text, at=at, namespace=namespace))
+        return
+    chosen = format or (format_of(output) if output else "json" if screen.as_json else "table")
+    with lake.query(text, at=at, engine=engine, limit=limit, namespace=namespace, profile=profile, route="cli") as result:
+        _hand_over(screen, result, chosen, output, limit=limit)
+        if profile:
+            _profile(screen, result)
 
 
 def _hand_over(screen: Screen, result: "QueryResult", format: Any, output: str | None, *, limit: int | None) -> None:
@@ -111,8 +110,7 @@ lakebed explain "SELECT * FROM orders" --at yesterday_tag --json
 
 def explain(screen: Screen, sql: SqlArgument, at: AtOption = None, namespace: NamespaceOption = None) -> None:
     """Say of each table which files a query would read, and why. Reads no row."""
-    with screen.lake() as lake:
-        _explain(screen, lake.explain(sys.stdin.read() if sql == "-" else sql, at=at, namespace=namespace))
+    _explain(screen, screen.lake.explain(sys.stdin.read() if sql == "-" else sql, at=at, namespace=namespace))
 
 
 def _explain(screen: Screen, tables: "tuple[TableExplanation, ...]") -> None:
@@ -138,4 +136,4 @@ def _explain(screen: Screen, tables: "tuple[TableExplanation, ...]") -> None:
             if table.columns:
                 screen.say(f"  columns: {', '.join(table.columns)}")
 
-    screen.show([asdict(table) | {"snapshot": id_text(table.snapshot)} for table in tables], text)
+    screen.show([explained_json(table) for table in tables], text)

@@ -1,6 +1,5 @@
 """The command `query-log`: who asked what. Reads plain files; nothing else of the lake has to work."""
 
-from dataclasses import asdict
 from itertools import islice
 from typing import Annotated
 
@@ -9,6 +8,7 @@ import typer
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import shortened
 from lakebed.cli.parsing.command import command
+from lakebed.presentation.query import logged_query_json
 
 _LONGEST = 80  # characters of a query, on a terminal
 
@@ -32,7 +32,7 @@ def query_log(
     failed: Annotated[bool, typer.Option("--failed", help="Only those that were refused, ended or failed.")] = False,
 ) -> None:
     """The last queries, newest first."""
-    entries = screen.lake().query_log.entries(newest_first=True)
+    entries = screen.lake.query_log.entries(newest_first=True)
     found = list(islice((entry for entry in entries if not failed or entry.status != "ok"), limit))
 
     def text() -> None:
@@ -50,4 +50,4 @@ def query_log(
         ]
         screen.table(["when (UTC)", "status", "rows", "ms", "route", "who", "query"], rows, right=("rows", "ms"))
 
-    screen.show([asdict(entry) for entry in found], text)
+    screen.show([logged_query_json(entry) for entry in found], text)

@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.building import Showing, facts, label, pin_facts, summary
+from lakebed.cli.output.building import Showing, summary
 from lakebed.cli.output.marks import bold
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
@@ -21,9 +21,10 @@ from lakebed.cli.parsing.options import (
     WaitOption,
     requested,
 )
+from lakebed.presentation.plan import plan_json
+from lakebed.presentation.run import build_json, run_label
 
 if TYPE_CHECKING:
-    from lakebed.app import Lake
     from lakebed.app.pipelines import BuildListener, BuildResult
     from lakebed.pipelines import RunPlan
 
@@ -62,7 +63,7 @@ def run(
 ) -> None:
     """Run pipelines: each table is published once its gates have passed."""
     request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
-    lake = screen.lake()
+    lake = screen.lake
     if dry_run:
         _show_plans(screen, lake.pipelines.plan(request))
         return
@@ -70,7 +71,7 @@ def run(
     def work(onlooker: "BuildListener") -> "BuildResult":
         return lake.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast, wait=wait, onlooker=onlooker)
 
-    _build(screen, lake, work)
+    _build(screen, work)
 
 
 _RETRY = """
@@ -81,30 +82,23 @@ lakebed retry --threads 4
 
 def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) -> None:
     """Run again what failed or was skipped in the last build, with its variables and options."""
-    lake = screen.lake()
-    _build(screen, lake, lambda onlooker: lake.pipelines.retry(threads=threads, wait=wait, onlooker=onlooker))
+    lake = screen.lake
+    _build(screen, lambda onlooker: lake.pipelines.retry(threads=threads, wait=wait, onlooker=onlooker))
 
 
-def _build(screen: Screen, lake: "Lake", work: "Callable[[BuildListener], BuildResult]") -> None:
+def _build(screen: Screen, work: "Callable[[BuildListener], BuildResult]") -> None:
     showing, began = Showing(screen), time.monotonic()
-    with lake, showing.live():
+    with showing.live():
         result = work(showing.onlooker)
     took = time.monotonic() - began
-    labels = [label(record) for record in result.records]
-    told = {
-        "invocation": result.invocation,
-        "ok": result.ok,
-        "seconds": round(took, 3),
-        "runs": [facts(record) | {"label": label(record)} for record in result.records],
-        "left_out": list(map(str, result.left_out)),
-    }
+    labels = [run_label(record) for record in result.records]
 
     def text() -> None:
         for table in result.left_out:
             screen.say(f"left out {table}: it has no release")
         screen.say(summary(labels, took) if labels else "Nothing is selected.")
 
-    screen.show(told, text)
+    screen.show(build_json(result, seconds=took), text)
     if result.exit_code:
         raise typer.Exit(result.exit_code)
 
@@ -127,7 +121,7 @@ def plan(
 ) -> None:
     """Say what runs would do now: steps, inputs with their snapshots, files that wait. Touches nothing, starts no JVM."""
     request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
-    _show_plans(screen, screen.lake().pipelines.plan(request))
+    _show_plans(screen, screen.lake.pipelines.plan(request))
 
 
 def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
@@ -141,19 +135,4 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
         if not plans:
             screen.say("Nothing is selected.")
 
-    screen.show([_plan_facts(plan) for plan in plans], text)
-
-
-def _plan_facts(plan: "RunPlan") -> dict[str, Any]:
-    from lakebed.pipelines.planning.plan_text import plan_inputs, plan_strategy, step_text
-    from lakebed.pipelines.planning.steps import OpenZone, step_name
-
-    zones = [step for step in plan.steps if isinstance(step, OpenZone)]
-    return {
-        "table": str(plan.table),
-        "strategy": plan_strategy(plan),
-        "reason": plan.reason,
-        "inputs": list(map(pin_facts, plan_inputs(plan))),
-        "files": [{"zone": str(step.zone), "pattern": step.pattern, "files": list(step.files)} for step in zones],
-        "steps": [{"step": step_name(step), "does": step_text(step)} for step in plan.steps],
-    }
+    screen.show([plan_json(plan) for plan in plans], text)

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from lakebed.cli.output.building import bad_rows, details, facts, label, ran, seconds
+from lakebed.cli.output.building import bad_rows, details, ran
 from lakebed.cli.output.marks import bold
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_runs, known_tables
 from lakebed.errors import UnknownName
+from lakebed.presentation.run import run_json, run_label, run_seconds, run_with_log_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +58,7 @@ def ls(
     """What ran, newest first."""
     if state is not None and state not in _STATES:
         raise UnknownName("state of a run", state, _STATES)
-    records = screen.lake().pipelines.runs(table=table, state=state, limit=limit)  # type: ignore[arg-type]
+    records = screen.lake.pipelines.runs(table=table, state=state, limit=limit)  # type: ignore[arg-type]
 
     def text() -> None:
         if not records:
@@ -70,7 +71,7 @@ def ls(
                 record.state,
                 ran(record),
                 timed(record.started_at),
-                f"{seconds(record):.1f}",
+                f"{run_seconds(record):.1f}",
                 counted(record.rows.get("result")),
                 _message(record),
             )
@@ -80,7 +81,7 @@ def ls(
             ("run", "table", "state", "of", "started (UTC)", "seconds", "rows", "message"), rows, right=("seconds", "rows")
         )
 
-    screen.show([facts(record) for record in records], text)
+    screen.show([run_json(record) for record in records], text)
 
 
 def _message(record: "RunRecord") -> str:
@@ -102,16 +103,16 @@ def show(
     logs: Annotated[bool, typer.Option("--logs", help="What the run logged, too.")] = False,
 ) -> None:
     """One run: its phases, rows, inputs and files, gates with bad rows, and the error."""
-    lake = screen.lake()
+    lake = screen.lake
     record = lake.pipelines.find_run(run)
     log = lake.pipelines.log(record.run_id) if logs else None
 
     def text() -> None:
-        screen.say(bold(record.table), f" {label(record)} [{details(record)}]")
+        screen.say(bold(record.table), f" {run_label(record)} [{details(record)}]")
         for line in (*_told(record), *_error(record), *_gates(record), *(log or "").splitlines()):
             screen.say(f"  {line}")
 
-    screen.show(facts(record) | ({} if log is None else {"log": log}), text)
+    screen.show(run_with_log_json(record, log), text)
 
 
 def _told(record: "RunRecord") -> "Iterator[str]":

@@ -1,6 +1,5 @@
 """Commands about landing zones: zone ls, show, put."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +10,10 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized, timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_zones
+from lakebed.presentation.zone import landed_json, zone_json, zone_readers, zone_summary_json
 
 if TYPE_CHECKING:
-    from lakebed.app.zones import Zone, ZoneFile, Zones
+    from lakebed.app.zones import ZoneFile, Zones
 
 
 ZoneArgument = Annotated[
@@ -33,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
 def _zones(screen: Screen) -> "Zones":
     from lakebed.app.zones import Zones
 
-    return Zones(screen.lake().pipelines)
+    return Zones(screen.lake.pipelines)
 
 
 _LS = """
@@ -56,21 +56,14 @@ def ls(screen: Screen) -> None:
             (
                 str(zone.zone),
                 *(counted(zone.counts[state]) for state in numbers),
-                ", ".join(_readers(zone)),
+                ", ".join(zone_readers(zone)),
                 zone.spec.description,
             )
             for zone in found
         ]
         screen.table(("zone", *numbers, "read by", "description"), rows, right=numbers)
 
-    told = [
-        {"zone": str(zone.zone), **zone.counts, "read_by": _readers(zone), "description": zone.spec.description} for zone in found
-    ]
-    screen.show(told, text)
-
-
-def _readers(zone: "Zone") -> list[str]:
-    return sorted({str(table) for table, _ in zone.readers})
+    screen.show([zone_summary_json(zone) for zone in found], text)
 
 
 _SHOW = """
@@ -89,7 +82,7 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
         found = zones.look(zones.find(zone), watch=True)
 
     def text() -> None:
-        screen.say(bold(found.zone), f" read by {', '.join(_readers(found)) or 'no pipeline'}")
+        screen.say(bold(found.zone), f" read by {', '.join(zone_readers(found)) or 'no pipeline'}")
         if found.types:
             names = [f"{one.column} ({one.pattern})" if one.pattern else one.column for one in found.types]
             types = [(name, one.type, one.said_by) for name, one in zip(names, found.types, strict=True)]
@@ -100,14 +93,7 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
         else:
             screen.say("  no file")
 
-    told = {
-        "zone": str(found.zone),
-        "read_by": _readers(found),
-        "settings": found.spec.model_dump(mode="json", exclude_defaults=True),
-        "types": [asdict(column) for column in found.types],
-        "files": [asdict(file) for file in found.files],
-    }
-    screen.show(told, text)
+    screen.show(zone_json(found), text)
 
 
 def _said(file: "ZoneFile") -> str:
@@ -145,4 +131,4 @@ def put(
         for file in done:
             screen.say(f"put {file.path} ({sized(file.size)})")
 
-    screen.show(done, text)
+    screen.show(landed_json(done), text)

@@ -22,6 +22,10 @@ class LakebedError(Exception):
         head = f"{self.where}: {self.what}" if self.where else self.what
         return " ".join(part for part in (head, self.safe, self.next) if part)
 
+    def as_dict(self) -> dict[str, str]:
+        """The parts of the message by name, as run records and JSON have them."""
+        return {"kind": type(self).__name__, "what": self.what, "where": self.where, "safe": self.safe, "next": self.next}
+
 
 def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """The up to three known names most like `name`, compared without regard to case.

@@ -167,11 +167,11 @@ def _elsewhere(showing: Demo) -> None:
 def _look(showing: Demo) -> None:
     if showing.screen.as_json or showing.screen.quiet:
         return
-    there = Screen(lake_path=str(showing.lake.root))
-    showing.say("   $ lakebed ls")
-    ls.ls(there)
-    showing.say("   $ lakebed table history orders")
-    history.history(there, "bronze.orders")
+    with Screen(lake_path=str(showing.lake.root)) as screen:
+        showing.say("   $ lakebed ls")
+        ls.ls(screen)
+        showing.say("   $ lakebed table history orders")
+        history.history(screen, "bronze.orders")
 
 
 CHAPTERS: tuple[tuple[str, Callable[[Demo], None]], ...] = (

@@ -4,13 +4,12 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakebed.cli.output.marks import Marked, description
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, shortened
-from lakebed.ports import id_text
+from lakebed.presentation.run import run_label, run_seconds
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from lakebed.app.pipelines import BuildListener
     from lakebed.errors import LakebedError
     from lakebed.names import TableName
-    from lakebed.ports import InputPin, RunRecord, Verdict
+    from lakebed.ports import RunRecord, Verdict
 
 _COLOURS = {
     "OK": "green",
@@ -32,19 +31,10 @@ _COLOURS = {
 _ROWS, _LONGEST = 3, 160  # bad rows under a line, and characters of each on a terminal
 
 
-def label(record: "RunRecord") -> str:
-    """OK, WARN where a gate only warned or files were set aside, ERROR, SKIP, or NOOP where there was nothing to do."""
-    if record.state != "success":
-        return {"failed": "ERROR", "skipped": "SKIP", "running": "RUN"}[record.state]
-    if record.message and not record.phases:
-        return "NOOP"
-    return "WARN" if record.set_aside or not all(verdict.passed for verdict in record.verdicts) else "OK"
-
-
 def details(record: "RunRecord") -> str:
     """`draft: incremental, 12 rows, 2 gates passed in 4.1 s`."""
-    if label(record) in {"SKIP", "NOOP"}:
-        return f"{ran(record)}: {record.message}" if label(record) == "NOOP" else record.message
+    if run_label(record) in {"SKIP", "NOOP"}:
+        return f"{ran(record)}: {record.message}" if run_label(record) == "NOOP" else record.message
     parts = [record.strategy] if record.strategy else []
     if record.message:
         parts.append(record.message)
@@ -58,18 +48,12 @@ def details(record: "RunRecord") -> str:
         parts.append(f"{amount(passed, 'gate')} passed" if all_passed else f"{passed} of {len(record.verdicts)} gates passed")
     if record.attempt > 1:
         parts.append(f"attempt {record.attempt}")
-    return f"{': '.join(filter(None, (ran(record), ', '.join(parts))))} in {seconds(record):.1f} s"
+    return f"{': '.join(filter(None, (ran(record), ', '.join(parts))))} in {run_seconds(record):.1f} s"
 
 
 def ran(record: "RunRecord") -> str:
     """`release 3`, or `draft`."""
     return "draft" if record.version is None else f"release {record.version}"
-
-
-def seconds(record: "RunRecord") -> float:
-    from lakebed.pipelines.lineage.artifacts import elapsed
-
-    return elapsed(record)
 
 
 def amount(number: int, noun: str) -> str:
@@ -103,17 +87,6 @@ def bad_rows(verdict: "Verdict", *, limit: int = _ROWS, longest: int | None = No
         yield f"  … and {counted(verdict.bad_rows - limit)} more"
     if verdict.remediation:
         yield f"  {verdict.remediation}"
-
-
-def facts(record: "RunRecord") -> dict[str, Any]:
-    """A record as JSON shows it: tables by their names."""
-    told = {"table": str(record.table), "inputs": list(map(pin_facts, record.inputs)), "seconds": round(seconds(record), 3)}
-    return asdict(record) | told | {"base": id_text(record.base), "snapshot": id_text(record.snapshot)}
-
-
-def pin_facts(pin: "InputPin") -> dict[str, Any]:
-    """What was read, as JSON shows it."""
-    return {"table": str(pin.table), "snapshot": id_text(pin.snapshot)}
 
 
 def summary(labels: Sequence[str], took: float) -> str:
@@ -178,7 +151,7 @@ class Showing:
         with self._lock:
             if str(record.table) in self._running:
                 self._running.remove(str(record.table))
-            self.line(label(record), str(record.table), details(record), trouble(record, longest=self.longest))
+            self.line(run_label(record), str(record.table), details(record), trouble(record, longest=self.longest))
 
     def _wait(self, _: "TableName", held: "LakebedError") -> None:
         with self._lock:

@@ -2,15 +2,15 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, is_dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakebed.cli.output.marks import Marked, description, plain, shown
+from lakebed.cli.output.marks import Marked, plain, shown
 from lakebed.errors import LakebedError
+from lakebed.presentation.error import error_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,6 +26,7 @@ class Screen:
     as_json: bool = False
     quiet: bool = False
     debug: bool = False
+    _opened: ExitStack = field(default_factory=ExitStack, init=False, repr=False, compare=False)
 
     @cached_property
     def console(self) -> "Console":
@@ -35,11 +36,18 @@ class Screen:
     def errors(self) -> "Console":
         return _console(sys.stderr)
 
+    @cached_property
     def lake(self) -> "Lake":
-        """The lake that was asked for."""
+        """The lake that the command is about: opened when first used, closed when the command ends."""
         from lakebed.app import open_lake
 
-        return open_lake(self.lake_path, report=self.progress)
+        return self._opened.enter_context(open_lake(self.lake_path, report=self.progress))
+
+    def __enter__(self) -> "Screen":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
 
     def progress(self, line: str) -> None:
         """Say what takes long, beside the result."""
@@ -55,21 +63,10 @@ class Screen:
         else:
             yield
 
-    @contextmanager
-    def bar(self, doing: str) -> Iterator[Callable[[int, int], None]]:
-        """A bar to be told how many of how many tasks are done; on a terminal only."""
-        from rich.progress import BarColumn, Progress, TimeRemainingColumn
-
-        hidden = not self.errors.is_terminal or self.quiet or self.as_json
-        columns = (description(), BarColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self.errors, transient=True, disable=hidden) as progress:
-            task = progress.add_task(plain(doing), total=None)
-            yield lambda done, total: progress.update(task, completed=done, total=total)
-
     def show(self, data: Any, text: Callable[[], None]) -> None:
         """The result: as JSON if asked, else as `text` prints it; with --quiet only JSON is printed."""
         if self.as_json:
-            sys.stdout.write(json.dumps(data, default=_as_json, ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(data, ensure_ascii=False) + "\n")
         elif not self.quiet:
             text()
 
@@ -91,14 +88,7 @@ class Screen:
     def refuse(self, error: LakebedError) -> None:
         """The one place that turns an error into output."""
         if self.as_json:
-            facts = {
-                "kind": type(error).__name__,
-                "what": error.what,
-                "where": error.where,
-                "safe": error.safe,
-                "next": error.next,
-            }
-            sys.stderr.write(json.dumps({"error": facts | {"retryable": error.retryable}}, ensure_ascii=False) + "\n")
+            sys.stderr.write(json.dumps(error_json(error), ensure_ascii=False) + "\n")
             return
         where = f"{error.where}: " if error.where else ""
         _print(self.errors, Marked("error:", "bold red"), f" {where}{error.what}")
@@ -119,13 +109,3 @@ def _print(console: "Console", *parts: str | Marked) -> None:
         console.print(shown(*parts), soft_wrap=True)
     else:
         console.file.write("".join(map(plain, parts)) + "\n")  # as it is: a console would turn tabs to spaces
-
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    return str(value)

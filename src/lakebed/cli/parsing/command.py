@@ -12,8 +12,6 @@ import typer
 from lakebed.cli.output.screen import Screen
 from lakebed.errors import LakebedError
 
-INTERNAL = 2
-
 LakeOption = Annotated[
     str | None, typer.Option("--lake", metavar="PATH", help="The lake: a folder or s3:// address. Also by LAKEBED_LAKE.")
 ]
@@ -61,7 +59,8 @@ def _screen(above: Screen, given: dict[str, Any]) -> Screen:
 
 def _guarded(screen: Screen, work: Callable[[], None]) -> None:
     try:
-        work()
+        with screen:
+            work()
     except LakebedError as error:
         _end(screen, error)
     except (KeyboardInterrupt, typer.Exit, typer.Abort):

@@ -1,7 +1,6 @@
 """Commands about drafts: pipeline ls, save, drafts, restore, delete."""
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,10 +8,10 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import PipelineArgument
+from lakebed.presentation.pipeline import draft_json, pipeline_json, restored_draft_json, saved_draft_json
 
 if TYPE_CHECKING:
     from lakebed.app.releases import PipelineState
-    from lakebed.ports import Draft
 
 
 def add_to(noun: typer.Typer) -> None:
@@ -32,7 +31,7 @@ lakebed pipeline ls --json
 
 def ls(screen: Screen) -> None:
     """List pipelines: their newest release, whether the draft differs from it, and those that were deleted."""
-    found = screen.lake().pipelines.releases.ls()
+    found = screen.lake.pipelines.releases.ls()
 
     def text() -> None:
         if not found:
@@ -41,7 +40,7 @@ def ls(screen: Screen) -> None:
         rows = [(str(one.table), _said(one), str(one.version or ""), timed(one.released_at)) for one in found]
         screen.table(("pipeline", "draft", "release", "released (UTC)"), rows, right=("release",))
 
-    screen.show([_facts(one) for one in found], text)
+    screen.show([pipeline_json(one) for one in found], text)
 
 
 def _said(state: "PipelineState") -> str:
@@ -55,10 +54,6 @@ def _said(state: "PipelineState") -> str:
     return words[state.draft]
 
 
-def _facts(state: "PipelineState") -> dict[str, Any]:
-    return asdict(state) | {"table": str(state.table)}
-
-
 _SAVE = """
 lakebed pipeline save silver.orders
 """
@@ -66,13 +61,9 @@ lakebed pipeline save silver.orders
 
 def save(screen: Screen, name: PipelineArgument) -> None:
     """Save a draft as it is now. Running, releasing and restoring do that too."""
-    draft, is_new = screen.lake().pipelines.releases.save(name)
+    draft, is_new = screen.lake.pipelines.releases.save(name)
     said = f"{'saved' if is_new else 'saved before:'} draft {draft.digest[:12]} of {draft.table}"
-    screen.show(_draft_facts(draft) | {"new": is_new}, lambda: screen.say(said))
-
-
-def _draft_facts(draft: "Draft") -> dict[str, Any]:
-    return asdict(draft) | {"table": str(draft.table)}
+    screen.show(saved_draft_json(draft, is_new=is_new), lambda: screen.say(said))
 
 
 _DRAFTS = """
@@ -83,7 +74,7 @@ lakebed pipeline drafts orders --json
 
 def drafts(screen: Screen, name: PipelineArgument) -> None:
     """The saved drafts of a pipeline, newest first."""
-    found = screen.lake().pipelines.releases.drafts(name)
+    found = screen.lake.pipelines.releases.drafts(name)
 
     def text() -> None:
         if not found:
@@ -92,7 +83,7 @@ def drafts(screen: Screen, name: PipelineArgument) -> None:
         rows = [(one.digest[:12], timed(one.at), ", ".join(one.files)) for one in found]
         screen.table(("draft", "saved (UTC)", "files"), rows)
 
-    screen.show([_draft_facts(one) for one in found], text)
+    screen.show([draft_json(one) for one in found], text)
 
 
 _RESTORE = """
@@ -111,7 +102,7 @@ def restore(
     ] = None,
 ) -> None:
     """Write a version or a saved draft back as the draft. The present draft is saved before."""
-    which, done = screen.lake().pipelines.releases.restore(name, state)
+    which, done = screen.lake.pipelines.releases.restore(name, state)
 
     def text() -> None:
         for mark, paths in (("~", done.written), ("-", done.removed)):
@@ -122,7 +113,7 @@ def restore(
             f"restored {done.table} from {which}" if changed else f"the draft of {done.table} is as {which}: nothing to do"
         )
 
-    screen.show({"table": str(done.table), "from": which, "written": done.written, "removed": done.removed}, text)
+    screen.show(restored_draft_json(done, source=which), text)
 
 
 _DELETE = """
@@ -132,6 +123,6 @@ lakebed pipeline delete silver.orders
 
 def delete(screen: Screen, name: PipelineArgument) -> None:
     """Take a pipeline out of the lake: its draft is saved, releases are kept for a while, its table stays."""
-    state = screen.lake().pipelines.releases.delete(name)
+    state = screen.lake.pipelines.releases.delete(name)
     said = f"deleted {state.table}; its table stays; until {timed(state.purged_at)} UTC: lakebed pipeline restore {state.table}"
-    screen.show(_facts(state), lambda: screen.say(said))
+    screen.show(pipeline_json(state), lambda: screen.say(said))

@@ -1,7 +1,6 @@
 """Commands about one pipeline's versions: pipeline release, releases, diff, rollback."""
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,10 +9,10 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import PipelineArgument, VarsOption, variables
+from lakebed.presentation.pipeline import made_release_json, pipeline_diff_json, release_json
 
 if TYPE_CHECKING:
     from lakebed.pipelines.releases import FileChanges, ReleaseResult
-    from lakebed.ports import Release
 
 MessageOption = Annotated[str, typer.Option("-m", "--message", metavar="TEXT", help="Why.")]
 
@@ -34,7 +33,7 @@ lakebed pipeline release silver.orders --vars day=2026-10-01
 
 def release(screen: Screen, name: PipelineArgument, message: MessageOption = "", vars: VarsOption = None) -> None:
     """Check a draft and make it the next version, which --released runs. Nothing is made where nothing has changed."""
-    made = screen.lake().pipelines.releases.make(name, message=message, vars=variables(vars or ()))
+    made = screen.lake.pipelines.releases.make(name, message=message, vars=variables(vars or ()))
     _show_made(screen, made)
 
 
@@ -50,24 +49,13 @@ def _show_made(screen: Screen, made: "ReleaseResult") -> None:
         if made.dropped:
             screen.say(f"  dropped beyond max_versions: {', '.join(map(str, sorted(made.dropped)))}")
 
-    told = {"new": made.new, "dropped": sorted(made.dropped), "changes": changes_facts(made.changes)}
-    screen.show(release_facts(made.release) | told, text)
+    screen.show(made_release_json(made), text)
 
 
 def _in_short(changes: "FileChanges") -> list[str]:
     from lakebed.pipelines.releases import summary_lines
 
     return list(summary_lines(changes))
-
-
-def release_facts(release: "Release") -> dict[str, Any]:
-    """A version as JSON shows it."""
-    return asdict(release) | {"table": str(release.table)}
-
-
-def changes_facts(changes: "FileChanges") -> dict[str, Any]:
-    """What differs, as JSON shows it."""
-    return asdict(changes)
 
 
 _RELEASES = """
@@ -78,7 +66,7 @@ lakebed pipeline releases orders --json
 
 def releases(screen: Screen, name: PipelineArgument) -> None:
     """The versions of a pipeline that are kept, newest first."""
-    found = screen.lake().pipelines.releases.versions(name)
+    found = screen.lake.pipelines.releases.versions(name)
 
     def text() -> None:
         if not found:
@@ -90,7 +78,7 @@ def releases(screen: Screen, name: PipelineArgument) -> None:
         ]
         screen.table(("release", "at (UTC)", "who", "files", "digest", "message"), rows, right=("release", "files"))
 
-    screen.show([release_facts(one) for one in found], text)
+    screen.show([release_json(one) for one in found], text)
 
 
 _DIFF = """
@@ -107,15 +95,14 @@ def diff(
     other: Annotated[str, typer.Argument(metavar="[TO]", help="Likewise; the draft unless given.")] = "draft",
 ) -> None:
     """What differs between two states of a pipeline's files, as a unified diff."""
-    found = screen.lake().pipelines.releases.diff(name, one, other)
+    found = screen.lake.pipelines.releases.diff(name, one, other)
 
     def text() -> None:
         for line in found.changes.text.splitlines():
             screen.say(_coloured(line))
         screen.say(f"from {found.names[0]} to {found.names[1]}: {found.changes.summary}")
 
-    told = {"table": str(found.table), "from": found.names[0], "to": found.names[1]}
-    screen.show(told | changes_facts(found.changes), text)
+    screen.show(pipeline_diff_json(found), text)
 
 
 def _coloured(line: str) -> Marked:
@@ -136,4 +123,4 @@ def rollback(
     message: MessageOption = "",
 ) -> None:
     """Make a further version with the files of an earlier one. The draft is left as it is."""
-    _show_made(screen, screen.lake().pipelines.releases.roll_back(name, version, message=message))
+    _show_made(screen, screen.lake.pipelines.releases.roll_back(name, version, message=message))

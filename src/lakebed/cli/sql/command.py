@@ -33,14 +33,13 @@ def sql(
     """A shell for DuckDB's SQL over the lake's tables. Statements that are piped in are answered one by one."""
     from lakebed.cli.sql.shell import Shell, recite, talk
 
-    with screen.lake() as lake:
-        shell = Shell(screen, lake, mode="json" if screen.as_json else mode, at=at, namespace=namespace)
-        if not sys.stdin.isatty():
-            shell.timer = False
-            recite(shell, sys.stdin)
-            return
-        from lakebed.cli.sql.prompt import typed
-        from lakebed.settings import cache_folder
+    shell = Shell(screen, screen.lake, mode="json" if screen.as_json else mode, at=at, namespace=namespace)
+    if not sys.stdin.isatty():
+        shell.timer = False
+        recite(shell, sys.stdin)
+        return
+    from lakebed.cli.sql.prompt import typed
+    from lakebed.settings import cache_folder
 
-        screen.say(Marked("DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.", "dim"))
-        talk(shell, typed(shell, cache_folder(os.environ) / "sql_history"))
+    screen.say(Marked("DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.", "dim"))
+    talk(shell, typed(shell, cache_folder(os.environ) / "sql_history"))

@@ -1,6 +1,6 @@
 """The command `table describe`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -9,7 +9,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, sized, timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
-from lakebed.ports import id_text
+from lakebed.presentation.table import table_json, view_json
 
 if TYPE_CHECKING:
     from lakebed.names import TableName
@@ -29,28 +29,13 @@ lakebed table describe orders --json
 
 def describe(screen: Screen, name: TableArgument) -> None:
     """Columns, layout, refs and size of a table; columns and SQL of a view."""
-    lake = screen.lake()
+    lake = screen.lake
     table, view = lake.find_anything(name)
     if view:
         _view(screen, table, view)
         return
     metadata = lake.describe(name)
-    head = metadata.head()
-    facts: dict[str, Any] = {
-        "table": str(table),
-        "uuid": metadata.uuid,
-        "location": metadata.location,
-        "format_version": metadata.format_version,
-        "updated_at": metadata.updated_at,
-        "rows": head.rows if head else 0,
-        "files": head.count("total-data-files") if head else 0,
-        "bytes": head.count("total-files-size") if head else 0,
-        "partition_by": metadata.partition_by,
-        "sort_by": metadata.sort_by,
-        "columns": metadata.columns,
-        "refs": [{"name": ref.name, "snapshot": id_text(ref.snapshot), "kind": ref.kind} for ref in metadata.refs.values()],
-        "properties": metadata.properties,
-    }
+    facts = table_json(table, metadata)
 
     def text() -> None:
         screen.say(bold(table))
@@ -69,20 +54,10 @@ def describe(screen: Screen, name: TableArgument) -> None:
 
 
 def _view(screen: Screen, name: "TableName", view: "ViewMetadata") -> None:
-    facts: dict[str, Any] = {
-        "view": str(name),
-        "location": view.location,
-        "updated_at": view.updated_at,
-        "columns": view.columns,
-        "dialect": view.dialect,
-        "sql": view.sql,
-        "properties": view.properties,
-    }
-
     def text() -> None:
         screen.say(bold(name), " (view)")
         screen.say(f"  updated {timed(view.updated_at)} UTC · {view.location}")
         screen.table(("column", "type", "description"), [(column.name, column.type, column.doc) for column in view.columns])
         screen.say(view.sql)
 
-    screen.show(facts, text)
+    screen.show(view_json(name, view), text)

@@ -1,6 +1,5 @@
 """The command that compares two states of a table."""
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +9,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted, timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
-from lakebed.ports import id_text
+from lakebed.presentation.table import diff_json
 
 if TYPE_CHECKING:
     from lakebed.tables import ColumnFigures, Example
@@ -38,8 +37,8 @@ def diff(
     examples: Annotated[int, typer.Option("--examples", min=0, help="Rows to show of each kind.")] = 5,
 ) -> None:
     """Compare two states of a table: columns, rows added, removed and changed by key, each column in figures."""
-    with screen.lake() as lake, screen.waiting("comparing"):
-        found = lake.diff(name, before, after, keys=key, examples=examples)
+    with screen.waiting("comparing"):
+        found = screen.lake.diff(name, before, after, keys=key, examples=examples)
 
     def text() -> None:
         old, new = found.before, found.after
@@ -55,11 +54,7 @@ def diff(
             for row in rows:
                 screen.say(f"  {kind}: {_example(row)}")
 
-    from lakebed.query.results.export import plain
-
-    facts = {"before": id_text(found.before.id), "after": id_text(found.after.id), "keys": found.keys, "columns": found.columns}
-    shown = {kind: [plain(asdict(row)) for row in rows] for kind, rows in found.examples.items()}
-    screen.show(facts | {"rows": found.rows, "figures": [plain(asdict(one)) for one in found.figures], "examples": shown}, text)
+    screen.show(diff_json(found), text)
 
 
 def _figures(one: "ColumnFigures") -> list[tuple[str, str, str, str]]:

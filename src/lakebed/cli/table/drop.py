@@ -10,6 +10,7 @@ from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import dropped_tables
 from lakebed.cli.parsing.options import TableArgument
 from lakebed.names import ForeignName
+from lakebed.presentation.table import dropped_json, dropped_view_json, just_dropped_json, table_name_json
 
 
 def add_to(noun: typer.Typer) -> None:
@@ -27,8 +28,8 @@ lakebed table rename orders shop.silver.orders_old
 
 def rename(screen: Screen, name: TableArgument, to: Annotated[str, typer.Argument(help="namespace.layer.name")]) -> None:
     """Give a table another name. Its files and history stay; its pipeline, if it has one, would make a new table."""
-    table = screen.lake().rename(name, to)
-    screen.show({"table": str(table)}, lambda: screen.say(f"it is {table} now"))
+    table = screen.lake.rename(name, to)
+    screen.show(table_name_json(table), lambda: screen.say(f"it is {table} now"))
 
 
 _DROP = """
@@ -38,11 +39,11 @@ lakebed table drop orders_old
 
 def drop(screen: Screen, name: TableArgument) -> None:
     """Take a table or a view out of sight. A table's files stay for a while: `lakebed table restore` brings it back."""
-    lake = screen.lake()
+    lake = screen.lake
     found, view = lake.find_anything(name)
     if view and not isinstance(found, ForeignName):
         lake.table_work.drop_view(found)
-        screen.show({"view": str(found)}, lambda: screen.say(f"dropped the view {found}; its pipeline makes it again"))
+        screen.show(dropped_view_json(found), lambda: screen.say(f"dropped the view {found}; its pipeline makes it again"))
         return
     gone = lake.drop(name)
 
@@ -50,7 +51,7 @@ def drop(screen: Screen, name: TableArgument) -> None:
         screen.say(f"dropped {gone.table}")
         screen.say(f"bring it back with: lakebed table restore {gone.table}")
 
-    screen.show({"table": str(gone.table), "uuid": gone.uuid}, text)
+    screen.show(just_dropped_json(gone), text)
 
 
 _DROPPED = """
@@ -60,8 +61,8 @@ lakebed table dropped
 
 def dropped(screen: Screen) -> None:
     """Tables that were dropped and can be restored."""
-    known = screen.lake().table_work.dropped()
-    rows = [{"table": str(one.table), "uuid": one.uuid, "at": one.at} for one in known]
+    known = screen.lake.table_work.dropped()
+    rows = [dropped_json(one) for one in known]
 
     def text() -> None:
         if not rows:
@@ -86,5 +87,5 @@ def restore(
     to: Annotated[str | None, typer.Option("--to", metavar="TABLE", help="Another name: namespace.layer.name.")] = None,
 ) -> None:
     """Bring a dropped table back with all its rows and history."""
-    table = screen.lake().restore(name, to=to)
-    screen.show({"table": str(table)}, lambda: screen.say(f"{table} is back"))
+    table = screen.lake.restore(name, to=to)
+    screen.show(table_name_json(table), lambda: screen.say(f"{table} is back"))

@@ -8,7 +8,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import AtOption, TableArgument
 from lakebed.errors import UsageError
-from lakebed.ports import id_text
+from lakebed.presentation.table import clone_json, removed_ref_json, tag_json
 
 
 def add_to(noun: typer.Typer) -> None:
@@ -32,8 +32,8 @@ def tag(
     replace: Annotated[bool, typer.Option("--replace", help="Move a tag that is there.")] = False,
 ) -> None:
     """Give a state of a table a name; what has a name does not expire."""
-    snapshot = screen.lake().tag(name, tag, at=at, replace=replace)
-    screen.show({"tag": tag, "snapshot": id_text(snapshot.id)}, lambda: screen.say(f"{tag} is snapshot {snapshot.id}"))
+    snapshot = screen.lake.tag(name, tag, at=at, replace=replace)
+    screen.show(tag_json(tag, snapshot), lambda: screen.say(f"{tag} is snapshot {snapshot.id}"))
 
 
 _UNTAG = """
@@ -43,8 +43,8 @@ lakebed table untag orders before_migration
 
 def untag(screen: Screen, name: TableArgument, ref: Annotated[str, typer.Argument(help="A tag or branch.")]) -> None:
     """Remove a tag, or a branch made by hand; what only it kept may expire."""
-    screen.lake().table_work.remove_ref(name, ref)
-    screen.show({"removed": ref}, lambda: screen.say(f"{ref} is gone"))
+    screen.lake.table_work.remove_ref(name, ref)
+    screen.show(removed_ref_json(ref), lambda: screen.say(f"{ref} is gone"))
 
 
 _CLONE = """
@@ -64,9 +64,9 @@ def clone(
     """Begin a table, or a branch, with a state of another, for development: no file is copied, neither can hurt the other."""
     if (to is None) == (branch is None):
         raise UsageError("a clone is a new table or a branch.", next="Give a table's name, or --branch NAME.")
-    lake = screen.lake()
+    lake = screen.lake
     if branch:
         made = f"{lake.find(name)} branch {branch} at snapshot {lake.table_work.branch(name, branch, at=at).id}"
     else:
         made = str(lake.clone(name, to or "", at=at))
-    screen.show({"made": made}, lambda: screen.say(f"made {made}"))
+    screen.show(clone_json(made), lambda: screen.say(f"made {made}"))

@@ -1,6 +1,6 @@
 """The command `table rollback`."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,7 +8,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
-from lakebed.ports import id_text
+from lakebed.presentation.table import rollback_json
 
 if TYPE_CHECKING:
     from lakebed.tables import Rollback
@@ -36,25 +36,12 @@ def rollback(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """Make readers see an earlier state of a table again, with the columns it had. Nothing is lost: roll forward the same way."""
-    lake = screen.lake()
+    lake = screen.lake
     if dry_run:
         plan = lake.table_work.plan_rollback(name, to, requeue_files=requeue, hold_files=hold)
     else:
         plan = lake.rollback(name, to, requeue=requeue, hold=hold, wait=wait)
-    screen.show(_facts(plan, done=not dry_run), lambda: _told(screen, plan, dry_run))
-
-
-def _facts(plan: "Rollback", *, done: bool) -> dict[str, Any]:
-    return {
-        "table": str(plan.table),
-        "from": id_text(plan.base),
-        "to": id_text(plan.to.id),
-        "of": plan.to.at,
-        "undone": plan.undone,
-        "redone": plan.redone,
-        "requeued": [file.path for file in plan.files],
-        "done": done and not plan.changes_nothing,
-    }
+    screen.show(rollback_json(plan, done=not dry_run), lambda: _told(screen, plan, dry_run))
 
 
 def _told(screen: Screen, plan: "Rollback", dry_run: bool) -> None:

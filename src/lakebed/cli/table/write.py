@@ -9,7 +9,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.wording import counted
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_tables
-from lakebed.ports import id_text
+from lakebed.presentation.table import manual_change_json
 
 if TYPE_CHECKING:
     from lakebed.ports import RunRecord
@@ -36,8 +36,8 @@ def execute(
     no_gates: GatesOption = False,
 ) -> None:
     """Change a table by hand: under its lease, on a branch, published in one step once its pipeline's gates have passed."""
-    with screen.lake() as lake, screen.waiting("changing the table"):
-        record = lake.execute(statement, gates=not no_gates)
+    with screen.waiting("changing the table"):
+        record = screen.lake.execute(statement, gates=not no_gates)
     _told(screen, record)
 
 
@@ -66,18 +66,16 @@ def write(
     from lakebed.app.hand import read_rows
 
     rows = read_rows(file)
-    with screen.lake() as lake, screen.waiting("writing"):
-        record = lake.write(
+    with screen.waiting("writing"):
+        record = screen.lake.write(
             name, rows, mode=mode, key=key or (), order=order, on_schema_change=on_schema_change, gates=not no_gates
         )
     _told(screen, record)
 
 
 def _told(screen: Screen, record: "RunRecord") -> None:
-    facts = {"table": str(record.table), "run": record.run_id, "snapshot": id_text(record.snapshot), "rows": dict(record.rows)}
-
     def text() -> None:
         counts = " · ".join(f"{name} {counted(count)}" for name, count in record.rows.items())
         screen.say(f"{record.table}: {counts or record.message} (run {record.run_id[:16]})")
 
-    screen.show(facts, text)
+    screen.show(manual_change_json(record), text)

@@ -129,7 +129,7 @@ def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
     """Undo what readers could see, and write down what happened; what cannot be undone now, the next run of the table undoes."""
     run.log.error("%s", error)
     ended, verdicts = run.services.now(), tuple(run.verdicts)
-    run.record = replace(run.record, state="failed", snapshot=None, ended_at=ended, error=error_facts(error), verdicts=verdicts)
+    run.record = replace(run.record, state="failed", snapshot=None, ended_at=ended, error=error.as_dict(), verdicts=verdicts)
     try:
         undo_failed_run(run.record, run.services, lease=run.held.lease)
         run.services.records.write(run.record)
@@ -137,8 +137,3 @@ def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
     except LakebedError as trouble:  # in the books it is still running, and healed like one that died
         run.log.warning("not set back: %s", trouble)
     return run.record
-
-
-def error_facts(error: LakebedError) -> dict[str, str]:
-    """An error as a record keeps it."""
-    return {"kind": type(error).__name__, "what": error.what, "where": error.where, "safe": error.safe, "next": error.next}

@@ -22,7 +22,7 @@ from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.begin import begin, closing, error_facts
+from lakebed.pipelines.running.begin import begin, closing
 from lakebed.pipelines.running.failure import recording_failure
 from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.publishing import publication_records, publish_requests
@@ -174,7 +174,7 @@ def record_not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, r
         strategy=spec.strategy_name,
         release=spec.digest,
         version=spec.version,
-        error=error_facts(error),
+        error=error.as_dict(),
     )
     if build.options.stop.is_set():
         return record  # whoever interrupts a run that waits for its table leaves nothing behind

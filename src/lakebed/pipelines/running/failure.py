@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lakebed.errors import LakebedError, LeaseLost, NotPublished, OutcomeUnknown, RunFailed, Unavailable
 from lakebed.names import TableName, short_id
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.begin import error_facts, record_failure
+from lakebed.pipelines.running.begin import record_failure
 from lakebed.pipelines.running.run import finish
 from lakebed.tables import retry_on, settle_publications
 
@@ -84,7 +84,7 @@ def _finish(run: ActiveRun) -> None:
 def _leave_open(run: ActiveRun, doubt: OutcomeUnknown) -> None:
     """The record in the books is left alone: publishing has made it a success, or the next run closes it."""
     run.log.error("%s", doubt)
-    run.record = replace(run.record, state="failed", snapshot=None, ended_at=run.services.now(), error=error_facts(doubt))
+    run.record = replace(run.record, state="failed", snapshot=None, ended_at=run.services.now(), error=doubt.as_dict())
 
 
 def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:

@@ -10,7 +10,6 @@ from lakebed.errors import LakebedError, UnknownName, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.running.begin import error_facts
 from lakebed.pipelines.running.build import Build, attempt_until, hold_table
 from lakebed.pipelines.running.heal import heal
 from lakebed.ports import Event, Events, RunRecord
@@ -118,7 +117,7 @@ def alter_manually(build: Build, table: TableName, statement: ChangeStatement, e
             compute.execute(text)
         except LakebedError as error:
             error.what = statement.with_own_positions(error.what, table.spark, alias="")
-            services.records.write(replace(record, state="failed", ended_at=services.now(), error=error_facts(error)))
+            services.records.write(replace(record, state="failed", ended_at=services.now(), error=error.as_dict()))
             raise
         finally:
             compute.close()

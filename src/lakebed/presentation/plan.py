@@ -1,0 +1,26 @@
+"""Plans as JSON-ready values."""
+
+from typing import TYPE_CHECKING, Any
+
+from lakebed.presentation.run import pin_json
+from lakebed.presentation.values import json_ready
+
+if TYPE_CHECKING:
+    from lakebed.pipelines import RunPlan
+
+
+def plan_json(plan: "RunPlan") -> dict[str, Any]:
+    """What a run would do now."""
+    from lakebed.pipelines.planning.plan_text import plan_inputs, plan_strategy, step_text
+    from lakebed.pipelines.planning.steps import OpenZone, step_name
+
+    zones = [step for step in plan.steps if isinstance(step, OpenZone)]
+    files = [{"zone": str(step.zone), "pattern": step.pattern, "files": json_ready(step.files)} for step in zones]
+    return {
+        "table": str(plan.table),
+        "strategy": plan_strategy(plan),
+        "reason": plan.reason,
+        "inputs": [pin_json(pin) for pin in plan_inputs(plan)],
+        "files": files,
+        "steps": [{"step": step_name(step), "does": step_text(step)} for step in plan.steps],
+    }

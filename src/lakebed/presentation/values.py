@@ -1,0 +1,31 @@
+"""Any value as JSON has it."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+def json_ready(value: Any) -> Any:
+    """Mappings and dataclasses as dicts, sequences as lists, times in ISO 8601, whatever else JSON lacks as text."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case datetime():
+            return value.isoformat()
+        case Mapping():
+            return {key: json_ready(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [json_ready(inner) for inner in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return fields_of(value)
+    return str(value)
+
+
+def fields_of(instance: "DataclassInstance", **instead: Any) -> dict[str, Any]:
+    """A dataclass, field by field; `instead` replaces fields and adds others."""
+    own = {field.name: getattr(instance, field.name) for field in fields(instance)}
+    return {name: json_ready(value) for name, value in (own | instead).items()}
