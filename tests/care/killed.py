@@ -11,4 +11,4 @@ if __name__ == "__main__":
         told = CareListener(
             on_start=lambda step: print(step.action, flush=True), on_progress=lambda done, _: print(done, flush=True)
         )
-        lake.care(orphans=True, now=datetime.now(UTC) + timedelta(days=float(sys.argv[2])), onlooker=told)
+        lake.care(orphans=True, now=datetime.now(UTC) + timedelta(days=float(sys.argv[2])), listener=told)

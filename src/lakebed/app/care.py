@@ -9,6 +9,7 @@ from typing import Any
 from lakebed.app.stores import Stores
 from lakebed.app.zones import zone_folders
 from lakebed.care import CareListener, CareRequest, CareResult, CareServices, Reaping, ZoneRules, read_own_care, take_care
+from lakebed.care.observer import LakeObserver
 from lakebed.care.spec import action_named
 from lakebed.engines.files import open_files
 from lakebed.errors import BadName, FileMissing, LakebedError, UnknownName
@@ -61,12 +62,12 @@ class Care:
         only: Iterable[str] = (),
         orphans: bool = False,
         now: datetime | None = None,
-        onlooker: CareListener | None = None,
+        listener: CareListener | None = None,
     ) -> CareResult:
         """Do what is due: for the tables that fit, or for the whole lake."""
         wanted = self._tables(tuple(tables))
         request = CareRequest(wanted, tuple(map(action_named, only)), dry_run, orphans)
-        return take_care(self.tools(), request, now=now or datetime.now(UTC), onlooker=onlooker)
+        return take_care(self.tools(), request, now=now or datetime.now(UTC), listener=listener)
 
     def history(self, *, subject: str | None = None, limit: int = 50) -> tuple[CareEntry, ...]:
         """What care did, newest first."""
@@ -101,6 +102,7 @@ class Care:
             stores.records,
             stores.events,
             stores.reach,
+            LakeObserver(self._root, stores.files, stores.catalog, stores.reach),
             stores.care,
             self._tools().holder,
             compute=lambda run_id: self._tools().compute(run_id),

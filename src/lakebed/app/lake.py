@@ -313,13 +313,13 @@ class Lake(Reads):
         only: Sequence[str] = (),
         orphans: bool = False,
         now: datetime | None = None,
-        onlooker: "CareListener | None" = None,
+        listener: "CareListener | None" = None,
     ) -> "CareResult":
         """Do what is due: expire, rewrite, remove, purge; for these tables or patterns, or for the whole lake.
 
         `orphans` removes orphans, which are only reported otherwise; `now` is the time to judge ages by.
         """
-        return self.caring.take(tables, dry_run=dry_run, only=only, orphans=orphans, now=now, onlooker=onlooker)
+        return self.caring.take(tables, dry_run=dry_run, only=only, orphans=orphans, now=now, listener=listener)
 
     # -- engines
 

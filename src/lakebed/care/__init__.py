@@ -6,7 +6,7 @@ from lakebed.care.plan import plan_care
 from lakebed.care.run import take_care
 from lakebed.care.services import CareServices, Reaping, ZoneRules
 from lakebed.care.spec import ACTIONS, Action, CareRequest, action_named
-from lakebed.care.steps import Step
+from lakebed.care.steps import CareStep
 
 __all__ = [
     "ACTIONS",
@@ -15,9 +15,9 @@ __all__ = [
     "CareRequest",
     "CareResult",
     "CareServices",
+    "CareStep",
     "Done",
     "Reaping",
-    "Step",
     "ZoneRules",
     "action_named",
     "plan_care",

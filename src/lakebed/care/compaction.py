@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lakebed.care.outcome import Done
-from lakebed.care.removal.removal import OnProgress
 from lakebed.care.services import CareServices
 from lakebed.care.steps import CompactFiles, RewriteManifests
 from lakebed.errors import RunFailed
@@ -12,6 +11,7 @@ from lakebed.names import CATALOG, TableName, new_run_id, spark_identifier
 from lakebed.ports import Event, ReachableFile, Snapshot, TableMetadata
 from lakebed.settings import TableCare
 from lakebed.tables import HeldLease
+from lakebed.work import OnProgress
 
 SMALL = 0.75  # of the target, as Iceberg itself has it
 LEAST = 5  # files of one partition that are worth being made one, as Iceberg itself has it
@@ -89,25 +89,25 @@ def _named(table: TableName) -> str:
     return ".".join(map(spark_identifier, table.parts))
 
 
-def compact(step: CompactFiles | RewriteManifests, tools: CareServices, held: HeldLease, *, on_progress: OnProgress) -> Done:
+def compact(step: CompactFiles | RewriteManifests, services: CareServices, held: HeldLease, *, on_progress: OnProgress) -> Done:
     """Let Spark rewrite, and tell whoever follows the table."""
-    before = _head(step.table, tools)
+    before = _head(step.table, services)
     text = (
         rewrite_files(step.table, target=step.target, sort=step.sort, deletes=_has_deletes(before))
         if isinstance(step, CompactFiles)
         else (rewrite_manifests(step.table))
     )
-    session = tools.compute(new_run_id())
+    session = services.compute(new_run_id())
     try:
-        with tools.watch(on_progress):
+        with services.watch(on_progress):
             told = {key: int(value or 0) for key, value in session.rows(text, limit=1)[0].items()}
     finally:
         session.close()
     held.require()
-    after = _head(step.table, tools)
+    after = _head(step.table, services)
     if after and before and after.head() != before.head():
         _refuse_other_rows(before, after, step.table)
-        tools.events.append(Event("compacted", step.table, after.refs["main"].snapshot, {"action": step.action}))
+        services.events.append(Event("compacted", step.table, after.refs["main"].snapshot, {"action": step.action}))
     counts = {name.removesuffix("_count").replace("_", " "): told[name] for name in told if name.endswith("_count")}
     size = counts.pop("rewritten bytes", 0)
     return Done({name: count for name, count in counts.items() if count}, size)
@@ -118,8 +118,8 @@ def _has_deletes(metadata: TableMetadata | None) -> bool:
     return bool(head and head.count("total-delete-files"))
 
 
-def _head(table: TableName, tools: CareServices) -> TableMetadata | None:
-    return tools.catalog.metadata(tools.catalog.pointers([table]).values()).get(table)
+def _head(table: TableName, services: CareServices) -> TableMetadata | None:
+    return services.catalog.metadata(services.catalog.pointers([table]).values()).get(table)
 
 
 def _refuse_other_rows(before: TableMetadata, after: TableMetadata, table: TableName) -> None:

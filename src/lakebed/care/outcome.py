@@ -1,28 +1,31 @@
-"""What care came to."""
+"""How care ended: for each step, and in all."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lakebed.care.removal.removal import OnProgress
-from lakebed.care.steps import Step
-from lakebed.ports import CareEntry
+from lakebed.care.steps import CareStep
+from lakebed.ports import CareEntry, CareState
+from lakebed.work import Listener
+
+CareListener = Listener[CareStep, CareEntry]
 
 
 @dataclass(frozen=True)
 class Done:
-    """How much an action did, and what there is to say about it."""
+    """How much a step did, and what there is to say about it."""
 
     counts: Mapping[str, int]
     bytes: int = 0
     message: str = ""
+    state: CareState = "done"
 
 
 @dataclass(frozen=True)
 class CareResult:
-    """Every action and how it ended; a dry run only reports."""
+    """Every step and how it ended; a dry run only reports."""
 
     entries: tuple[CareEntry, ...]
-    steps: tuple[Step, ...] = field(default=(), repr=False)
+    steps: tuple[CareStep, ...] = field(default=(), repr=False)
 
     @property
     def ok(self) -> bool:
@@ -31,13 +34,3 @@ class CareResult:
     @property
     def exit_code(self) -> int:
         return 0 if self.ok else 1
-
-
-@dataclass(frozen=True)
-class CareListener:
-    """Who is told how care goes on."""
-
-    on_plan: Callable[[tuple[Step, ...]], None] = lambda _: None
-    on_start: Callable[[Step], None] = lambda _: None
-    on_progress: OnProgress = lambda _done, _total: None
-    on_end: Callable[[CareEntry], None] = lambda _: None

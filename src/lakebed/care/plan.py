@@ -6,41 +6,43 @@ from datetime import datetime, timedelta
 from lakebed.care.ages import expirable
 from lakebed.care.all_tables import Member
 from lakebed.care.compaction import plan_compaction
-from lakebed.care.removal.purges import ReapReleases, RemoveOrphans
 from lakebed.care.removal.purging import purge_events, purge_logs, purge_processed, purge_runs, purge_staging
 from lakebed.care.spec import ACTIONS, OF_TABLES, CareRequest
 from lakebed.care.steps import (
+    CareStep,
     CloseDeadRuns,
     DropLeftovers,
     ExpireSnapshots,
     FinishRemoval,
     LeaveAlone,
     PurgeDropped,
+    ReapReleases,
     Refuse,
     RemoveBranches,
-    Step,
+    RemoveOrphans,
 )
 from lakebed.care.survey import LakeSurvey
 from lakebed.names import TableName, run_of_branch, run_of_hidden
 from lakebed.settings import CareSettings, TableCare
+from lakebed.work import Plan
 
 
-def plan_care(seen: LakeSurvey, request: CareRequest, settings: CareSettings, *, now: datetime) -> tuple[Step, ...]:
-    """Everything that is due, or as much of it as was asked for."""
+def plan_care(seen: LakeSurvey, request: CareRequest, settings: CareSettings, *, now: datetime) -> Plan[CareStep]:
+    """Everything that is due, or as much of it as was asked for. Nothing is published, so all of it comes `after`."""
     steps = [step for step in _due(seen, request, settings, now) if request.wants(step.action)]
     if seen.stock.in_the_way:
         steps = _refused(steps, str(seen.stock.in_the_way))
-    return tuple(sorted(steps, key=lambda step: (ACTIONS.index(step.action), step.subject)))
+    return Plan(after=tuple(sorted(steps, key=lambda step: (ACTIONS.index(step.action), step.subject))))
 
 
-def _refused(steps: list[Step], why: str) -> list[Step]:
+def _refused(steps: list[CareStep], why: str) -> list[CareStep]:
     """Nothing is written to a table or removed while one points out of the lake: each such action is refused once."""
     kept = [step for step in steps if step.action not in OF_TABLES]
     refused = dict.fromkeys(step.action for step in steps if step.action in OF_TABLES)
     return [*kept, *(Refuse(refused=action, why=why) for action in refused)]
 
 
-def _due(seen: LakeSurvey, request: CareRequest, settings: CareSettings, now: datetime) -> Iterator[Step]:
+def _due(seen: LakeSurvey, request: CareRequest, settings: CareSettings, now: datetime) -> Iterator[CareStep]:
     tables = {table: member for table, member in seen.stock.tables.items() if request.means(table)}
     yield from (step for step in _dead_runs(seen) if request.means(step.table))
     yield from (step for table, member in tables.items() for step in _of_table(table, member, seen, now))
@@ -59,7 +61,7 @@ def _dead_runs(seen: LakeSurvey) -> Iterator[CloseDeadRuns]:
         yield CloseDeadRuns(table=table, runs=runs, why="they say they are running, and nobody has the table")
 
 
-def _of_table(table: TableName, member: Member, seen: LakeSurvey, now: datetime) -> Iterator[Step]:
+def _of_table(table: TableName, member: Member, seen: LakeSurvey, now: datetime) -> Iterator[CareStep]:
     if member.metadata is None:
         return
     if table.hidden:
@@ -115,13 +117,13 @@ def _dropped(seen: LakeSurvey, now: datetime) -> Iterator[PurgeDropped]:
                 yield PurgeDropped(table=gone.table, dropped=gone, why=f"dropped more than {days:g} days ago")
 
 
-def _runs(seen: LakeSurvey, now: datetime) -> Iterator[Step]:
+def _runs(seen: LakeSurvey, now: datetime) -> Iterator[CareStep]:
     for table, own in seen.runs_by_table.items():
         if table not in seen.unread:
             yield from purge_runs(table, own, seen.judged_runs.get(table, ()), seen.rules[table], now=now)
 
 
-def _orphans(seen: LakeSurvey, request: CareRequest, settings: CareSettings) -> Iterator[Step]:
+def _orphans(seen: LakeSurvey, request: CareRequest, settings: CareSettings) -> Iterator[CareStep]:
     if seen.orphans.refused:
         why = f"no orphan is removed while a table cannot be read: {seen.orphans.refused}"
         yield Refuse(refused="remove_orphans", why=why)
@@ -133,7 +135,7 @@ def _orphans(seen: LakeSurvey, request: CareRequest, settings: CareSettings) -> 
             yield RemoveOrphans(folder=folder, files=files, leases=leases, report=report, why=why)
 
 
-def _of_lake(seen: LakeSurvey, settings: CareSettings, now: datetime) -> Iterator[Step]:
+def _of_lake(seen: LakeSurvey, settings: CareSettings, now: datetime) -> Iterator[CareStep]:
     runs = {run.run_id: run for run in seen.runs}
     for zone, files in seen.zones:
         yield from purge_processed(zone, files, now=now)

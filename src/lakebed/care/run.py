@@ -1,10 +1,9 @@
-"""Carrying out what is due: each step under its lease, each written down, none stopping the others."""
+"""Carrying out what is due: each step under its lease, each recorded, none stopping the others."""
 
-import time
-from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import datetime
+from typing import assert_never
 
 from lakebed.care.compaction import compact
 from lakebed.care.outcome import CareListener, CareResult, Done
@@ -12,162 +11,158 @@ from lakebed.care.plan import plan_care
 from lakebed.care.removal.dropped import drop_leftovers, purge
 from lakebed.care.removal.expiry import expire, finish
 from lakebed.care.removal.orphans import purge_processed, remove_orphans
-from lakebed.care.removal.purges import (
+from lakebed.care.removal.records import remove_records
+from lakebed.care.services import CareServices
+from lakebed.care.spec import CareRequest
+from lakebed.care.steps import (
+    CareStep,
+    CloseDeadRuns,
+    CompactFiles,
+    DropLeftovers,
+    ExpireSnapshots,
+    FinishRemoval,
+    LeasedStep,
+    LeaveAlone,
+    PurgeDropped,
     PurgeEvents,
     PurgeFolders,
     PurgeLogs,
     PurgeProcessed,
     PurgeRuns,
     ReapReleases,
-    RemoveOrphans,
-)
-from lakebed.care.removal.removal import OnProgress, delete_files
-from lakebed.care.services import CareServices
-from lakebed.care.spec import CareRequest
-from lakebed.care.steps import (
-    CloseDeadRuns,
-    CompactFiles,
-    DropLeftovers,
-    ExpireSnapshots,
-    FinishRemoval,
-    LeaveAlone,
-    PurgeDropped,
     Refuse,
     RemoveBranches,
+    RemoveOrphans,
     RewriteManifests,
-    Step,
 )
 from lakebed.care.survey import LakeSurvey, look_around
 from lakebed.errors import LakebedError, LeaseHeld
 from lakebed.ports import Along, CareEntry, CareState, Event, RemoveRef
 from lakebed.tables import HeldLease, amend, settle_publications
+from lakebed.work import Ended, Executor
 
-_AT_ONCE = 500
 
-
-def take_care(tools: CareServices, request: CareRequest, *, now: datetime, onlooker: CareListener | None = None) -> CareResult:
+def take_care(services: CareServices, request: CareRequest, *, now: datetime, listener: CareListener | None = None) -> CareResult:
     """Look, decide, do. A dry run ends before the last."""
-    told = onlooker or CareListener()
-    seen = look_around(tools, request, now=now)
-    steps = plan_care(seen, request, tools.settings.care, now=now)
-    told.on_plan(steps)
-    work = _Work(tools, seen, now, told)
-    return CareResult(tuple(work.report(step) if request.dry_run else work.carry_out(step) for step in steps), steps)
+    listener = listener or CareListener()
+    survey = look_around(services, request, now=now)
+    plan = plan_care(survey, request, services.settings.care, now=now)
+    listener.on_plan(plan)
+    care = _Care(services, survey, now, listener)
+    carry_out = care.report if request.dry_run else care.executor.attempt
+    return CareResult(tuple(map(carry_out, plan.steps)), plan.steps)
 
 
-class _Work:
-    """One care, step by step."""
+@dataclass(frozen=True)
+class _Care:
+    """One care of a lake."""
 
-    def __init__(self, tools: CareServices, seen: LakeSurvey, now: datetime, told: CareListener) -> None:
-        self._tools, self._seen, self._now, self._told = tools, seen, now, told
+    services: CareServices
+    survey: LakeSurvey
+    now: datetime
+    listener: CareListener
 
-    def report(self, step: Step) -> CareEntry:
+    @property
+    def executor(self) -> Executor[CareStep, Done, CareEntry]:
+        return Executor(self.perform, self.record, listener=self.listener)
+
+    def report(self, step: CareStep) -> CareEntry:
         """The step as it would be done."""
-        entry = self._entry(step, "reported", Done(step.counts, step.size, step.why), 0.0)
-        self._told.on_end(entry)
+        entry = self._entry(step, _left(step, state="reported"), 0.0)
+        self.listener.on_end(step, entry)
         return entry
 
-    def carry_out(self, step: Step) -> CareEntry:
-        """Do it and write it down; whoever has the table is not disturbed, and a failure is the step's own."""
-        began = time.monotonic()
-        self._told.on_start(step)
-        state: CareState = "done"
-        try:
-            if isinstance(step, Refuse | LeaveAlone) or (isinstance(step, RemoveOrphans) and step.report):
-                state, done = self._left(step), Done(step.counts, step.size, step.why)
-            else:
-                done = self._do(step, self._told.on_progress)
-        except LeaseHeld as held:
-            state, done = "skipped", Done({}, message=held.what)
-        except LakebedError as error:
-            state, done = "failed", Done({}, message=str(error))
-        except Exception as error:  # whatever else an engine says: the other steps have nothing to do with it
-            state, done = "failed", Done({}, message=f"{type(error).__name__}: {error}")
-        entry = self._entry(step, state, done, time.monotonic() - began)
-        if state != "reported":  # nothing was done, and the next look finds it again
-            self._tools.log.write(entry)
-        self._told.on_end(entry)
+    def record(self, step: CareStep, ended: Ended[Done]) -> CareEntry:
+        """Write down how a step ended; one that only reports is found again by the next care."""
+        entry = self._entry(step, ended.result or _failed(ended.error), ended.seconds)
+        if entry.state != "reported":
+            self.services.log.write(entry)
         return entry
 
-    def _left(self, step: Step) -> CareState:
-        return "failed" if isinstance(step, Refuse) else "skipped" if isinstance(step, LeaveAlone) else "reported"
+    def _entry(self, step: CareStep, done: Done, seconds: float) -> CareEntry:
+        counts, rounded = dict(done.counts), round(seconds, 3)
+        return CareEntry(step.action, step.subject, done.state, self.now, counts, done.bytes, rounded, done.message)
 
-    def _entry(self, step: Step, state: CareState, done: Done, seconds: float) -> CareEntry:
-        return CareEntry(
-            step.action, step.subject, state, self._now, dict(done.counts), done.bytes, round(seconds, 3), done.message
-        )
-
-    def _do(self, step: Step, on_progress: OnProgress) -> Done:
+    def perform(self, step: CareStep) -> Done:
+        """Carry out one step; a table that somebody else works on is not disturbed."""
+        services, on_progress = self.services, self.listener.on_progress
         match step:
-            case PurgeFolders() | PurgeLogs() | PurgeEvents() | ReapReleases() | PurgeRuns():
-                return self._purge(step, on_progress)
+            case Refuse():
+                return _left(step, state="failed")
+            case LeaveAlone():
+                return _left(step, state="skipped")
+            case RemoveOrphans(report=True):
+                return _left(step, state="reported")
             case RemoveOrphans():
-                return remove_orphans(step, self._tools, on_progress=on_progress)
+                return remove_orphans(step, services, on_progress=on_progress)
             case PurgeProcessed():
-                return self._purge_processed(step, on_progress)
+                return self._purge_processed(step)
+            case PurgeFolders() | PurgeLogs() | PurgeEvents() | ReapReleases() | PurgeRuns():
+                return remove_records(step, services, now=self.now, on_progress=on_progress)
+            case (
+                CloseDeadRuns()
+                | RemoveBranches()
+                | DropLeftovers()
+                | FinishRemoval()
+                | ExpireSnapshots()
+                | PurgeDropped()
+                | CompactFiles()
+                | RewriteManifests()
+            ):
+                with services.holding(step.subject) as held:
+                    return self._perform_leased(step, held)
             case _:
-                with self._tools.holding(step.subject) as held:
-                    return self._do_held(step, held, on_progress)
+                assert_never(step)
 
-    def _do_held(self, step: Step, held: HeldLease, on_progress: OnProgress) -> Done:
-        tools = self._tools
+    def _perform_leased(self, step: LeasedStep, held: HeldLease) -> Done:
+        services, now, on_progress = self.services, self.now, self.listener.on_progress
         match step:
             case CloseDeadRuns(table=table):
-                return Done({"runs": tools.heal(table, held.require())})
+                return Done({"runs": services.heal(table, held.require())})
             case RemoveBranches():
                 return self._remove_branches(step, held)
             case DropLeftovers():
-                settle_publications(tools.catalog)
+                settle_publications(services.catalog)
                 held.require()
-                return drop_leftovers(step, tools)
+                return drop_leftovers(step, services)
             case FinishRemoval():
-                return finish(step, tools, on_progress=on_progress)
+                return finish(step, services, on_progress=on_progress)
             case ExpireSnapshots(table=table):
-                rules = self._seen.rules[table]
-                return expire(step, rules, tools, held, now=self._now, on_progress=on_progress)
+                rules = self.survey.rules[table]
+                return expire(step, rules, services, held, now=now, on_progress=on_progress)
             case PurgeDropped():
-                return purge(step, tools, now=self._now, on_progress=on_progress)
+                return purge(step, services, now=now, on_progress=on_progress)
             case CompactFiles() | RewriteManifests():
-                return compact(step, tools, held, on_progress=on_progress)
+                return compact(step, services, held, on_progress=on_progress)
             case _:
-                raise AssertionError(f"no way to do {step}")
+                assert_never(step)
 
     def _remove_branches(self, step: RemoveBranches, held: HeldLease) -> Done:
         events = tuple(Event("branch_removed", step.table, snapshot, {"ref": name}) for name, snapshot in step.branches.items())
         amendments = [RemoveRef(name) for name in step.branches]
-        amend(self._tools.catalog, step.table, amendments, leases=[held.require()], records=Along(events=events))
+        along = Along(events=events)
+        amend(self.services.catalog, step.table, amendments, leases=[held.require()], records=along)
         return Done(step.counts)
 
-    def _purge_processed(self, step: PurgeProcessed, on_progress: OnProgress) -> Done:
-        """A full refresh reads these files: while one goes on, they stay."""
+    def _purge_processed(self, step: PurgeProcessed) -> Done:
+        """A full refresh reads these files: while one is running, they stay."""
         with ExitStack() as leases:
             for table in sorted(step.readers):
-                leases.enter_context(self._tools.holding(str(table)))
-            return purge_processed(step, self._tools, on_progress=on_progress)
+                leases.enter_context(self.services.holding(str(table)))
+            return purge_processed(step, self.services, on_progress=self.listener.on_progress)
 
-    def _purge(self, step: Step, on_progress: OnProgress) -> Done:
-        tools = self._tools
-        match step:
-            case PurgeFolders(place=place, folders=folders):
-                for folder in folders:
-                    tools.staging[place].clear(folder)
-                return Done(step.counts, step.size)
-            case PurgeLogs(place=place, files=files):
-                count = delete_files(tools.logs[place], [file.path for file in files], on_progress=on_progress)
-                return Done({"files": count}, step.size)
-            case PurgeEvents(before=before):
-                return Done({"events": tools.events.delete(before=before), "entries": tools.log.delete(before=before)})
-            case PurgeRuns():
-                return Done(self._purge_runs(step))
-            case _:
-                reaped = tools.reap(self._now, False)
-                return Done({name: count for name, count in reaped.counts.items() if count}, reaped.bytes)
 
-    def _purge_runs(self, step: PurgeRuns) -> Mapping[str, int]:
-        records = self._tools.records
-        chunks = (step.runs[start : start + _AT_ONCE] for start in range(0, len(step.runs), _AT_ONCE))
-        gone = sum(records.delete_runs(chunk) for chunk in chunks)
-        for run_id in step.trim:
-            if record := records.run(run_id):
-                records.write(replace(record, verdicts=()))
-        return {name: count for name, count in (("runs", gone), ("verdicts", len(step.trim))) if count}
+def _left(step: CareStep, *, state: CareState) -> Done:
+    """A step that is not carried out: what there would be to do, and why."""
+    return Done(step.counts, step.size, step.why, state)
+
+
+def _failed(error: BaseException | None) -> Done:
+    """What a failed step is recorded as; a table that somebody else holds is skipped until the next care."""
+    match error:
+        case LeaseHeld():
+            return Done({}, message=error.what, state="skipped")
+        case LakebedError():
+            return Done({}, message=str(error), state="failed")
+        case _:  # whatever else an engine raises concerns no other step
+            return Done({}, message=f"{type(error).__name__}: {error}", state="failed")

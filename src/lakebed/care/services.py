@@ -4,19 +4,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 
-from lakebed.care.all_tables import Stock, Stocktaking
-from lakebed.care.removal.reachable import Look, Reachable
-from lakebed.care.removal.removal import OnProgress
+from lakebed.care.observer import LakeObserver
 from lakebed.errors import LakebedError
 from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import CareLog, Catalog, Compute, Events, Files, Lease, Leases, ReachableFiles, Records
 from lakebed.settings import Root, Settings, TableCare
 from lakebed.tables import HeldLease, hold_lease
-
-_LOOKS = 5  # runs make and remove hidden tables all the time
+from lakebed.work import OnProgress
 
 
 @dataclass(frozen=True)
@@ -53,6 +49,7 @@ class CareServices:
     records: Records
     events: Events
     reach: ReachableFiles
+    observer: LakeObserver
     log: CareLog
     holder: str
     compute: Callable[[str], Compute]  # a session of its own
@@ -63,33 +60,6 @@ class CareServices:
     logs: Mapping[str, Files] = field(default_factory=dict)  # places of logs
     staging: Mapping[str, Files] = field(default_factory=dict)  # places of payloads and scratch files
     watch: Callable[[OnProgress], AbstractContextManager[None]] = lambda _: nullcontext()  # how far Spark is
-
-    @cached_property
-    def reachable(self) -> Reachable:
-        return Reachable(self.files, self.reach)
-
-    @cached_property
-    def _stocktaking(self) -> Stocktaking:
-        return Stocktaking(self.catalog, self.files, self.root)
-
-    def take_stock(self) -> Stock:
-        """All tables, as of now."""
-        return self._stocktaking.take()
-
-    @cached_property
-    def first_look(self) -> Look:
-        """How it was when it was first asked in this care: enough to refuse by, not to remove by."""
-        return self.look()
-
-    def look(self) -> Look:
-        """All tables and what they reach, as of now. What went or moved on while it was followed is looked at again."""
-        found = self.reachable.look(self.take_stock())
-        for _ in range(_LOOKS):
-            again = self.take_stock() if found.refused else found.stock
-            if again.rows == found.stock.rows:
-                break
-            found = self.reachable.look(again)
-        return found
 
     @contextmanager
     def holding(self, name: str) -> Iterator[HeldLease]:

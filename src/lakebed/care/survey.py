@@ -63,67 +63,73 @@ class LakeSurvey:
         return by_table(self.runs)
 
 
-def look_around(tools: CareServices, request: CareRequest, *, now: datetime) -> LakeSurvey:
+def look_around(services: CareServices, request: CareRequest, *, now: datetime) -> LakeSurvey:
     """Everything that the asked actions are decided by."""
     lake_wide = request.tables is None
-    listed = list_warehouses(tools.files) if request.wants("remove_orphans") else ()
-    look = tools.look() if request.wants("remove_orphans") else Look(tools.take_stock())
+    listed = list_warehouses(services.files) if request.wants("remove_orphans") else ()
+    look = services.observer.look() if request.wants("remove_orphans") else Look(services.observer.take_stock())
     stock = look.stock
-    runs = tools.records.summaries()
-    rules, unread = _rules(tools, stock, runs)
-    zones = tools.zones() if lake_wide and request.wants("purge_processed") else ()
+    runs = services.records.summaries()
+    rules, unread = _rules(services, stock, runs)
+    zones = services.zones() if lake_wide and request.wants("purge_processed") else ()
     return LakeSurvey(
         stock,
         rules,
         unread,
         runs,
-        busy=_busy(tools, runs),
-        kept=tools.kept(),
-        released=_released(tools, rules, now=now),
-        removals=read_removals(tools.files),
-        heads=_heads(tools, stock, rules, request),
-        targets={table: _target(tools, table, stock) for table in stock.tables},
-        orphans=_orphans(tools, listed, look, runs, now=now) if request.wants("remove_orphans") else OrphanLook(),
-        zones=tuple((zone, tuple(tools.files.list(f"{zone.zone.folder}/{PROCESSED}"))) for zone in zones if zone.spec.auto_purge),
-        staging={place: staged_files(files) for place, files in tools.staging.items()} if lake_wide else {},
-        logs={place: log_files(files) for place, files in tools.logs.items()} if lake_wide else {},
-        judged_runs=_judged_runs(tools, rules, runs) if request.wants("purge_runs") else {},
-        oldest_event=_oldest(tools),
-        reaping=tools.reap(now, True) if lake_wide and request.wants("reap_releases") else Reaping(),
+        busy=_busy(services, runs),
+        kept=services.kept(),
+        released=_released(services, rules, now=now),
+        removals=read_removals(services.files),
+        heads=_heads(services, stock, rules, request),
+        targets={table: _target(services, table, stock) for table in stock.tables},
+        orphans=_orphans(services, listed, look, runs, now=now) if request.wants("remove_orphans") else OrphanLook(),
+        zones=tuple(
+            (zone, tuple(services.files.list(f"{zone.zone.folder}/{PROCESSED}"))) for zone in zones if zone.spec.auto_purge
+        ),
+        staging={place: staged_files(files) for place, files in services.staging.items()} if lake_wide else {},
+        logs={place: log_files(files) for place, files in services.logs.items()} if lake_wide else {},
+        judged_runs=_judged_runs(services, rules, runs) if request.wants("purge_runs") else {},
+        oldest_event=_oldest(services),
+        reaping=services.reap(now, True) if lake_wide and request.wants("reap_releases") else Reaping(),
     )
 
 
+def _processed(services: CareServices, zone: ZoneRules) -> tuple[FileInfo, ...]:
+    return tuple(services.files.list(f"{zone.zone.folder}/{PROCESSED}"))
+
+
 def _rules(
-    tools: CareServices, stock: Stock, runs: tuple[RunSummary, ...]
+    services: CareServices, stock: Stock, runs: tuple[RunSummary, ...]
 ) -> tuple[dict[TableName, TableCare], dict[TableName, str]]:
     """How each table is cared for; a pipeline that cannot be read may have had a longer retention, so its table is left."""
-    told = tools.own_care()
+    told = services.own_care()
     own = {table: said for table, said in told.items() if isinstance(said, TableCare)}
     unread = {table: str(said) for table, said in told.items() if isinstance(said, LakebedError)}
     names = {member.pointer.table for member in stock.members} | own.keys() | {run.table for run in runs}
-    return {table: tools.settings.care_for(table, own=own.get(table)) for table in names}, unread
+    return {table: services.settings.care_for(table, own=own.get(table)) for table in names}, unread
 
 
-def _busy(tools: CareServices, runs: tuple[RunSummary, ...]) -> frozenset[TableName]:
+def _busy(services: CareServices, runs: tuple[RunSummary, ...]) -> frozenset[TableName]:
     running = {run.table for run in runs if run.state == "running"}
-    return frozenset(table for table in running if tools.leases.holder(str(table)))
+    return frozenset(table for table in running if services.leases.holder(str(table)))
 
 
-def _released(tools: CareServices, rules: Mapping[TableName, TableCare], *, now: datetime) -> dict[int, datetime]:
+def _released(services: CareServices, rules: Mapping[TableName, TableCare], *, now: datetime) -> dict[int, datetime]:
     days = max((rule.snapshot_max_age_days for rule in rules.values()), default=SAFE_DAYS)
-    return let_go(tools.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
+    return let_go(services.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
 
 
-def _target(tools: CareServices, table: TableName, stock: Stock) -> int:
+def _target(services: CareServices, table: TableName, stock: Stock) -> int:
     metadata = stock.tables[table].metadata
     written = metadata.properties.get("write.target-file-size-bytes", "") if metadata else ""
     if written.isdigit():
         return int(written)
-    return int(tools.settings.write_for(table).target_file_size or 0)
+    return int(services.settings.write_for(table).target_file_size or 0)
 
 
 def _heads(
-    tools: CareServices, stock: Stock, rules: Mapping[TableName, TableCare], request: CareRequest
+    services: CareServices, stock: Stock, rules: Mapping[TableName, TableCare], request: CareRequest
 ) -> dict[TableName, HeadFiles]:
     found: dict[TableName, HeadFiles] = {}
     if not (request.wants("compact_files") or request.wants("rewrite_manifests")):
@@ -132,13 +138,13 @@ def _heads(
         if member.metadata and not table.hidden and request.means(table) and promising(member.metadata, rules[table]):
             head = member.metadata.refs["main"].snapshot
             with suppress(DamagedTable):  # fsck tells more of it; here it is only not worth a rewrite
-                files = tools.reach.files(member.pointer, snapshots=[head])
-                found[table] = judged(files, target=_target(tools, table, stock))
+                files = services.reach.files(member.pointer, snapshots=[head])
+                found[table] = judged(files, target=_target(services, table, stock))
     return found
 
 
 def _orphans(
-    tools: CareServices,
+    services: CareServices,
     listed: tuple[FileInfo, ...],
     look: Look,
     runs: tuple[RunSummary, ...],
@@ -148,13 +154,13 @@ def _orphans(
     if look.refused:
         return OrphanLook(refused=look.refused)
     stock = look.stock
-    found = find_orphans(listed, look.reached, stock.views, days=tools.settings.care.orphan_file_max_age_days, now=now)
+    found = find_orphans(listed, look.reached, stock.views, days=services.settings.care.orphan_file_max_age_days, now=now)
     owners = {run.run_id: run.table for run in runs}
     return OrphanLook(found, {folder: lease_names(folder, stock, owners.get) for folder in found})
 
 
 def _judged_runs(
-    tools: CareServices, rules: Mapping[TableName, TableCare], runs: tuple[RunSummary, ...]
+    services: CareServices, rules: Mapping[TableName, TableCare], runs: tuple[RunSummary, ...]
 ) -> dict[TableName, tuple[str, ...]]:
     """Only tables with more records than verdicts are kept of need their records read."""
     found = {}
@@ -162,7 +168,7 @@ def _judged_runs(
         rule, ended = rules[table], [run.run_id for run in own if run.state != "running"]
         if len(ended) > rule.verdicts_max_per_gate:
             beyond = set(ended[rule.verdicts_max_per_gate :])
-            records = tools.records.runs(table=table, limit=len(ended) + 1000)
+            records = services.records.runs(table=table, limit=len(ended) + 1000)
             found[table] = tuple(record.run_id for record in records if record.run_id in beyond and record.verdicts)
     return found
 
@@ -185,6 +191,6 @@ def by_table(runs: Iterable[RunSummary]) -> dict[TableName, list[RunSummary]]:
     return found
 
 
-def _oldest(tools: CareServices) -> datetime | None:
-    oldest = tools.events.since(limit=1)
+def _oldest(services: CareServices) -> datetime | None:
+    oldest = services.events.since(limit=1)
     return oldest[0].at if oldest else None

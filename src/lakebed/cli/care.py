@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from lakebed.app.care import CareView
-    from lakebed.care import CareListener, Step
+    from lakebed.care import CareListener, CareStep
     from lakebed.ports import CareEntry
 
 _SINGULAR = {"branches": "branch", "entries": "entry"}
@@ -64,7 +64,7 @@ def care(
 def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[str], orphans: bool) -> None:
     showing = _Showing(screen)
     with showing.live():
-        result = screen.lake.care(*tables, dry_run=dry_run, only=only, orphans=orphans, onlooker=showing.onlooker)
+        result = screen.lake.care(*tables, dry_run=dry_run, only=only, orphans=orphans, listener=showing.listener)
 
     def text() -> None:
         if not result.entries:
@@ -146,7 +146,7 @@ class _Showing:
         self._lock = threading.Lock()
 
     @property
-    def onlooker(self) -> "CareListener":
+    def listener(self) -> "CareListener":
         from lakebed.care import CareListener
 
         return CareListener(on_start=self._start, on_progress=self._progress, on_end=self._end)
@@ -170,7 +170,7 @@ class _Showing:
         with self._bar:
             yield
 
-    def _start(self, step: "Step") -> None:
+    def _start(self, step: "CareStep") -> None:
         if self._bar and self._task is not None:
             self._bar.reset(self._task, description=plain(f"{step.action} {step.subject}"), total=None)
 
@@ -178,7 +178,7 @@ class _Showing:
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=done, total=total)
 
-    def _end(self, entry: "CareEntry") -> None:
+    def _end(self, _: "CareStep", entry: "CareEntry") -> None:
         if self.screen.as_json or self.screen.quiet:
             return
         with self._lock:

@@ -33,26 +33,26 @@ class Inventory:
     bytes: int = 0
 
 
-def take_inventory(tools: FsckServices) -> Inventory:
+def take_inventory(services: FsckServices) -> Inventory:
     """List before pointers are read: a table that is made meanwhile is not taken for a folder without one."""
-    namespaces = [name for name in tools.files.folders() if name != DATA and not name.startswith((".", "_"))]
-    listed = (info for name in namespaces for info in tools.files.list(f"{name}/warehouse"))
+    namespaces = [name for name in services.files.folders() if name != DATA and not name.startswith((".", "_"))]
+    listed = (info for name in namespaces for info in services.files.list(f"{name}/warehouse"))
     return Inventory({info.path: info for info in listed})
 
 
-def walk_tables(tools: FsckServices, inventory: Inventory, pointers: Mapping[TableName, Pointer]) -> Iterator[Finding]:
+def walk_tables(services: FsckServices, inventory: Inventory, pointers: Mapping[TableName, Pointer]) -> Iterator[Finding]:
     """Follow every pointer. A table that was changed meanwhile is walked again: its old files may be gone rightly."""
     for number, (table, pointer) in enumerate(pointers.items()):
         if number % _TOLD_EVERY == 0:
-            tools.report(f"looking at table {number + 1:,} of {len(pointers):,}: {table}")
-        yield from _settled(tools, inventory, pointer)
+            services.report(f"looking at table {number + 1:,} of {len(pointers):,}: {table}")
+        yield from _settled(services, inventory, pointer)
 
 
-def _settled(tools: FsckServices, inventory: Inventory, pointer: Pointer) -> list[Finding]:
+def _settled(services: FsckServices, inventory: Inventory, pointer: Pointer) -> list[Finding]:
     findings: list[Finding] = []
     for _ in range(_TRIES):
-        findings = list(walk_table(tools, inventory, pointer))
-        now = tools.catalog.pointers([pointer.table]).get(pointer.table) if findings else pointer
+        findings = list(walk_table(services, inventory, pointer))
+        now = services.catalog.pointers([pointer.table]).get(pointer.table) if findings else pointer
         if now == pointer:
             break
         if now is None:
@@ -61,72 +61,72 @@ def _settled(tools: FsckServices, inventory: Inventory, pointer: Pointer) -> lis
     return findings
 
 
-def walk_table(tools: FsckServices, inventory: Inventory, pointer: Pointer, *, dropped: bool = False) -> Iterator[Finding]:
+def walk_table(services: FsckServices, inventory: Inventory, pointer: Pointer, *, dropped: bool = False) -> Iterator[Finding]:
     """One table's files against what is there."""
     table = str(pointer.table)
-    _place(tools, inventory, pointer)
-    for found in tools.inspection.walk(pointer):
+    _place(services, inventory, pointer)
+    for found in services.inspection.walk(pointer):
         if isinstance(found, DamagedFile):
-            if path := tools.root.relative(found.location):  # what is damaged is reached all the same
+            if path := services.root.relative(found.location):  # what is damaged is reached all the same
                 inventory.reached.setdefault(path, (table, ReachableFile(found.location, found.kind)))
             yield damage(table, found, dropped=dropped)
             continue
-        size = _size(tools, inventory, found)
+        size = _size(services, inventory, found)
         if size is None:
             yield missing(table, found, dropped=dropped)
         elif found.size is not None and found.size != size:
             yield wrong_size(table, found, size)
-        if path := tools.root.relative(found.location):
+        if path := services.root.relative(found.location):
             inventory.reached[path] = (table, found)
 
 
-def _size(tools: FsckServices, inventory: Inventory, reached: ReachableFile) -> int | None:
-    listed = inventory.files.get(tools.root.relative(reached.location) or "")
-    return listed.size if listed else tools.inspection.size(reached.location)  # made since, or elsewhere
+def _size(services: FsckServices, inventory: Inventory, reached: ReachableFile) -> int | None:
+    listed = inventory.files.get(services.root.relative(reached.location) or "")
+    return listed.size if listed else services.inspection.size(reached.location)  # made since, or elsewhere
 
 
-def _place(tools: FsckServices, inventory: Inventory, pointer: Pointer) -> None:
-    path = tools.root.relative(pointer.location)
+def _place(services: FsckServices, inventory: Inventory, pointer: Pointer) -> None:
+    path = services.root.relative(pointer.location)
     if path and "/metadata/" in path:
         inventory.places[path.rsplit("/metadata/", 1)[0]] = str(pointer.table)
 
 
-def read_some(tools: FsckServices, inventory: Inventory, *, sample: int | None) -> Iterator[Finding]:
+def read_some(services: FsckServices, inventory: Inventory, *, sample: int | None) -> Iterator[Finding]:
     """Read files whole: as many of data as of metadata. What they hold is remembered, and compared the next time."""
-    known = tools.audit.checksums()
+    known = services.audit.checksums()
     there = {path: reached for path, reached in inventory.reached.items() if path in inventory.files}
     chosen: list[str] = []
     for small in (True, False):
         paths = [path for path, (_, reached) in there.items() if (reached.kind in _SMALL) == small]
         chosen += to_read(paths, known, limit=sample)
     for start in range(0, len(chosen), _AT_ONCE):
-        tools.report(f"reading file {start + 1:,} of {len(chosen):,}")
-        judged = [_read(tools, inventory, path, known.get(path)) for path in chosen[start : start + _AT_ONCE]]
-        tools.audit.save_checksums([one for one in judged if isinstance(one, Checksum)])
+        services.report(f"reading file {start + 1:,} of {len(chosen):,}")
+        judged = [_read(services, inventory, path, known.get(path)) for path in chosen[start : start + _AT_ONCE]]
+        services.audit.save_checksums([one for one in judged if isinstance(one, Checksum)])
         yield from (one for one in judged if isinstance(one, Finding))
-    tools.audit.delete_checksums([path for path in known if path not in inventory.reached])
+    services.audit.delete_checksums([path for path in known if path not in inventory.reached])
 
 
-def _read(tools: FsckServices, inventory: Inventory, path: str, known: Checksum | None) -> Finding | Checksum | None:
+def _read(services: FsckServices, inventory: Inventory, path: str, known: Checksum | None) -> Finding | Checksum | None:
     """What is wrong with a file, or what is to be remembered of it; None if it was removed since it was listed."""
     table, reached = inventory.reached[path]
     try:
-        content = tools.inspection.content(reached)
+        content = services.inspection.content(reached)
     except FileMissing:
         return None
     inventory.read += 1
     inventory.bytes += content.size
     found = judge_content(table, reached.location, content, known)
-    return found or Checksum(path, content.sha256, content.size, tools.now())
+    return found or Checksum(path, content.sha256, content.size, services.now())
 
 
-def read_stored(tools: FsckServices) -> Iterator[Finding]:
+def read_stored(services: FsckServices) -> Iterator[Finding]:
     """Content of releases and drafts, each piece once."""
     found: dict[str, str | None] = {}
-    for stored in tools.stored:
+    for stored in services.stored:
         if stored.path not in found:
             try:
-                found[stored.path] = sha256(tools.files.read(stored.path)).hexdigest()
+                found[stored.path] = sha256(services.files.read(stored.path)).hexdigest()
             except FileMissing:
                 found[stored.path] = None
         yield from judge_stored(stored, found[stored.path])

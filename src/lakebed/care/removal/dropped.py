@@ -6,75 +6,76 @@ from datetime import datetime, timedelta
 from lakebed.care.all_tables import Member, Stock
 from lakebed.care.outcome import Done
 from lakebed.care.removal.expiry import refuse_unresolved, removal_of, remove, with_counts
-from lakebed.care.removal.removal import OnProgress, Removal, below, discard_removal, folder_of, write_removal
+from lakebed.care.removal.removal import Removal, below, discard_removal, folder_of, write_removal
 from lakebed.care.services import CareServices
 from lakebed.care.steps import DropLeftovers, PurgeDropped
 from lakebed.errors import PointerMoved
 from lakebed.ports import Event, FileInfo
 from lakebed.settings import SAFE_DAYS
 from lakebed.tables import USED_MARKER
+from lakebed.work import OnProgress
 
 
-def purge(step: PurgeDropped, tools: CareServices, *, now: datetime, on_progress: OnProgress) -> Done:
+def purge(step: PurgeDropped, services: CareServices, *, now: datetime, on_progress: OnProgress) -> Done:
     """The table can no longer be restored; then its files go."""
-    look = refuse_unresolved(tools.look())
+    look = refuse_unresolved(services.observer.look())
     member = next((one for one in look.stock.members if one.dropped == step.dropped), None)
     if member is None:
         return Done({}, message="it was restored, or purged by somebody else")
-    if why := look.refused or _needed(member, look.stock, tools):
+    if why := look.refused or _needed(member, look.stock, services):
         return Done({}, message=f"kept for now: {why}")
-    removal = _purging(member, look.stock, tools, now=now)
-    write_removal(tools.files, removal)
+    removal = _purging(member, look.stock, services, now=now)
+    write_removal(services.files, removal)
     try:
-        tools.catalog.delete_dropped(step.dropped)
+        services.catalog.delete_dropped(step.dropped)
     except PointerMoved:
-        discard_removal(tools.files, removal)
+        discard_removal(services.files, removal)
         return Done({}, message="it was restored, or purged by somebody else")
-    tools.events.append(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
-    return with_counts(remove(removal, tools, on_progress=on_progress), {"tables": 1})
+    services.events.append(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
+    return with_counts(remove(removal, services, on_progress=on_progress), {"tables": 1})
 
 
-def _needed(member: Member, stock: Stock, tools: CareServices) -> str:
+def _needed(member: Member, stock: Stock, services: CareServices) -> str:
     """Why a dropped table stays as it is. A catalog that removes files itself would take along what others need."""
-    if member.metadata and not tools.kept().isdisjoint(member.metadata.snapshots):
+    if member.metadata and not services.kept().isdisjoint(member.metadata.snapshots):
         return "somebody holds a snapshot"
     if member.metadata and member.metadata.keeps_files:
         return "its property gc.enabled says that its files are not its own"
-    other = tools.reachable.sharer(member, stock) if tools.catalog.owns_files else ""
+    other = services.observer.reachable.sharer(member, stock) if services.catalog.owns_files else ""
     return f"{other} needs files of it" if other else ""
 
 
-def _purging(member: Member, stock: Stock, tools: CareServices, *, now: datetime) -> Removal:
+def _purging(member: Member, stock: Stock, services: CareServices, *, now: datetime) -> Removal:
     """All that the table reaches, and what else lies in its folder for some time."""
     found: dict[str, int | None] = {}
-    for file in tools.reach.files(member.pointer):
-        found[tools.files.path_of(file.location) or ""] = file.size
-    for info in _left_behind(member, stock, tools):
+    for file in services.reach.files(member.pointer):
+        found[services.files.path_of(file.location) or ""] = file.size
+    for info in _left_behind(member, stock, services):
         if info.modified < now - timedelta(days=SAFE_DAYS):
             found[info.path] = info.size
-    return removal_of("dropped", member.pointer.table, member.uuid, found, tools)
+    return removal_of("dropped", member.pointer.table, member.uuid, found, services)
 
 
-def _left_behind(member: Member, stock: Stock, tools: CareServices) -> Iterator[FileInfo]:
+def _left_behind(member: Member, stock: Stock, services: CareServices) -> Iterator[FileInfo]:
     """What lies in a table's folder and in no other table's: there somebody may be writing whose lease we do not have."""
     folder = member.folder
     others = {one.folder for one in stock.members if one.folder and one.uuid != member.uuid} | stock.foreign_folders
     if not folder or below(f"{folder}/", others):
         return
-    for info in tools.files.list(folder):
+    for info in services.files.list(folder):
         inside = folder_of(info.path)
         if info.path != f"{folder}/{USED_MARKER}" and not below(info.path, others) and not inside.startswith(f"{folder}/"):
             yield info
 
 
-def drop_leftovers(step: DropLeftovers, tools: CareServices) -> Done:
+def drop_leftovers(step: DropLeftovers, services: CareServices) -> Done:
     """A hidden table and its whole folder, if nobody else has files there."""
-    look = refuse_unresolved(tools.look())
+    look = refuse_unresolved(services.observer.look())
     if (member := look.stock.tables.get(step.hidden)) is None:
         return Done({}, message="it is gone")
     if look.refused:
         return Done({}, message=f"kept for now: {look.refused}")
-    if other := tools.reachable.sharer(member, look.stock):
+    if other := services.observer.reachable.sharer(member, look.stock):
         return Done({}, message=f"{other} needs files of it")
-    tools.catalog.purge(step.hidden)
+    services.catalog.purge(step.hidden)
     return Done({"hidden tables": 1})

@@ -10,7 +10,6 @@ from lakebed.care.all_tables import Member, Stock
 from lakebed.care.outcome import Done
 from lakebed.care.removal.reachable import Look
 from lakebed.care.removal.removal import (
-    OnProgress,
     Removal,
     checksum_of,
     delete_files,
@@ -26,39 +25,40 @@ from lakebed.names import TableName
 from lakebed.ports import Along, Event, Pointer, RemoveSnapshots, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
 from lakebed.tables import USED_MARKER, HeldLease
+from lakebed.work import OnProgress
 
 ATTEMPTS = 5
 
 
-def released(tools: CareServices, *, now: datetime, days: float) -> dict[int, datetime]:
+def released(services: CareServices, *, now: datetime, days: float) -> dict[int, datetime]:
     """When refs let go of snapshots, as far back as it matters."""
-    return let_go(tools.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
+    return let_go(services.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
 
 
 def expire(
-    step: ExpireSnapshots, rules: TableCare, tools: CareServices, held: HeldLease, *, now: datetime, on_progress: OnProgress
+    step: ExpireSnapshots, rules: TableCare, services: CareServices, held: HeldLease, *, now: datetime, on_progress: OnProgress
 ) -> Done:
     """Looks again under the lease: what was pinned, tagged or held since the plan stays."""
-    refuse_unresolved(tools.first_look)
+    refuse_unresolved(services.observer.first_look)
     for attempt in range(ATTEMPTS):
-        pointer = tools.catalog.pointers([step.table]).get(step.table)
+        pointer = services.catalog.pointers([step.table]).get(step.table)
         if pointer is None:
             return Done({}, message="the table is gone")
-        metadata = tools.catalog.metadata([pointer])[step.table]
-        freed = released(tools, now=now, days=rules.snapshot_max_age_days)
-        ids = expirable(metadata, rules, kept=tools.kept(), released=freed, now=now)
+        metadata = services.catalog.metadata([pointer])[step.table]
+        freed = released(services, now=now, days=rules.snapshot_max_age_days)
+        ids = expirable(metadata, rules, kept=services.kept(), released=freed, now=now)
         if not ids:
             return Done({}, message="nothing may expire any more")
-        removal = _expiry(pointer, metadata, ids, tools, now=now)
-        write_removal(tools.files, removal)
+        removal = _expiry(pointer, metadata, ids, services, now=now)
+        write_removal(services.files, removal)
         try:
-            _forget_snapshots(pointer, metadata, ids, tools, held)
+            _forget_snapshots(pointer, metadata, ids, services, held)
         except PointerMoved:
-            discard_removal(tools.files, removal)
+            discard_removal(services.files, removal)
             if attempt == ATTEMPTS - 1:
                 raise
             continue
-        return with_counts(remove(removal, tools, on_progress=on_progress), {"snapshots": len(ids)})
+        return with_counts(remove(removal, services, on_progress=on_progress), {"snapshots": len(ids)})
     raise AssertionError("unreachable")
 
 
@@ -78,29 +78,29 @@ def with_counts(done: Done, counts: Mapping[str, int]) -> Done:
 
 
 def _forget_snapshots(
-    pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], tools: CareServices, held: HeldLease
+    pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], services: CareServices, held: HeldLease
 ) -> None:
     head = metadata.head()
     event = Event("expired", pointer.table, head.id if head else None, {"snapshots": ",".join(map(str, ids))})
-    tools.catalog.amend(
+    services.catalog.amend(
         pointer.table, [RemoveSnapshots(ids)], expected=pointer, leases=[held.require()], records=Along(events=(event,))
     )
 
 
-def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], tools: CareServices, *, now: datetime) -> Removal:
+def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], services: CareServices, *, now: datetime) -> Removal:
     """All that these snapshots reach, and older metadata files; which of it the table still needs is asked at the end."""
     found: dict[str, int | None] = {}
-    for file in tools.reach.files(pointer, snapshots=ids):
-        found[tools.files.path_of(file.location) or ""] = file.size
+    for file in services.reach.files(pointer, snapshots=ids):
+        found[services.files.path_of(file.location) or ""] = file.size
     for location in metadata.statistics:
-        found[tools.files.path_of(location) or ""] = None
-    found |= dict(_metadata_files(tools.files.path_of(metadata.location), tools, now=now))
-    return removal_of("expired", pointer.table, metadata.uuid, found, tools, snapshots=ids)
+        found[services.files.path_of(location) or ""] = None
+    found |= dict(_metadata_files(services.files.path_of(metadata.location), services, now=now))
+    return removal_of("expired", pointer.table, metadata.uuid, found, services, snapshots=ids)
 
 
-def _metadata_files(folder: str | None, tools: CareServices, *, now: datetime) -> Iterator[tuple[str, int]]:
+def _metadata_files(folder: str | None, services: CareServices, *, now: datetime) -> Iterator[tuple[str, int]]:
     """Metadata files that lie there for so long that no commit is still about to use them."""
-    for file in tools.files.list(f"{folder}/metadata") if folder else ():
+    for file in services.files.list(f"{folder}/metadata") if folder else ():
         if ".metadata.json" in file.path and file.modified < now - timedelta(days=SAFE_DAYS):
             yield file.path, file.size
 
@@ -110,53 +110,53 @@ def removal_of(
     table: TableName,
     uuid: str,
     found: Mapping[str, int | None],
-    tools: CareServices,
+    services: CareServices,
     *,
     snapshots: tuple[int, ...] = (),
 ) -> Removal:
     ours = {path: size for path, size in found.items() if removable(path)}
-    sizes = sized(tools.files, ours)
+    sizes = sized(services.files, ours)
     return Removal(uuid4().hex, kind, str(table), uuid, snapshots, sizes)
 
 
-def remove(removal: Removal, tools: CareServices, *, on_progress: OnProgress) -> Done:
+def remove(removal: Removal, services: CareServices, *, on_progress: OnProgress) -> Done:
     """Delete what no table of the catalog reaches now, whoever made it: files are shared in more ways than we know of.
 
     While one cannot be read, or somebody holds a snapshot that went, the files wait for the next care: whoever clones a
     snapshot holds it first, looks whether it is there, and gives it back when the clone is.
     """
-    if not tools.kept().isdisjoint(removal.snapshots):
+    if not services.kept().isdisjoint(removal.snapshots):
         return Done({"files": 0}, message="its files are kept for now: somebody holds a snapshot")
-    look = tools.look()
+    look = services.observer.look()
     if look.refused:
         return Done({"files": 0}, message=f"its files are kept for now: {look.refused}")
     doomed = look.unneeded(removal.files)
-    _mark(removal, doomed, look.stock, tools)
-    count = delete_files(tools.files, list(doomed), on_progress=on_progress)
-    if not tools.root.is_bucket:
-        delete_files(tools.files, [checksum_of(path) for path in doomed], on_progress=on_progress)
-    discard_removal(tools.files, removal)
+    _mark(removal, doomed, look.stock, services)
+    count = delete_files(services.files, list(doomed), on_progress=on_progress)
+    if not services.root.is_bucket:
+        delete_files(services.files, [checksum_of(path) for path in doomed], on_progress=on_progress)
+    discard_removal(services.files, removal)
     return Done({"files": count}, sum(doomed.values()))
 
 
-def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, tools: CareServices) -> None:
+def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, services: CareServices) -> None:
     """A dropped table's folder keeps a mark that it was used, or another table might come to lie in it."""
     if removal.kind != "dropped" or removal.name.hidden:
         return
     for folder in {path.rpartition("/metadata/")[0] for path in doomed if ".metadata.json" in path}:
         if folder not in stock.folders:
-            tools.files.write(f"{folder}/{USED_MARKER}", b"")
+            services.files.write(f"{folder}/{USED_MARKER}", b"")
 
 
-def finish(step: FinishRemoval, tools: CareServices, *, on_progress: OnProgress) -> Done:
+def finish(step: FinishRemoval, services: CareServices, *, on_progress: OnProgress) -> Done:
     """Do the rest of a removal whose process died; one that had not come to pass is forgotten."""
     removal = step.removal
-    same = [member for member in tools.take_stock().members if member.uuid == removal.uuid]
+    same = [member for member in services.observer.take_stock().members if member.uuid == removal.uuid]
     happened = not same if removal.kind == "dropped" else not any(_knows(member, removal) for member in same)
     if not happened:
-        discard_removal(tools.files, removal)
+        discard_removal(services.files, removal)
         return Done({}, message="it had not come to pass")
-    return remove(removal, tools, on_progress=on_progress)
+    return remove(removal, services, on_progress=on_progress)
 
 
 def _knows(member: Member, removal: Removal) -> bool:

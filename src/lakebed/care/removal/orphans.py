@@ -8,14 +8,15 @@ from datetime import datetime, timedelta
 
 from lakebed.care.all_tables import Stock
 from lakebed.care.outcome import Done
-from lakebed.care.removal.purges import PurgeProcessed, RemoveOrphans
-from lakebed.care.removal.removal import WAREHOUSE, OnProgress, belongs_to, below, delete_files, folder_of
+from lakebed.care.removal.removal import WAREHOUSE, belongs_to, below, delete_files, folder_of
 from lakebed.care.services import CareServices
+from lakebed.care.steps import PurgeProcessed, RemoveOrphans
 from lakebed.errors import BadName
 from lakebed.names import TableName, run_of_hidden
 from lakebed.ports import FileInfo, Files
 from lakebed.settings import DATA, SAFE_DAYS
 from lakebed.tables import USED_MARKER
+from lakebed.work import OnProgress
 
 _FRESH = re.compile(r"(.+)-[0-9a-f]{8}")
 _LEAD = re.compile(r"^~([0-9a-f]{2})")
@@ -71,31 +72,31 @@ def _plain(folder: str) -> str:
     return _LEAD.sub(lambda lead: chr(int(lead[1], 16)), folder)
 
 
-def remove_orphans(step: RemoveOrphans, tools: CareServices, *, on_progress: OnProgress) -> Done:
+def remove_orphans(step: RemoveOrphans, services: CareServices, *, on_progress: OnProgress) -> Done:
     """Under the leases of whoever might write there, asks once more what is reached."""
     with ExitStack() as leases:
         for name in step.leases:
-            leases.enter_context(tools.holding(name))
-        look = tools.look()
+            leases.enter_context(services.holding(name))
+        look = services.observer.look()
         if look.refused:
             return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
         doomed = look.unneeded({file.path: file.size for file in step.files})
-        _mark(step.folder, doomed, look.stock, tools)
-        return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
+        _mark(step.folder, doomed, look.stock, services)
+        return Done({"files": delete_files(services.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
 
 
-def purge_processed(step: PurgeProcessed, tools: CareServices, *, on_progress: OnProgress) -> Done:
+def purge_processed(step: PurgeProcessed, services: CareServices, *, on_progress: OnProgress) -> Done:
     """Delete landing files that had their time, save those that somebody made part of a table (`add_files`)."""
-    look = tools.look()
+    look = services.observer.look()
     if look.refused:
         return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
     doomed = look.unneeded({file.path: file.size for file in step.files})
-    return Done({"files": delete_files(tools.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
+    return Done({"files": delete_files(services.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
 
 
-def _mark(folder: str, doomed: Collection[str], stock: Stock, tools: CareServices) -> None:
+def _mark(folder: str, doomed: Collection[str], stock: Stock, services: CareServices) -> None:
     """A folder that becomes empty keeps a mark; one that only a single run could ever use needs none."""
     occupied = folder in stock.folders
     of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))
-    if not occupied and not of_run and all(file.path in doomed for file in tools.files.list(folder)):
-        tools.files.write(f"{folder}/{USED_MARKER}", b"")
+    if not occupied and not of_run and all(file.path in doomed for file in services.files.list(folder)):
+        services.files.write(f"{folder}/{USED_MARKER}", b"")

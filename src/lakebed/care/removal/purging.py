@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
-from lakebed.care.removal.purges import PurgeEvents, PurgeFolders, PurgeLogs, PurgeProcessed, PurgeRuns
 from lakebed.care.services import ZoneRules
+from lakebed.care.steps import PurgeEvents, PurgeFolders, PurgeLogs, PurgeProcessed, PurgeRuns
 from lakebed.care.survey import LakeSurvey
 from lakebed.landing.plan import PROCESSED
 from lakebed.names import TableName

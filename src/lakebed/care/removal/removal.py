@@ -1,7 +1,7 @@
 """Removing files so that nothing is lost on the way: what is to go is written down first, and asked about again at last."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -11,11 +11,11 @@ from lakebed.errors import FileMissing
 from lakebed.names import TableName
 from lakebed.ports import Files
 from lakebed.settings import DATA
+from lakebed.work import OnProgress
 
 FOLDER = f"{DATA}/care/removals"
 WAREHOUSE = "warehouse"
 _AT_ONCE = 16
-OnProgress = Callable[[int, int], None]
 _OTHERS = ("landing", "pipelines")  # a table may have taken up such a file; it is not the table's to remove
 
 

@@ -1,4 +1,4 @@
-"""Steps that remove what lies about: files that no table reaches, and what had its time."""
+"""Steps that remove files, folders and records that nobody needs any more."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import ClassVar
 
 from lakebed.care.spec import Action
-from lakebed.care.steps import Step
+from lakebed.care.steps.base import BaseCareStep
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import FileInfo
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilesStep(Step):
-    """Files that go."""
+class FilesStep(BaseCareStep):
+    """Files to be removed."""
 
     files: tuple[FileInfo, ...]
 
@@ -28,7 +28,7 @@ class FilesStep(Step):
 
 @dataclass(frozen=True, kw_only=True)
 class RemoveOrphans(FilesStep):
-    """Files of one folder that no table reaches. `report` them only, unless care was told to remove them."""
+    """Files of one folder that no table reaches; `report` lists them without removing them."""
 
     action: ClassVar[Action] = "remove_orphans"
     folder: str
@@ -66,8 +66,8 @@ class PurgeLogs(FilesStep):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PurgeFolders(Step):
-    """Staged payloads and scratch folders that nobody works with any more."""
+class PurgeFolders(BaseCareStep):
+    """Staged payloads and scratch folders that nobody uses any more."""
 
     action: ClassVar[Action] = "purge_staging"
     place: str
@@ -88,8 +88,8 @@ class PurgeFolders(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PurgeRuns(Step):
-    """Records of runs that are too many or too old; those in `trim` only lose their verdicts."""
+class PurgeRuns(BaseCareStep):
+    """Records of runs beyond their number or age; those in `trim` lose only their verdicts."""
 
     action: ClassVar[Action] = "purge_runs"
     table: TableName
@@ -102,16 +102,16 @@ class PurgeRuns(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PurgeEvents(Step):
-    """What happened, and what care did, before a time."""
+class PurgeEvents(BaseCareStep):
+    """Events and entries of care from before a time."""
 
     action: ClassVar[Action] = "purge_events"
     before: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReapReleases(Step):
-    """Drafts, deleted pipelines and content that had their time."""
+class ReapReleases(BaseCareStep):
+    """Drafts, deleted pipelines and stored content past their retention."""
 
     action: ClassVar[Action] = "reap_releases"
     found: Mapping[str, int] = field(default_factory=dict)

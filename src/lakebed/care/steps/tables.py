@@ -1,4 +1,4 @@
-"""What care will do, as frozen steps. Each says what it is about, how much of it there is, and why it is due."""
+"""What care does to one table, and what it leaves undone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,37 +6,14 @@ from typing import ClassVar
 
 from lakebed.care.removal.removal import Removal
 from lakebed.care.spec import Action
+from lakebed.care.steps.base import BaseCareStep
 from lakebed.names import TableName
 from lakebed.ports import DroppedTable
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
-    """One thing to be done, for a table or for the lake."""
-
-    table: TableName | None = None
-    why: str = ""
-
-    @property
-    def action(self) -> Action:
-        raise NotImplementedError
-
-    @property
-    def subject(self) -> str:
-        return str(self.table) if self.table else "lake"
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        return {}
-
-    @property
-    def size(self) -> int:
-        return 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class CloseDeadRuns(Step):
-    """Runs that say they are running, and whose table nobody holds."""
+class CloseDeadRuns(BaseCareStep):
+    """Runs that are recorded as running, although nobody holds their table's lease."""
 
     action: ClassVar[Action] = "close_dead_runs"
     table: TableName
@@ -48,8 +25,8 @@ class CloseDeadRuns(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RemoveBranches(Step):
-    """Branches of runs that ended some time ago, with the snapshots they stand at."""
+class RemoveBranches(BaseCareStep):
+    """Branches of runs that ended some time ago, and the snapshots they point at."""
 
     action: ClassVar[Action] = "remove_branches"
     table: TableName
@@ -61,8 +38,8 @@ class RemoveBranches(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DropLeftovers(Step):
-    """A hidden table of a run that ended; `table` is the one whose lease the run had."""
+class DropLeftovers(BaseCareStep):
+    """A hidden table of a run that ended; `table` is the one whose lease the run held."""
 
     action: ClassVar[Action] = "drop_leftovers"
     table: TableName
@@ -74,8 +51,8 @@ class DropLeftovers(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinishRemoval(Step):
-    """A removal of files that an earlier care began."""
+class FinishRemoval(BaseCareStep):
+    """A removal of files that an earlier care did not complete."""
 
     action: ClassVar[Action] = "finish_removal"
     table: TableName
@@ -91,8 +68,8 @@ class FinishRemoval(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExpireSnapshots(Step):
-    """Snapshots that were superseded long enough ago, and that nobody needs."""
+class ExpireSnapshots(BaseCareStep):
+    """Snapshots that were superseded long enough ago and that nobody needs."""
 
     action: ClassVar[Action] = "expire_snapshots"
     table: TableName
@@ -104,8 +81,8 @@ class ExpireSnapshots(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompactFiles(Step):
-    """Small data files, to be written anew as fewer large ones; in the table's order if it has one."""
+class CompactFiles(BaseCareStep):
+    """Small data files, to be rewritten as fewer large ones, in the table's sort order if it has one."""
 
     action: ClassVar[Action] = "compact_files"
     table: TableName
@@ -124,8 +101,8 @@ class CompactFiles(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RewriteManifests(Step):
-    """Many small manifests, to be written anew as few."""
+class RewriteManifests(BaseCareStep):
+    """Many small manifests, to be rewritten as a few."""
 
     action: ClassVar[Action] = "rewrite_manifests"
     table: TableName
@@ -137,8 +114,8 @@ class RewriteManifests(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PurgeDropped(Step):
-    """A dropped table that can be restored no more."""
+class PurgeDropped(BaseCareStep):
+    """A dropped table that has passed its time to be restored."""
 
     action: ClassVar[Action] = "purge_dropped"
     table: TableName
@@ -150,8 +127,8 @@ class PurgeDropped(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refuse(Step):
-    """An action that is not done for any table: it is not known what some of them need."""
+class Refuse(BaseCareStep):
+    """An action refused for all tables, because it is unknown what some of them need."""
 
     refused: Action
 
@@ -161,8 +138,8 @@ class Refuse(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeaveAlone(Step):
-    """A table whose own word about its care cannot be read."""
+class LeaveAlone(BaseCareStep):
+    """A table whose own settings for care cannot be read."""
 
     action: ClassVar[Action] = "expire_snapshots"
     table: TableName

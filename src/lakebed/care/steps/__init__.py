@@ -1,0 +1,50 @@
+"""What care does, as frozen steps."""
+
+from lakebed.care.steps.base import BaseCareStep
+from lakebed.care.steps.files import (
+    PurgeEvents,
+    PurgeFolders,
+    PurgeLogs,
+    PurgeProcessed,
+    PurgeRuns,
+    ReapReleases,
+    RemoveOrphans,
+)
+from lakebed.care.steps.kinds import CareStep, LeasedStep, PurgeStep, UndoneStep
+from lakebed.care.steps.tables import (
+    CloseDeadRuns,
+    CompactFiles,
+    DropLeftovers,
+    ExpireSnapshots,
+    FinishRemoval,
+    LeaveAlone,
+    PurgeDropped,
+    Refuse,
+    RemoveBranches,
+    RewriteManifests,
+)
+
+__all__ = [
+    "BaseCareStep",
+    "CareStep",
+    "CloseDeadRuns",
+    "CompactFiles",
+    "DropLeftovers",
+    "ExpireSnapshots",
+    "FinishRemoval",
+    "LeasedStep",
+    "LeaveAlone",
+    "PurgeDropped",
+    "PurgeEvents",
+    "PurgeFolders",
+    "PurgeLogs",
+    "PurgeProcessed",
+    "PurgeRuns",
+    "PurgeStep",
+    "ReapReleases",
+    "Refuse",
+    "RemoveBranches",
+    "RemoveOrphans",
+    "RewriteManifests",
+    "UndoneStep",
+]
