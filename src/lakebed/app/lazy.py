@@ -1,16 +1,15 @@
 """A table to be read later, by any frame library: pinned when it is asked for, read when rows are."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.holding import SnapshotGuard
 from lakebed.errors import MissingExtra, UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Events, Predicate, Scan, Scans
 from lakebed.query.lazy.selection import TableSelection
 from lakebed.query.results.pandas_frame import DtypeBackend, as_pandas
+from lakebed.tables import SnapshotGuard, protect_snapshots
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,7 +97,7 @@ class LazyTable:
         """A relation on a DuckDB connection of its own, which lasts as long as the relation."""
         from lakebed.engines.duckdb.streams import ReadRequest, private_relation
 
-        held = self._hold()
+        held = self._protected()
         try:
             scan = self._scan(self.columns)
             sessions = self._reading.sessions()
@@ -129,7 +128,7 @@ class LazyTable:
             return scan.rows
         from lakebed.engines.duckdb.streams import count_rows
 
-        with self._held():
+        with self._protected():
             return count_rows(self._reading.sessions(), self._chosen, scan, memory=self._memory)
 
     def _scan(self, names: Sequence[str], predicate: Predicate | None = None) -> Scan:
@@ -145,30 +144,17 @@ class LazyTable:
     def _batches(self, names: tuple[str, ...], predicate: Predicate | None, limit: int | None, rows: int | None) -> Iterator[Any]:
         from lakebed.engines.duckdb.streams import ReadRequest, stream_batches
 
-        with self._held():
+        with self._protected():
             scan = self._scan(names, predicate)
             wanted = ReadRequest(names, predicate, limit, rows or _ROWS)
             yield from stream_batches(self._reading.sessions(), self._chosen, scan, wanted, memory=self._memory)
 
-    def _hold(self) -> SnapshotGuard:
-        held = SnapshotGuard(self._reading.events, {self.name: [] if self.snapshot is None else [self.snapshot]})
-        try:
-            self._refuse_if_gone()
-        except BaseException:
-            held.release()
-            raise
-        return held
+    def _protected(self) -> SnapshotGuard:
+        """The snapshot, protected from expiry for the length of a block."""
+        snapshots = {self.name: [] if self.snapshot is None else [self.snapshot]}
+        return protect_snapshots(self._reading.events, snapshots, require_kept=self._require_kept)
 
-    @contextmanager
-    def _held(self) -> Iterator[SnapshotGuard]:
-        held = self._hold()
-        try:
-            yield held
-        finally:
-            held.release()
-
-    def _refuse_if_gone(self) -> None:
-        """It is held first and looked for then: whoever expires it looks for holders before its files go."""
+    def _require_kept(self) -> None:
         known = self._reading.catalog.pointers([self.name])
         if self.name not in known:
             raise UnknownName("table", str(self.name), map(str, self._reading.catalog.pointers()))

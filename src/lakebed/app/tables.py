@@ -35,6 +35,7 @@ from lakebed.tables import (
     compare,
     find_point,
     plan_rollback,
+    protect_snapshots,
     published_snapshots,
     retry_on,
 )
@@ -103,16 +104,15 @@ class Tables:
 
         It is held first and looked for then: whoever expires it looks for holders before its files go.
         """
-        from lakebed.app.holding import SnapshotGuard
-
         table, _, metadata = self.look_up(name)
         point = self.find_point(table, metadata, at)
-        held = SnapshotGuard(self._events, {table: [point.id]}, reader=reader, seconds=seconds)
-        try:
+
+        def require_kept() -> None:
             self.find_point(table, self.look_up(table)[2], point.id)
+
+        snapshots = {table: [point.id]}
+        with protect_snapshots(self._events, snapshots, require_kept=require_kept, reader=reader, seconds=seconds):
             yield point
-        finally:
-            held.release()
 
     # -- rollback
 

@@ -35,6 +35,7 @@ from lakebed.tables.columns.types import Array, Map, Plain, Struct, Type, is_kno
 from lakebed.tables.history.compare import compare
 from lakebed.tables.history.diff import ColumnChange, ColumnFigures, Example, TableDiff
 from lakebed.tables.history.points import find_point, published_snapshots
+from lakebed.tables.history.protection import SnapshotGuard, protect_snapshots
 from lakebed.tables.history.rollback import Rollback, plan_rollback
 from lakebed.tables.merging.first_batch import first_batch_rows
 from lakebed.tables.merging.keys import (
@@ -96,6 +97,7 @@ __all__ = [
     "SchemaChange",
     "SchemaPolicy",
     "Settlement",
+    "SnapshotGuard",
     "Strategy",
     "Struct",
     "TableDiff",
@@ -138,6 +140,7 @@ __all__ = [
     "plan_schema",
     "plan_settlement",
     "projection",
+    "protect_snapshots",
     "publish",
     "published_snapshots",
     "read_type",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.app.holding import SnapshotGuard
 from lakebed.names import TableName
+from lakebed.tables import SnapshotGuard
 from tests.contracts.benches import RealBench, sqlite_bench
 
 ORDERS = TableName("shop", "silver", "orders")
