@@ -9,14 +9,15 @@ import pytest
 
 from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
-from lakebed.landing import RememberedTypes, Type, ZoneRows, ZoneSpec, join_types, open_zone, parse_type
+from lakebed.landing import RememberedTypes, ZoneRows, ZoneSpec, open_zone
 from lakebed.landing.checking.remembered_types import ColumnTypes, read_as
 from lakebed.landing.checking.value_faults import advice, does_not_fit
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileRows
+from lakebed.types import ColumnType, join_types, parse_type
 
 
-def types(**texts: str) -> dict[str, Type]:
+def types(**texts: str) -> dict[str, ColumnType]:
     return {name: parse_type(text) for name, text in texts.items()}
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from lakebed.ports import ColumnAlias, Field
-from lakebed.tables import is_known, projection, read_type, selection
+from lakebed.tables import projection, selection
 from lakebed.tables.columns.fitting import IncompatibleType, NestedChange, cast_expression, plan_type_change
+from lakebed.types import is_storable, read_table_type
 
 
 @pytest.mark.parametrize(
@@ -19,18 +20,18 @@ from lakebed.tables.columns.fitting import IncompatibleType, NestedChange, cast_
     ],
 )
 def test_a_type_is_read_as_tables_keep_it(given: str, spark: str) -> None:
-    assert read_type(given).spark == spark
-    assert read_type(spark).spark == spark
-    assert is_known(read_type(given))
+    assert read_table_type(given).spark == spark
+    assert read_table_type(spark).spark == spark
+    assert is_storable(read_table_type(given))
 
 
 @pytest.mark.parametrize("given", ["bigintt", "map<int>", "struct<a>", "array<strin>", "struct<a: itn>"])
 def test_what_is_no_type_is_known_to_be_none(given: str) -> None:
-    assert not is_known(read_type(given))
+    assert not is_storable(read_table_type(given))
 
 
 def followed(present: str, wanted: str) -> tuple[NestedChange, ...]:
-    return plan_type_change(read_type(present), read_type(wanted), ("c",))
+    return plan_type_change(read_table_type(present), read_table_type(wanted), ("c",))
 
 
 def test_structs_gain_fields_and_wider_ones_at_any_depth() -> None:
@@ -62,7 +63,7 @@ def test_what_iceberg_cannot_change_is_told(present: str, wanted: str, said: str
 
 
 def test_fields_of_structs_are_matched_by_name_never_by_place() -> None:
-    given, target = read_type("array<struct<b:int,a:int>>"), read_type("array<struct<a:bigint,b:int,c:string>>")
+    given, target = read_table_type("array<struct<b:int,a:int>>"), read_table_type("array<struct<a:bigint,b:int,c:string>>")
     assert cast_expression("x", given, target) == (
         "transform(x, x0 -> IF(x0 IS NULL, NULL, named_struct("
         "'a', CAST(x0.`a` AS bigint), 'b', CAST(x0.`b` AS int), 'c', CAST(NULL AS string))))"
@@ -98,10 +99,10 @@ def test_a_relation_shows_columns_under_other_names() -> None:
     ],
 )
 def test_no_number_loses_its_last_digits_on_the_way_into_a_column_of_floats(given: str, target: str, checked: str) -> None:
-    assert checked in cast_expression("x", read_type(given), read_type(target))
+    assert checked in cast_expression("x", read_table_type(given), read_table_type(target))
     assert followed(target, given) == ()
 
 
 def test_what_loses_nothing_is_cast_without_a_check() -> None:
     for given, target in (("int", "double"), ("float", "double"), ("int", "bigint"), ("bigint", "decimal(20,0)")):
-        assert cast_expression("x", read_type(given), read_type(target)) == f"CAST(x AS {target})"
+        assert cast_expression("x", read_table_type(given), read_table_type(target)) == f"CAST(x AS {target})"

@@ -22,8 +22,6 @@ from lakebed.landing.plan import (
 from lakebed.landing.put import put_file, put_local_file, require_file_name
 from lakebed.landing.run import FrozenFiles, ZoneRows, freeze, infer_zone_types, open_zone, require_unchanged
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec, load_zone
-from lakebed.landing.type_text import parse_type
-from lakebed.landing.types import Type, join_types
 
 __all__ = [
     "NOTHING_REMEMBERED",
@@ -34,7 +32,6 @@ __all__ = [
     "Move",
     "Reader",
     "RememberedTypes",
-    "Type",
     "ZoneRows",
     "ZoneSpec",
     "archive_files",
@@ -47,7 +44,6 @@ __all__ = [
     "freeze",
     "infer_zone_types",
     "is_archived",
-    "join_types",
     "link_files",
     "load_zone",
     "locate_files",
@@ -55,7 +51,6 @@ __all__ = [
     "matches_zone_pattern",
     "not_consumed",
     "open_zone",
-    "parse_type",
     "path_in_run",
     "plan_archive",
     "processed_files",

@@ -17,9 +17,9 @@ from lakebed.landing.formats.sniff import sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.plan import data_files, not_consumed
 from lakebed.landing.spec import ZoneSpec
-from lakebed.landing.types import Type
 from lakebed.names import ZoneName
 from lakebed.ports import ConsumedFile, FileInfo, Files, Frame, QuarantinedFile
+from lakebed.types import ColumnType
 
 _AT_ONCE = 8
 _SHOWN = 10
@@ -118,7 +118,7 @@ def open_zone(
 
 def infer_zone_types(
     reader: Reader, files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec, *, address: Address
-) -> Mapping[str, Type]:
+) -> Mapping[str, ColumnType]:
     """What the columns of all these files can be taken for, the bad ones left out; nothing is moved."""
     sniffed = _sniffed(files, zone, [file for file in chosen if file.size], spec)
     return check(reader, files, [one for one in sniffed if isinstance(one, SniffedFile)], spec, address=address).learned

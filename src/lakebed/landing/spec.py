@@ -16,9 +16,8 @@ from pydantic import (
 )
 
 from lakebed.errors import BadPipeline
-from lakebed.landing.type_text import known_type
-from lakebed.landing.types import Type
 from lakebed.settings import Document
+from lakebed.types import ColumnType, known_type
 
 ZONE_FILE = "zone.yaml"
 
@@ -140,12 +139,12 @@ class ZoneSpec(BaseModel):
         return tuple(text for text in dict.fromkeys(self.nulls) if text != self.null)
 
     @property
-    def declared_types(self) -> dict[str, Type]:
+    def declared_types(self) -> dict[str, ColumnType]:
         """What columns are to be taken for, whatever their values show."""
         return {name: known_type(text) for name, text in self.types.items()}
 
     @property
-    def expected(self) -> dict[str, Type] | None:
+    def expected(self) -> dict[str, ColumnType] | None:
         """The expected columns in their order."""
         return {name: known_type(text) for name, text in self.expected_schema.items()} if self.expected_schema else None
 

@@ -31,7 +31,6 @@ from lakebed.tables.columns.schema import (
     plan_schema,
     require_storable_columns,
 )
-from lakebed.tables.columns.types import Array, Map, Plain, Struct, Type, is_known, read_type
 from lakebed.tables.history.compare import compare
 from lakebed.tables.history.diff import ColumnChange, ColumnFigures, Example, TableDiff
 from lakebed.tables.history.points import find_point, published_snapshots
@@ -80,16 +79,13 @@ __all__ = [
     "USED_MARKER",
     "Arrangement",
     "ArrangementChange",
-    "Array",
     "ColumnChange",
     "ColumnFigures",
     "Example",
     "HeldLease",
     "LeaseWait",
-    "Map",
     "MovedTables",
     "PartitionField",
-    "Plain",
     "PublishRequest",
     "Renames",
     "Rollback",
@@ -99,10 +95,8 @@ __all__ = [
     "Settlement",
     "SnapshotGuard",
     "Strategy",
-    "Struct",
     "TableDiff",
     "TablePlacement",
-    "Type",
     "alter_statements",
     "amend",
     "apply_renames",
@@ -122,7 +116,6 @@ __all__ = [
     "guess_owned_columns",
     "hold_lease",
     "inverse_renames",
-    "is_known",
     "key_check_query",
     "match_check_query",
     "may_lose_digits",
@@ -143,7 +136,6 @@ __all__ = [
     "protect_snapshots",
     "publish",
     "published_snapshots",
-    "read_type",
     "refuse_duplicate_keys",
     "rename_conflict",
     "rename_strategy_columns",

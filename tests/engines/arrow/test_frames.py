@@ -19,7 +19,7 @@ import pytest
 
 from lakebed.engines.arrow import as_storable, frame_reader, parquet_files, storable_schema, table_type
 from lakebed.errors import BadBatch
-from lakebed.tables import read_type
+from lakebed.types import read_table_type
 
 NOON = datetime.fromisoformat("2024-06-01T12:00:00")
 BERLIN = pa.timestamp("us", tz="Europe/Berlin")
@@ -29,7 +29,7 @@ ID = UUID("12345678-1234-5678-1234-567812345678")
 def staged(frame: Any, **known: str) -> pa.Table:
     """What Spark would be given to read."""
     reader = frame_reader(frame)
-    schema = storable_schema(reader.schema, {name: read_type(type_) for name, type_ in known.items()})
+    schema = storable_schema(reader.schema, {name: read_table_type(type_) for name, type_ in known.items()})
     files = [io.BytesIO(file) for file in parquet_files(as_storable(reader, schema), schema, size=1)]
     return pa.concat_tables(map(pq.read_table, files)).cast(schema)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lakebed.tables import Array, Map, Plain, Struct, Type
+from lakebed.types import Array, ColumnType, Map, Primitive, Struct
 
 _OF_TABLES = {
     "boolean": pa.bool_(),
@@ -21,7 +21,7 @@ _OF_TABLES = {
 _IN_TABLES = {type_: name for name, type_ in _OF_TABLES.items()}
 
 
-def arrow_type(type_: Type) -> Any:
+def arrow_type(type_: ColumnType) -> Any:
     """A type of a table's column as Arrow's."""
     match type_:
         case Array(element):
@@ -30,13 +30,12 @@ def arrow_type(type_: Type) -> Any:
             return pa.map_(arrow_type(key), arrow_type(value))
         case Struct(fields):
             return pa.struct([(name, arrow_type(part)) for name, part in fields])
-    if type_.name in _OF_TABLES:
-        return _OF_TABLES[type_.name]
-    digits, _, scale = type_.name.removeprefix("decimal(").removesuffix(")").partition(",")
-    return pa.decimal128(int(digits), int(scale))
+        case Primitive("decimal", (digits, scale)):
+            return pa.decimal128(digits, scale)
+    return _OF_TABLES[type_.name]
 
 
-def table_type(type_: Any) -> Type:
+def table_type(type_: Any) -> ColumnType:
     """The other way round, for a type that `kept_schema` gave."""
     if pa.types.is_large_list(type_):
         return Array(table_type(type_.value_type))
@@ -45,5 +44,5 @@ def table_type(type_: Any) -> Type:
     if pa.types.is_struct(type_):
         return Struct(tuple((field.name, table_type(field.type)) for field in type_))
     if pa.types.is_decimal(type_):
-        return Plain(f"decimal({type_.precision},{type_.scale})")
-    return Plain(_IN_TABLES[type_])
+        return Primitive("decimal", (type_.precision, type_.scale))
+    return Primitive(_IN_TABLES[type_])

@@ -8,7 +8,7 @@ import pyarrow as pa
 from lakebed.engines.arrow.columns import arrow_type
 from lakebed.engines.arrow.types import cast_array
 from lakebed.errors import BadBatch
-from lakebed.tables import Array, Map, Plain, Struct, Type, is_known
+from lakebed.types import Array, ColumnType, Map, Primitive, Struct, is_storable
 
 _ROWS = 65_536
 _BYTES = 16 * 1024 * 1024
@@ -27,7 +27,7 @@ _PLAIN = {
 }
 
 
-def storable_schema(schema: Any, known: Mapping[str, Type]) -> Any:
+def storable_schema(schema: Any, known: Mapping[str, ColumnType]) -> Any:
     """The columns as a table keeps them. One without a value takes its type from `known`: the table's, by casefolded name."""
     _refuse_names([field.name for field in schema], "")
     return pa.schema([pa.field(field.name, _kept(field.type, field.name, known.get(field.name.casefold()))) for field in schema])
@@ -61,7 +61,7 @@ def _values(array: Any, field: Any) -> Any:
 _LOSSY = "Tables keep microseconds and numbers of 38 digits: round or cast it in the frame."
 
 
-def _kept(type_: Any, path: str, known: Type | None) -> Any:
+def _kept(type_: Any, path: str, known: ColumnType | None) -> Any:
     if type_ in _PLAIN:
         return _PLAIN[type_]
     if type(type_) in _EXTENSIONS:
@@ -79,7 +79,7 @@ def _kept(type_: Any, path: str, known: Type | None) -> Any:
     return _nested(type_, path, known)
 
 
-def _nested(type_: Any, path: str, known: Type | None) -> Any:
+def _nested(type_: Any, path: str, known: ColumnType | None) -> Any:
     if pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_):
         return pa.large_list(_kept(type_.value_type, f"{path}.element", known.element if isinstance(known, Array) else None))
     if pa.types.is_map(type_):
@@ -110,8 +110,8 @@ def _decimal(type_: Any, path: str) -> Any:
     return pa.decimal128(digits, scale)
 
 
-def _known(known: Type | None, path: str) -> Any:
-    if known is None or not is_known(known) or known == Plain("variant"):
+def _known(known: ColumnType | None, path: str) -> Any:
+    if known is None or not is_storable(known) or known == Primitive("variant"):
         what = f"the column {path!r} holds no value, and neither frame nor table says its type"
         raise _unfit(what, "Give it a type in the frame, or leave it out.")
     return arrow_type(known)

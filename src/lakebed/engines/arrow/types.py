@@ -1,19 +1,18 @@
 """Iceberg's types as Arrow's, and rows brought to them."""
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
 from lakebed.errors import UsageError
 from lakebed.ports import ScanColumn
+from lakebed.types import Array, ColumnType, Map, Primitive, Struct, read_iceberg_type
 
 _SIMPLE = {
     "boolean": pa.bool_(),
     "int": pa.int32(),
-    "long": pa.int64(),
+    "bigint": pa.int64(),
     "float": pa.float32(),
     "double": pa.float64(),
     "string": pa.string(),
@@ -21,45 +20,42 @@ _SIMPLE = {
     "uuid": pa.uuid(),
     "date": pa.date32(),
     "time": pa.time64("us"),
-    "timestamp": pa.timestamp("us"),
-    "timestamptz": pa.timestamp("us", tz="UTC"),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
     "timestamp_ns": pa.timestamp("ns"),
     "timestamptz_ns": pa.timestamp("ns", tz="UTC"),
 }
 _NARROW = 8 * 128  # bits of a row
 _WIDE = _NARROW + 1
 _ENOUGH = 4 * 1024 * 1024
-_DECIMAL = re.compile(r"decimal\((\d+), ?(\d+)\)")
-_FIXED = re.compile(r"fixed\[(\d+)\]")
 
 
 def arrow_schema(columns: Iterable[ScanColumn]) -> Any:
     """The columns of a scan as a `pyarrow.Schema`."""
-    return pa.schema([pa.field(column.name, _type(column.type, column.name), nullable=not column.required) for column in columns])
+    return pa.schema(
+        [
+            pa.field(column.name, _type(read_iceberg_type(column.type), column.name), nullable=not column.required)
+            for column in columns
+        ]
+    )
 
 
-def _type(type_: str | Mapping[str, Any], column: str) -> Any:
-    if isinstance(type_, str) and type_.startswith("{"):
-        type_ = json.loads(type_)
-    if not isinstance(type_, str):
-        return _nested(type_, column)
-    if decimal := _DECIMAL.fullmatch(type_):
-        return pa.decimal128(int(decimal[1]), int(decimal[2]))
-    if fixed := _FIXED.fullmatch(type_):
-        return pa.binary(int(fixed[1]))
-    if type_ not in _SIMPLE:
-        raise UsageError(f"the type {type_} of {column} is not known to Arrow.", next="Choose other columns, or read with Spark.")
-    return _SIMPLE[type_]
-
-
-def _nested(type_: Mapping[str, Any], column: str) -> Any:
-    match type_["type"]:
-        case "list":
-            return pa.list_(pa.field("element", _type(type_["element"], column)))
-        case "map":
-            return pa.map_(_type(type_["key"], column), _type(type_["value"], column))
-        case _:
-            return pa.struct([pa.field(field["name"], _type(field["type"], column)) for field in type_["fields"]])
+def _type(type_: ColumnType, column: str) -> Any:
+    match type_:
+        case Array(element):
+            return pa.list_(pa.field("element", _type(element, column)))
+        case Map(key, value):
+            return pa.map_(_type(key, column), _type(value, column))
+        case Struct(fields):
+            return pa.struct([pa.field(name, _type(part, column)) for name, part in fields])
+        case Primitive("decimal", (digits, scale)):
+            return pa.decimal128(digits, scale)
+        case Primitive("fixed", (length,)):
+            return pa.binary(length)
+    if type_.name not in _SIMPLE:
+        what = f"the type {type_.iceberg} of {column} is not known to Arrow."
+        raise UsageError(what, next="Choose other columns, or read with Spark.")
+    return _SIMPLE[type_.name]
 
 
 def cast_batches(batches: Iterable[Any], schema: Any) -> Iterator[Any]:

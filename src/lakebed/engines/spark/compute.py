@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.spark.failures import as_failure
 from lakebed.engines.spark.frames import Staging, as_frame
-from lakebed.engines.spark.types import ddl
+from lakebed.engines.spark.types import column_type
 from lakebed.ports import RUN_ID, Field, FileGroup, FileRows, UnreadableFiles
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class SparkCompute:
 
     def fields(self, frame: "DataFrame") -> tuple[Field, ...]:
         with self._answering():
-            return tuple(Field(field.name, ddl(field.dataType)) for field in frame.schema.fields)
+            return tuple(Field(field.name, column_type(field.dataType).spark) for field in frame.schema.fields)
 
     def create_view(self, frame: "DataFrame", view: str) -> None:
         with self._answering():

@@ -7,7 +7,7 @@ from lakebed.engines.spark.landing.reader import read_group
 from lakebed.errors import LakebedError, RunFailed
 from lakebed.ports import Field, FileGroup, Files
 from lakebed.settings import DATA, Root
-from lakebed.tables import read_type
+from lakebed.types import read_table_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -74,7 +74,7 @@ def _staged(session: "SparkSession", reader: Any, staging: Staging, known: Calla
     from lakebed.engines.arrow import as_storable, parquet_files, storable_schema, table_type, unreadable_frame
 
     valueless = any("null" in str(field.type) for field in reader.schema)
-    types = {field.name.casefold(): read_type(field.type) for field in known()} if valueless else {}
+    types = {field.name.casefold(): read_table_type(field.type) for field in known()} if valueless else {}
     schema = storable_schema(reader.schema, types)
     columns = tuple(Field(field.name, table_type(field.type).spark) for field in schema)
     try:

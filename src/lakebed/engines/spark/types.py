@@ -1,21 +1,21 @@
-"""Spark's types as text that can be read back: nested names quoted, nothing cut short."""
+"""Column types from Spark's own."""
 
 from typing import TYPE_CHECKING
 
-from lakebed.names import spark_identifier
+from lakebed.types import Array, ColumnType, Map, Struct, parse_type
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 
-def ddl(type_: "DataType") -> str:
-    """`decimal(12,2)`, `array<string>`, ``struct<`a b`:int>``."""
+def column_type(type_: "DataType") -> ColumnType:
+    """The type of a Spark column; one that Lakebed does not know keeps Spark's text."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     if isinstance(type_, ArrayType):
-        return f"array<{ddl(type_.elementType)}>"
+        return Array(column_type(type_.elementType))
     if isinstance(type_, MapType):
-        return f"map<{ddl(type_.keyType)},{ddl(type_.valueType)}>"
+        return Map(column_type(type_.keyType), column_type(type_.valueType))
     if isinstance(type_, StructType):
-        return "struct<" + ",".join(f"{spark_identifier(field.name)}:{ddl(field.dataType)}" for field in type_.fields) + ">"
-    return type_.simpleString()
+        return Struct(tuple((field.name, column_type(field.dataType)) for field in type_.fields))
+    return parse_type(type_.simpleString(), strict=False)

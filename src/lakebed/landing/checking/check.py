@@ -12,8 +12,8 @@ from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, Column
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.formats.verify import find_damage, line_of
 from lakebed.landing.spec import ZoneSpec
-from lakebed.landing.types import Type, kept_as
 from lakebed.ports import FileInfo, FileRows, Files, UnreadableFiles
+from lakebed.types import ColumnType, kept_as
 
 _Rows = Mapping[str, FileRows]
 
@@ -23,10 +23,10 @@ class CheckedFiles:
     """What a look at all rows of the files came to."""
 
     groups: tuple[ReadGroup, ...]  # good files only
-    target: Mapping[str, Type]  # the columns that all rows get
+    target: Mapping[str, ColumnType]  # the columns that all rows get
     rows: Mapping[str, int]  # of each good file
     bad: tuple[BadFile, ...]
-    learned: Mapping[str, Type] = field(default_factory=dict)  # of the target, what values or earlier runs have shown
+    learned: Mapping[str, ColumnType] = field(default_factory=dict)  # of the target, what values or earlier runs have shown
     widened: frozenset[str] = frozenset()  # columns, casefolded, that are taken for more than before
     json_columns: frozenset[str] = frozenset()  # columns, casefolded, that all JSON records have, if only as NULL
 
@@ -84,7 +84,7 @@ class _Checking:
     blame: BadFileSearch
     inference: Inference
 
-    def run(self, groups: Sequence[ReadGroup], target: Mapping[str, Type]) -> _Rows:
+    def run(self, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType]) -> _Rows:
         """What was found in each file that could be read to its end; whatever is wrong with a file is noted.
 
         Where values do not fit and columns may be taken for more, they are, and nothing is noted yet.
@@ -123,7 +123,7 @@ class _Checking:
         halves = [self._widen(member.of(files)) for files in (member.files[:middle], member.files[middle:])]
         return any(halves)
 
-    def _rows(self, groups: Sequence[ReadGroup], target: Mapping[str, Type]) -> dict[str, FileRows]:
+    def _rows(self, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType]) -> dict[str, FileRows]:
         """One job for all; should it fail, the culprits are looked for by dividing the rest."""
         if not groups:
             return {}
@@ -136,7 +136,7 @@ class _Checking:
         return {path: found.get(address) or FileRows(address, 0) for path, address in addresses.items()}
 
     def _judged(
-        self, file: FileInfo, member: ReadGroup, target: Mapping[str, Type], found: FileRows, record: str
+        self, file: FileInfo, member: ReadGroup, target: Mapping[str, ColumnType], found: FileRows, record: str
     ) -> _Unfit | None:
         """Notes a file that is bad in any case; one whose values do not fit is returned."""
         doubtful = found.suspect or "\ufffd" in record
@@ -158,7 +158,7 @@ class _Checking:
         said = [f"its column {name} is {member.types[name]}, and the zone's is {known}" for name, (known, _) in unfit.items()]
         return f"{said[0]}; to have it read otherwise, set types: {{{next(iter(unfit))}: …}} in zone.yaml" if said else ""
 
-    def _shown(self, member: ReadGroup) -> dict[str, Type]:
+    def _shown(self, member: ReadGroup) -> dict[str, ColumnType]:
         answer = _plain(member.types) if member.format == "parquet" else self.inference.shown(member)
         return {} if isinstance(answer, UnreadableFiles) else answer
 
@@ -177,7 +177,7 @@ class _Checking:
         return f"it lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}" if lacking else ""
 
 
-def _without_values(groups: Iterable[ReadGroup], target: Mapping[str, Type], rows: _Rows) -> frozenset[tuple[str, str]]:
+def _without_values(groups: Iterable[ReadGroup], target: Mapping[str, ColumnType], rows: _Rows) -> frozenset[tuple[str, str]]:
     """Columns that hold no value in a whole group: Spark calls them text, for want of a better word."""
     return frozenset(
         (member.files[0].path, column.name)
@@ -188,13 +188,13 @@ def _without_values(groups: Iterable[ReadGroup], target: Mapping[str, Type], row
     )
 
 
-def _plain(types: Mapping[str, Type]) -> dict[str, Type]:
-    return {name: kept_as(type_) for name, type_ in types.items() if not type_.nested}
+def _plain(types: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
+    return {name: kept_as(type_) for name, type_ in types.items() if not type_.is_nested}
 
 
 def _learned(
-    groups: Iterable[ReadGroup], target: Mapping[str, Type], empty: Collection[tuple[str, str]], taken: ColumnTypes
-) -> dict[str, Type]:
+    groups: Iterable[ReadGroup], target: Mapping[str, ColumnType], empty: Collection[tuple[str, str]], taken: ColumnTypes
+) -> dict[str, ColumnType]:
     """The columns that have shown what they are; what zone.yaml says is not learned."""
     shown = {name.casefold() for member in groups for name in member.types if (member.files[0].path, name) not in empty}
     return {

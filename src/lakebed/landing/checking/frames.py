@@ -7,9 +7,9 @@ from lakebed.landing.checking.check import CheckedFiles
 from lakebed.landing.checking.read_groups import Address, ReadGroup, columns_to_read
 from lakebed.landing.checking.reader import Reader
 from lakebed.landing.spec import ZoneSpec
-from lakebed.landing.types import Type
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileInfo, Frame, UnreadableFiles
+from lakebed.types import ColumnType
 
 
 def frame_of(reader: Reader, checked: CheckedFiles, spec: ZoneSpec, address: Address) -> Frame | None:
@@ -46,10 +46,10 @@ def _names(reader: Reader, member: ReadGroup, address: Address) -> Iterator[str]
     yield from found or member.columns or member.types
 
 
-def _read(reader: Reader, groups: Sequence[ReadGroup], target: Mapping[str, Type], address: Address) -> Frame:
+def _read(reader: Reader, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType], address: Address) -> Frame:
     asked = [member.to_read(columns_to_read(member, target), address) for member in groups]
     return reader.union([reader.conform(reader.read_files(group), _fields(target)) for group in asked])
 
 
-def _fields(target: Mapping[str, Type]) -> list[Field]:
+def _fields(target: Mapping[str, ColumnType]) -> list[Field]:
     return [Field(name, str(type_)) for name, type_ in target.items()]

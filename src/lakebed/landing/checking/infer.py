@@ -9,9 +9,8 @@ from lakebed.landing.checking.reader import Reader
 from lakebed.landing.checking.remembered_types import ColumnTypes, read_as
 from lakebed.landing.formats.csv_text import duplicate_names
 from lakebed.landing.spec import ZoneSpec
-from lakebed.landing.type_text import parse_type
-from lakebed.landing.types import STRING, Type
 from lakebed.ports import Field, UnreadableFiles
+from lakebed.types import STRING, ColumnType, parse_type
 
 
 @dataclass
@@ -29,7 +28,7 @@ class Inference:
         """The groups with their types: divided where files cannot be read together, and without those that are bad."""
         return tuple(typed for member in groups for typed in self._of(member))
 
-    def types(self, member: ReadGroup) -> dict[str, Type] | UnreadableFiles:
+    def types(self, member: ReadGroup) -> dict[str, ColumnType] | UnreadableFiles:
         """The types of a group's columns, by their names in the files."""
         if member.format == "csv" and (expected := self.spec.expected):
             folded = {name.casefold(): type_ for name, type_ in expected.items()}
@@ -44,7 +43,7 @@ class Inference:
             return answer
         return {name: read_as(self.taken.of(name), type_) for name, type_ in answer.items()}
 
-    def shown(self, member: ReadGroup) -> dict[str, Type] | UnreadableFiles:
+    def shown(self, member: ReadGroup) -> dict[str, ColumnType] | UnreadableFiles:
         """The types that the values of a group show, whatever its columns were taken for before."""
         asked = member.of(member.files[:1]) if member.format == "parquet" else member  # Parquet files alike have one schema
         answer = self.reader.infer_files(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
@@ -81,7 +80,7 @@ class Inference:
 
 
 def _nested(member: ReadGroup) -> str:
-    found = next((f"{name} is {type_}" for name, type_ in member.types.items() if member.format == "csv" and type_.nested), "")
+    found = next((f"{name} is {type_}" for name, type_ in member.types.items() if member.format == "csv" and type_.is_nested), "")
     return f"the column {found} in this zone, which a CSV file cannot hold" if found else ""
 
 

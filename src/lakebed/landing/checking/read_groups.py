@@ -8,8 +8,8 @@ from lakebed.landing.checking.remembered_types import ColumnTypes, read_as
 from lakebed.landing.formats.file_format import Options
 from lakebed.landing.formats.sniffed import SniffedFile
 from lakebed.landing.spec import Format, ZoneSpec
-from lakebed.landing.types import STRING, Type, extends, holds, join_types, kept_as
 from lakebed.ports import Field, FileGroup, FileInfo
+from lakebed.types import STRING, ColumnType, extends, holds, join_types, kept_as
 
 Address = Callable[[str], str]
 
@@ -23,7 +23,7 @@ class ReadGroup:
     files: tuple[FileInfo, ...]
     columns: tuple[str, ...] = ()  # empty for JSON: its keys are known once they are inferred
     nanos: tuple[tuple[str, str], ...] = ()
-    types: Mapping[str, Type] = field(default_factory=dict)  # once inferred: by name as it stands in the files
+    types: Mapping[str, ColumnType] = field(default_factory=dict)  # once inferred: by name as it stands in the files
     nulls: tuple[str, ...] = ()
 
     def of(self, files: Iterable[FileInfo]) -> "ReadGroup":
@@ -64,7 +64,7 @@ def group_files(sniffed: Iterable[SniffedFile]) -> tuple[ReadGroup, ...]:
 
 def target_types(
     groups: Iterable[ReadGroup], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: ColumnTypes | None = None
-) -> dict[str, Type]:
+) -> dict[str, ColumnType]:
     """The columns that all rows get: the expected ones, else those of all groups, in the widest type of each.
 
     `empty` are columns that hold no value, each with the first path of its group: they have no say. Columns that are
@@ -72,7 +72,7 @@ def target_types(
     """
     if expected := spec.expected:
         return expected
-    found: dict[str, tuple[str, Type | None]] = {}
+    found: dict[str, tuple[str, ColumnType | None]] = {}
     members = sorted(groups, key=lambda member: member.format == "json")  # whose columns have no order of their own
     for member in members:
         for name, own in member.types.items():
@@ -89,22 +89,22 @@ def target_types(
     return target
 
 
-def _brings_its_own(member: ReadGroup, known: Type, own: Type) -> bool:
+def _brings_its_own(member: ReadGroup, known: ColumnType, own: ColumnType) -> bool:
     """A Parquet column whose values would change as what it is taken for is handed on as it is: the table decides."""
-    return member.format == "parquet" and (own.nested or not (known == STRING or holds(known, kept_as(own))))
+    return member.format == "parquet" and (own.is_nested or not (known == STRING or holds(known, kept_as(own))))
 
 
-def _joined(one: Type | None, other: Type | None, spec: ZoneSpec) -> Type | None:
+def _joined(one: ColumnType | None, other: ColumnType | None, spec: ZoneSpec) -> ColumnType | None:
     if one is None or other is None:
         return one or other
     # With a format of its own a timestamp column does not read plain dates.
     return join_types(one, other, dates_are_times=spec.timestamp_format is None)
 
 
-def _refuse_irreconcilable(member: ReadGroup, target: Mapping[str, Type]) -> None:
+def _refuse_irreconcilable(member: ReadGroup, target: Mapping[str, ColumnType]) -> None:
     for name, own in member.types.items():
         wanted = next(type_ for spelt, type_ in target.items() if spelt.casefold() == name.casefold())
-        if member.format == "parquet" and (own.nested or wanted.nested) and not extends(wanted, own):
+        if member.format == "parquet" and (own.is_nested or wanted.is_nested) and not extends(wanted, own):
             raise BadFiles(
                 f"the column {name} is {own} in {member.files[0].path} and something else in other files ({wanted} in common).",
                 where=member.files[0].path,
@@ -112,7 +112,7 @@ def _refuse_irreconcilable(member: ReadGroup, target: Mapping[str, Type]) -> Non
             )
 
 
-def columns_to_read(member: ReadGroup, target: Mapping[str, Type]) -> tuple[Field, ...]:
+def columns_to_read(member: ReadGroup, target: Mapping[str, ColumnType]) -> tuple[Field, ...]:
     """The columns as the engine must be told them, in the order in which they stand in the files.
 
     Text is read straight into the target's types. A Parquet file is read as it is, and cast afterwards; only structs that
@@ -125,7 +125,7 @@ def columns_to_read(member: ReadGroup, target: Mapping[str, Type]) -> tuple[Fiel
         spelling = member.spelling()
         return tuple(Field(spelling.get(name.casefold(), name), str(type_)) for name, type_ in target.items())
     return tuple(
-        Field(name, str(wanted[name.casefold()] if own.nested else own))
+        Field(name, str(wanted[name.casefold()] if own.is_nested else own))
         for name, own in member.types.items()
         if name.casefold() in wanted
     )
@@ -148,12 +148,12 @@ def schema_difference(member: ReadGroup, spec: ZoneSpec) -> str:
     return _wrong_type(member, expected)
 
 
-def _wrong_type(member: ReadGroup, expected: Mapping[str, tuple[str, Type]]) -> str:
+def _wrong_type(member: ReadGroup, expected: Mapping[str, tuple[str, ColumnType]]) -> str:
     for name, (spelt, wanted) in expected.items():
         own = {here.casefold(): type_ for here, type_ in member.types.items()}.get(name)
         if member.format == "parquet" and own and not holds(wanted, kept_as(own)):
             return f"its column {spelt} is {own}, and {wanted} is expected"
-        if member.format == "csv" and wanted.nested:
+        if member.format == "csv" and wanted.is_nested:
             return f"the column {spelt} is expected as {wanted}, which a CSV file cannot hold"
     return ""
 

@@ -10,8 +10,9 @@ from lakebed.errors import BadPipeline, BadText, near, suggestion
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.quality import ColumnSpec
 from lakebed.settings import Document, TableCare, reason
-from lakebed.tables import Strategy, is_known, read_type, rename_conflict
+from lakebed.tables import Strategy, rename_conflict
 from lakebed.templates import Annotation
+from lakebed.types import is_storable, read_table_type
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _refuse_loose_contract(config: PipelineConfig, origin: "_Origin") -> None:
     for name, column in config.columns.items():
         if column.type is None:
             what = f"the contract says no type for the column {name!r}."
-        elif not is_known(read_type(column.type)):
+        elif not is_storable(read_table_type(column.type)):
             what = f"the contract says {column.type!r} for the column {name!r}, which is no type of a table."
         else:
             continue

@@ -5,8 +5,18 @@ from dataclasses import dataclass
 
 from lakebed.names import spark_identifier
 from lakebed.ports import ColumnAlias, Field
-from lakebed.tables.columns.types import Array, Map, Plain, Struct, Type, can_widen, exact_up_to, is_safe, read_type
 from lakebed.tables.statements import string_literal
+from lakebed.types import (
+    Array,
+    ColumnType,
+    Map,
+    Primitive,
+    Struct,
+    can_widen,
+    exact_up_to,
+    is_safe,
+    read_table_type,
+)
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,7 @@ class IncompatibleType(ValueError):
     """No value of the result's type can be kept in the table's column, nor can the column be made fit."""
 
 
-def plan_type_change(present: Type, wanted: Type, path: tuple[str, ...]) -> tuple[NestedChange, ...]:
+def plan_type_change(present: ColumnType, wanted: ColumnType, path: tuple[str, ...]) -> tuple[NestedChange, ...]:
     """What Iceberg must change in a column so that it keeps values of the wanted type; `IncompatibleType` where it cannot."""
     match present, wanted:
         case Struct(), Struct():
@@ -39,17 +49,17 @@ def plan_type_change(present: Type, wanted: Type, path: tuple[str, ...]) -> tupl
             return plan_type_change(old, new, (*path, "element"))
         case Map(key, old), Map(other, new) if key == other:
             return plan_type_change(old, new, (*path, "value"))
-        case Plain(old), Plain(new) if old == new or is_safe(new, old):
+        case Primitive(), Primitive() if present == wanted or is_safe(wanted, present):
             return ()
-        case Plain(old), Plain(new) if can_widen(old, new):
-            return (NestedChange(path, new, is_new=False),)
+        case Primitive(), Primitive() if can_widen(present, wanted):
+            return (NestedChange(path, wanted.spark, is_new=False),)
     raise IncompatibleType(f"the column {'.'.join(path)!r} is {present.spark} in the table and {wanted.spark} in the result")
 
 
 def can_accept(present: str, wanted: str) -> bool:
     """Whether a column of the one type can keep values of the other, or can be made to."""
     try:
-        plan_type_change(read_type(present), read_type(wanted), ())
+        plan_type_change(read_table_type(present), read_table_type(wanted), ())
     except IncompatibleType:
         return False
     return True
@@ -86,11 +96,11 @@ def _selected(field: Field, source: Field | None) -> str:
         return f"CAST(NULL AS {field.type}) AS {named}"
     value = spark_identifier(source.name)
     if source.type != field.type:
-        value = cast_expression(value, read_type(source.type), read_type(field.type))
+        value = cast_expression(value, read_table_type(source.type), read_table_type(field.type))
     return value if value == named else f"{value} AS {named}"
 
 
-def cast_expression(value: str, given: Type, target: Type, *, depth: int = 0) -> str:
+def cast_expression(value: str, given: ColumnType, target: ColumnType, *, depth: int = 0) -> str:
     """The value as one of the target's type: fields of structs by name, for a CAST would take them by position.
 
     A number whose last digits the target cannot keep fails the statement.
@@ -98,10 +108,10 @@ def cast_expression(value: str, given: Type, target: Type, *, depth: int = 0) ->
     if _same_names(given, target) and not may_lose_digits(given, target):
         return f"CAST({value} AS {target.spark})"
     match given, target:
-        case Plain(old), Plain(new) if most := exact_up_to(old, new):
-            lost = string_literal(f" would lose digits as a {new}: cast it in the query, or change the column.")
+        case Primitive(), Primitive() if most := exact_up_to(given, target):
+            lost = string_literal(f" would lose digits as a {target.spark}: cast it in the query, or change the column.")
             refusal = f"raise_error(concat({value}, {lost}))"
-            return f"IF({value} NOT BETWEEN -{most} AND {most}, {refusal}, CAST({value} AS {new}))"
+            return f"IF({value} NOT BETWEEN -{most} AND {most}, {refusal}, CAST({value} AS {target.spark}))"
         case Struct(), Struct():
             there = {name.casefold(): (name, of) for name, of in given.fields}
             parts = (
@@ -115,17 +125,17 @@ def cast_expression(value: str, given: Type, target: Type, *, depth: int = 0) ->
     return f"CAST({value} AS {target.spark})"
 
 
-def _part(value: str, given: tuple[str, Type] | None, target: Type, depth: int) -> str:
+def _part(value: str, given: tuple[str, ColumnType] | None, target: ColumnType, depth: int) -> str:
     if given is None:
         return f"CAST(NULL AS {target.spark})"
     return cast_expression(f"{value}.{spark_identifier(given[0])}", given[1], target, depth=depth)
 
 
-def may_lose_digits(given: Type, target: Type) -> bool:
+def may_lose_digits(given: ColumnType, target: ColumnType) -> bool:
     """Whether there are numbers of the one type, or somewhere in it, that the other cannot keep."""
     match given, target:
-        case Plain(old), Plain(new):
-            return exact_up_to(old, new) is not None
+        case Primitive(), Primitive():
+            return exact_up_to(given, target) is not None
         case Struct(), Struct():
             there = {name.casefold(): of for name, of in given.fields}
             return any(name.casefold() in there and may_lose_digits(there[name.casefold()], of) for name, of in target.fields)
@@ -134,7 +144,7 @@ def may_lose_digits(given: Type, target: Type) -> bool:
     return False
 
 
-def _same_names(given: Type, target: Type) -> bool:
+def _same_names(given: ColumnType, target: ColumnType) -> bool:
     match given, target:
         case Struct(), Struct():
             names = [[name.casefold() for name, _ in struct.fields] for struct in (given, target)]

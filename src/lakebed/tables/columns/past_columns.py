@@ -2,8 +2,8 @@
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Column, Snapshot, TableMetadata
-from lakebed.tables.columns.types import spark_type
 from lakebed.tables.statements import string_literal
+from lakebed.types import read_iceberg_type
 
 
 def as_of_schema(metadata: TableMetadata, snapshot: Snapshot, schema: int) -> tuple[str, ...]:
@@ -21,9 +21,9 @@ def as_of_schema(metadata: TableMetadata, snapshot: Snapshot, schema: int) -> tu
 
 def _value(column: Column, former: Column | None) -> str:
     if former is None:
-        return f"CAST({_default(column)} AS {spark_type(column.type)})"
+        return f"CAST({_default(column)} AS {read_iceberg_type(column.type).spark})"
     name = spark_identifier(former.name)
-    return name if former.type == column.type or "<" in column.type else f"CAST({name} AS {spark_type(column.type)})"
+    return name if former.type == column.type or "<" in column.type else f"CAST({name} AS {read_iceberg_type(column.type).spark})"
 
 
 def _default(column: Column) -> str:

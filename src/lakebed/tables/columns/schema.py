@@ -9,7 +9,7 @@ from lakebed.names import TableName, spark_identifier
 from lakebed.ports import ColumnAlias, Field
 from lakebed.tables.columns.fitting import IncompatibleType, NestedChange, plan_type_change
 from lakebed.tables.columns.renames import Renames, apply_renames, inverse_renames
-from lakebed.tables.columns.types import is_known, read_type
+from lakebed.types import is_storable, read_table_type
 
 SchemaPolicy = Literal["fail", "append", "sync"]
 ByName = dict[str, Field]  # by casefolded name
@@ -122,7 +122,7 @@ def _refuse_renames(table: TableName, result: Iterable[Field], renames: Renames,
 
 def as_stored(field: Field) -> Field:
     """The field as Iceberg keeps it."""
-    return Field(field.name, read_type(field.type).spark)
+    return Field(field.name, read_table_type(field.type).spark)
 
 
 def require_storable_columns(table: TableName, result: Iterable[Field]) -> None:
@@ -132,7 +132,7 @@ def require_storable_columns(table: TableName, result: Iterable[Field]) -> None:
         if other := seen.get(field.name.casefold()):
             raise _unfit(table, f"the columns {other!r} and {field.name!r} have one name", "Rename one of them.")
         seen[field.name.casefold()] = field.name
-        if not is_known(read_type(field.type)):
+        if not is_storable(read_table_type(field.type)):
             advice = f"Cast it: CAST({field.name} AS STRING), for example."
             raise _unfit(table, f"the column {field.name!r} is of type {field.type}, which no table keeps", advice)
 
@@ -151,7 +151,7 @@ def _followed(
         if name not in arriving:
             continue
         try:
-            inside += plan_type_change(read_type(present.type), read_type(arriving[name].type), (present.name,))
+            inside += plan_type_change(read_table_type(present.type), read_table_type(arriving[name].type), (present.name,))
         except IncompatibleType as unfit:
             if not replaces:
                 advice = f"Cast it in the query: CAST({present.name} AS {present.type}), or give the new column another name."

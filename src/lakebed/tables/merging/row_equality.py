@@ -1,13 +1,10 @@
 """Whether two rows are the same, as text of Spark SQL. Pure."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Field
-from lakebed.tables.columns.types import split_type, struct_field
-
-_NESTED = re.compile(r"\s*(array|map|struct)\s*<(.*)>.*", re.IGNORECASE | re.DOTALL)
+from lakebed.types import Array, ColumnType, Map, Struct, parse_type
 
 
 def find_column(name: str, columns: Iterable[Field]) -> Field | None:
@@ -31,7 +28,11 @@ def other_columns(columns: Iterable[Field], without: Iterable[str | None]) -> tu
 
 def holds_map(type: str) -> bool:
     """Whether values of the type are, or hold, maps: the one thing Spark neither compares nor sorts."""
-    return "map<" in type.lower()
+    return _has_map(parse_type(type, strict=False))
+
+
+def _has_map(type_: ColumnType) -> bool:
+    return isinstance(type_, Map) or any(_has_map(part) for _, part in type_.parts)
 
 
 def rows_equal(columns: Sequence[Field], one: str, other: str) -> str:
@@ -44,17 +45,20 @@ def rows_equal(columns: Sequence[Field], one: str, other: str) -> str:
     return f"least(TRUE, {', '.join(equal)})" if equal else "TRUE"
 
 
-def comparable(expression: str, type: str, *, depth: int = 0) -> str:
+def comparable(expression: str, type: str) -> str:
     """An expression that is equal for equal values and can be sorted: the value itself, with its maps as sorted entries."""
-    nested = _NESTED.fullmatch(type) if holds_map(type) else None
-    if not nested:
-        return expression
-    kind, inner, item = nested[1].lower(), nested[2], f"x{depth}"
-    if kind == "array":
-        return f"transform({expression}, {item} -> {comparable(item, inner, depth=depth + 1)})"
-    if kind == "map":
-        value = comparable(f"{item}.value", tuple(split_type(inner))[1], depth=depth + 1)
-        return f"sort_array(transform(map_entries({expression}), {item} -> struct({item}.key, {value})))"
-    named = ((spark_identifier(name), of) for name, of in map(struct_field, split_type(inner)))
-    parts = (comparable(f"{expression}.{name}", of, depth=depth) for name, of in named)
-    return f"if({expression} IS NULL, NULL, struct({', '.join(parts)}))"
+    return _comparable(expression, parse_type(type, strict=False), depth=0)
+
+
+def _comparable(expression: str, type_: ColumnType, *, depth: int) -> str:
+    item = f"x{depth}"
+    match type_:
+        case Array(element) if _has_map(type_):
+            return f"transform({expression}, {item} -> {_comparable(item, element, depth=depth + 1)})"
+        case Map(_, value):
+            entry = f"struct({item}.key, {_comparable(f'{item}.value', value, depth=depth + 1)})"
+            return f"sort_array(transform(map_entries({expression}), {item} -> {entry}))"
+        case Struct(fields) if _has_map(type_):
+            parts = (_comparable(f"{expression}.{spark_identifier(name)}", part, depth=depth) for name, part in fields)
+            return f"if({expression} IS NULL, NULL, struct({', '.join(parts)}))"
+    return expression

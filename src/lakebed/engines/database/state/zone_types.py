@@ -7,10 +7,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from lakebed.engines.database.schema import zone_types
 from lakebed.errors import FilesChanged
-from lakebed.landing.type_text import parse_type
-from lakebed.landing.types import join_types
 from lakebed.names import ZoneName
 from lakebed.ports import ColumnTypeChange, ZoneTypes
+from lakebed.types import join_types, parse_type
 
 
 def types_of(connection: Connection, zone: ZoneName) -> dict[str, dict[str, str]]:

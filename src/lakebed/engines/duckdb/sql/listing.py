@@ -1,6 +1,5 @@
 """The lake's tables without their rows, for statements that list what there is. Pure text; nothing is read here."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from lakebed.engines.duckdb.sql.types import duckdb_type, text
@@ -9,9 +8,8 @@ from lakebed.names import duckdb_identifier
 from lakebed.ports import Column
 from lakebed.query.planning.listings import ListedTable
 from lakebed.query.planning.plan import database_of
-from lakebed.tables.columns.types import split_type, struct_field
+from lakebed.types import read_iceberg_type
 
-_NESTED = re.compile(r"(list|map|struct)<(.*)>", re.DOTALL)
 _NO_TYPE = '"NULL"'  # of a column whose type DuckDB does not have, and of a table whose columns nobody asked for
 
 
@@ -49,25 +47,16 @@ def _table(table: ListedTable) -> Iterator[str]:
 
 
 def _shown(column: Column) -> str:
-    return f"CAST(NULL AS {_type(column.type) or _NO_TYPE}) AS {duckdb_identifier(column.name)}"
+    return f"CAST(NULL AS {_type(column)}) AS {duckdb_identifier(column.name)}"
 
 
 def _column(column: Column) -> str:
-    return f"{duckdb_identifier(column.name)} {_type(column.type) or _NO_TYPE}{' NOT NULL' if column.required else ''}"
+    required = " NOT NULL" if column.required else ""
+    return f"{duckdb_identifier(column.name)} {_type(column)}{required}"
 
 
-def _type(type_: str) -> str | None:
-    nested = _NESTED.fullmatch(type_.strip())
-    if nested is None:
-        return duckdb_type(type_.strip())
-    parts = tuple(split_type(nested[2]))
-    if nested[1] == "struct":
-        fields = [(duckdb_identifier(name), _type(of)) for name, of in map(struct_field, parts)]
-        return f"STRUCT({', '.join(f'{name} {of}' for name, of in fields)})" if all(of for _, of in fields) else None
-    inner = [_type(part) for part in parts]
-    if not all(inner):
-        return None
-    return f"{inner[0]}[]" if nested[1] == "list" else f"MAP({', '.join(map(str, inner))})"
+def _type(column: Column) -> str:
+    return duckdb_type(read_iceberg_type(column.type)) or _NO_TYPE
 
 
 def _database(table: ListedTable) -> str:

@@ -9,6 +9,7 @@ from lakebed.names import duckdb_identifier
 from lakebed.ports import Column, ColumnGroup, Scan, ScanColumn, ScanFile
 from lakebed.query.planning.plan import PinnedTable
 from lakebed.settings import normalized_location
+from lakebed.types import read_iceberg_type
 
 _SPECIAL = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})  # DuckDB would look for files that fit
 _MARKED = re.compile(r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns")  # types that writers mark in Parquet in several ways
@@ -113,7 +114,7 @@ def _of_former(column: ScanColumn, former: Column | None, type_: str, scan: Scan
 
 
 def _type(column: ScanColumn, scan: Scan) -> str:
-    found = duckdb_type(column.type)
+    found = duckdb_type(read_iceberg_type(column.type))
     if found is None:
         raise BadQuery(
             f"DuckDB has no type for {column.type}, which {column.name} of {scan.table} is.", next="Ask with --engine spark."

@@ -1,19 +1,17 @@
 """Iceberg's types and Python's values, in DuckDB's words."""
 
-import json
-import re
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from lakebed.names import duckdb_identifier
+from lakebed.types import Array, ColumnType, Map, Primitive, Struct
 
 _SIMPLE = {
     "boolean": "BOOLEAN",
     "int": "INTEGER",
-    "long": "BIGINT",
+    "bigint": "BIGINT",
     "float": "FLOAT",
     "double": "DOUBLE",
     "string": "VARCHAR",
@@ -21,32 +19,30 @@ _SIMPLE = {
     "uuid": "UUID",
     "date": "DATE",
     "time": "TIME",
-    "timestamp": "TIMESTAMP",
-    "timestamptz": "TIMESTAMPTZ",  # declared TIMESTAMP it would be read without a word, hours away
+    "timestamp_ntz": "TIMESTAMP",
+    "timestamp": "TIMESTAMPTZ",  # declared TIMESTAMP it would be read without a word, hours away
     "timestamp_ns": "TIMESTAMP_NS",
+    "fixed": "BLOB",
 }
-_DECIMAL = re.compile(r"decimal\((\d+), ?(\d+)\)")
 
 
-def duckdb_type(type_: str | Mapping[str, Any]) -> str | None:
-    """DuckDB's type for one of Iceberg's, given as its text or JSON; None for one that DuckDB does not have."""
-    if isinstance(type_, str) and type_.startswith("{"):
-        type_ = json.loads(type_)
-    if isinstance(type_, str):
-        if decimal := _DECIMAL.fullmatch(type_):
-            return f"DECIMAL({decimal[1]},{decimal[2]})"
-        return "BLOB" if type_.startswith("fixed[") else _SIMPLE.get(type_)
-    match type_["type"]:
-        case "list":
-            element = duckdb_type(type_["element"])
-            return f"{element}[]" if element else None
-        case "map":
-            key, value = duckdb_type(type_["key"]), duckdb_type(type_["value"])
-            return f"MAP({key}, {value})" if key and value else None
-        case "struct":
-            fields = [(duckdb_identifier(field["name"]), duckdb_type(field["type"])) for field in type_["fields"]]
-            return f"STRUCT({', '.join(f'{name} {inner}' for name, inner in fields)})" if all(t for _, t in fields) else None
-    return None
+def duckdb_type(type_: ColumnType) -> str | None:
+    """The type in DuckDB's words; None for one that DuckDB does not have."""
+    inside = [duckdb_type(part) for _, part in type_.parts]
+    if not all(inside):
+        return None
+    match type_:
+        case Primitive("decimal", (digits, scale)):
+            return f"DECIMAL({digits},{scale})"
+        case Primitive(name):
+            return _SIMPLE.get(name)
+        case Array():
+            return f"{inside[0]}[]"
+        case Map():
+            return f"MAP({inside[0]}, {inside[1]})"
+        case Struct(fields):
+            names = [duckdb_identifier(name) for name, _ in fields]
+            return f"STRUCT({', '.join(f'{name} {part}' for name, part in zip(names, inside, strict=True))})"
 
 
 def text(value: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from lakebed.errors import NewerFormat
 from lakebed.ports import MAIN, Column, Snapshot, SnapshotRef, TableMetadata, ViewMetadata
+from lakebed.types import read_iceberg_type
 
 Json = Mapping[str, Any]
 NEWEST_FORMAT = 3  # of Iceberg's specification, that the engines here read and write
@@ -70,20 +71,8 @@ def _time(milliseconds: int) -> datetime:
 
 def _column(field: Json) -> Column:
     default = field.get("initial-default")
-    return Column(field["name"], type_text(field["type"]), field["required"], field.get("doc") or "", field["id"], default)
-
-
-def type_text(type_: str | Json) -> str:
-    """A type as one would write it: `decimal(12, 2)`, `list<string>`, `struct<a: int>`."""
-    if isinstance(type_, str):
-        return type_
-    match type_["type"]:
-        case "list":
-            return f"list<{type_text(type_['element'])}>"
-        case "map":
-            return f"map<{type_text(type_['key'])}, {type_text(type_['value'])}>"
-        case _:
-            return "struct<" + ", ".join(f"{field['name']}: {type_text(field['type'])}" for field in type_["fields"]) + ">"
+    type_ = read_iceberg_type(field["type"]).iceberg
+    return Column(field["name"], type_, field["required"], field.get("doc") or "", field["id"], default)
 
 
 def _partition(document: Json, names: Mapping[int, str]) -> tuple[str, ...]:

@@ -15,11 +15,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from lakebed.types import Primitive, read_iceberg_type
+
 DAY = 86_400_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:\d\d)?)?)?")
-_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _DIGITS = 38  # more than these no engine compares exactly
 _LONG_DIGITS = 19
 
@@ -46,11 +47,11 @@ def comparable_type(type_: object) -> ComparableType | None:
     """How a type's values are compared; None for types whose bounds are not used."""
     if not isinstance(type_, str):
         return None
-    if found := _DECIMAL.fullmatch(type_):
-        precision, scale = int(found[1]), int(found[2])
-        return ComparableType("decimal", _unscaled, lambda value: _decimal(value, precision, scale), _unscaled)
-    if type_.startswith("fixed["):
-        return _COMPARABLE["binary"]
+    match read_iceberg_type(type_):
+        case Primitive("decimal", (precision, scale)):
+            return ComparableType("decimal", _unscaled, lambda value: _decimal(value, precision, scale), _unscaled)
+        case Primitive("fixed"):
+            return _COMPARABLE["binary"]
     return _COMPARABLE.get(type_)
 
 

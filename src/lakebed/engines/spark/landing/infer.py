@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.landing.nulls import with_nulls
 from lakebed.engines.spark.landing.reader import CORRUPT, columns_text, load, reader_of
-from lakebed.engines.spark.types import ddl
-from lakebed.landing.type_text import parse_type
-from lakebed.landing.types import STRING, Type
+from lakebed.engines.spark.types import column_type
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
+from lakebed.types import STRING, ColumnType, Primitive, Struct, parse_type, with_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,7 +29,7 @@ def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...
     reader = reader_of(session, group).option("inferSchema", "true")
     with _set(session, _AS_IT_IS):
         fields = load(reader, group).schema.fields
-    return tuple(Field(field.name, ddl(field.dataType)) for field in fields if field.name != CORRUPT)
+    return tuple(Field(field.name, column_type(field.dataType).spark) for field in fields if field.name != CORRUPT)
 
 
 def _by_query(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
@@ -46,16 +45,17 @@ def _of_values(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
     texts = load(reader_of(session, whole), whole).selectExpr("ltrim('\ufeff \n\r\t', value) AS value")
     (row,) = texts.selectExpr(f"{_RECORDS} AS record").selectExpr("schema_of_variant_agg(record) AS shape").collect()
     found = parse_type(row.shape)
-    return tuple(Field(name, str(_plain(part))) for name, part in found.inside) if found.name == "struct" else ()
+    return tuple(Field(name, str(_plain(part))) for name, part in found.fields) if isinstance(found, Struct) else ()
 
 
-def _plain(type_: Type) -> Type:
+def _plain(type_: ColumnType) -> ColumnType:
     """A variant's type as Spark's JSON reader would call it."""
-    if type_.name in {"void", "variant"} or (type_.name == "struct" and not type_.inside):
-        return STRING
-    if type_.name == "decimal" and type_.numbers[1]:
-        return Type("double")
-    return Type(type_.name, type_.numbers, tuple((name, _plain(part)) for name, part in type_.inside))
+    match type_:
+        case Primitive("void" | "variant") | Struct(()):
+            return STRING
+        case Primitive("decimal", (_, scale)) if scale:
+            return Primitive("double")
+    return with_parts(type_, tuple((name, _plain(part)) for name, part in type_.parts))
 
 
 def _of_texts(frame: "DataFrame", options: Mapping[str, str]) -> tuple[Field, ...]:

@@ -21,10 +21,10 @@ from lakebed.tables import (
     as_stored,
     inverse_renames,
     plan_schema,
-    read_type,
     require_storable_columns,
     require_strategy_columns,
 )
+from lakebed.types import read_table_type
 
 
 def require_fitting_result(run: ActiveRun) -> None:
@@ -58,7 +58,7 @@ def _refuse_breach(run: ActiveRun) -> None:
 
 def _plain(type_: str) -> str:
     """A type as a person would write it."""
-    return re.sub(r"`(\w+)`", r"\1", read_type(type_).spark)
+    return re.sub(r"`(\w+)`", r"\1", read_table_type(type_).spark)
 
 
 def _refuse_undeclared(run: ActiveRun) -> None:

@@ -23,7 +23,6 @@ from lakebed.tables import (
     may_lose_digits,
     offending_keys_query,
     order_statement,
-    read_type,
     rename_strategy_columns,
     require_valid_keys,
     row_counts,
@@ -34,6 +33,7 @@ from lakebed.tables import (
     write_statement,
 )
 from lakebed.tables import string_literal as quoted
+from lakebed.types import read_table_type
 
 LONGEST_MESSAGE = 500
 
@@ -215,7 +215,7 @@ def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ..
 
 
 def _may_lose(field: Field, target: Field | None) -> bool:
-    return target is not None and may_lose_digits(read_type(field.type), read_type(target.type))
+    return target is not None and may_lose_digits(read_table_type(field.type), read_table_type(target.type))
 
 
 def execute(run: ActiveRun, statement: ChangeStatement) -> None:

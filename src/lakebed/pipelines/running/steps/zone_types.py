@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from lakebed.landing import NOTHING_REMEMBERED, CheckedFiles, MayWiden, RememberedTypes, Type, join_types, parse_type
+from lakebed.landing import NOTHING_REMEMBERED, CheckedFiles, MayWiden, RememberedTypes
 from lakebed.names import ZoneName
 from lakebed.pipelines.definition.python_inputs import works_with_duckdb
 from lakebed.pipelines.definition.spec import PipelineSpec
@@ -12,12 +12,12 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Column, ColumnTypeChange, TableMetadata, ZoneTypes
 from lakebed.sql import NOTHING_PASSED, PassedColumns, passed_columns
 from lakebed.tables import can_accept
+from lakebed.types import ColumnType, join_types, parse_type, read_iceberg_type
 
 _LONGEST_NAME = 255
-# Iceberg's words that Spark has others for. Nested types are left to what is remembered of the zone.
-_PLAIN = {
-    "boolean": "boolean", "int": "int", "long": "bigint", "float": "float", "double": "double", "string": "string",
-    "date": "date", "timestamptz": "timestamp", "timestamp": "timestamp_ntz", "binary": "binary",
+# Nested types are left to what is remembered of the zone.
+_TAKEN_FROM_TABLE = {
+    "boolean", "int", "bigint", "float", "double", "decimal", "string", "date", "timestamp", "timestamp_ntz", "binary",
 }  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     return RememberedTypes(types, follows, wanted, _also(run, passed, known))
 
 
-def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, Type]:
+def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, ColumnType]:
     """The columns of a zone from which no file tells of any: those that are remembered, and of these, the table's own."""
     remembered, table = recall(run, key), _names(run)
     wanted = {name.casefold() for name in run.zone_types[key]}
@@ -79,20 +79,20 @@ def _passed(run: ActiveRun, key: ZoneKey) -> PassedColumns:
     return passed_columns(compile_query(run.context).text, run.context.view(*key))
 
 
-def _own_columns(run: ActiveRun) -> dict[str, Type]:
+def _own_columns(run: ActiveRun) -> dict[str, ColumnType]:
     """The columns of the run's table, save those that its strategy adds."""
     metadata, added = run.context.target.metadata, {name for name, _ in run.spec.strategy.own_columns}
     return {column.name: type_ for column, type_ in _columns(metadata) if column.name not in added}
 
 
-def _columns(metadata: TableMetadata | None) -> Iterator[tuple[Column, Type]]:
+def _columns(metadata: TableMetadata | None) -> Iterator[tuple[Column, ColumnType]]:
     for column in metadata.columns if metadata else ():
-        text = _PLAIN.get(column.type) or (column.type if column.type.startswith("decimal") else "")
-        if text:
-            yield column, parse_type(text)
+        type_ = read_iceberg_type(column.type)
+        if type_.name in _TAKEN_FROM_TABLE:
+            yield column, type_
 
 
-def _spelt(name: str, known: Mapping[str, Type]) -> str:
+def _spelt(name: str, known: Mapping[str, ColumnType]) -> str:
     """A column by its name in the zone, where that is known."""
     return next((spelt for spelt in known if spelt.casefold() == name.casefold()), name)
 
@@ -103,7 +103,7 @@ def _names(run: ActiveRun) -> frozenset[str]:
     return frozenset(column.name.casefold() for column in metadata.columns) if metadata else frozenset()
 
 
-def _also(run: ActiveRun, passed: PassedColumns, known: Mapping[str, Type]) -> frozenset[str]:
+def _also(run: ActiveRun, passed: PassedColumns, known: Mapping[str, ColumnType]) -> frozenset[str]:
     """The columns that JSON records are given, if only as NULL: those that a query names, or without which a run is refused."""
     names = frozenset(name.casefold() for name in known)
     if run.spec.kind == "sql" and not passed.all:
@@ -120,7 +120,7 @@ def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> MayWiden | None
     return lambda before, after: replaces or can_accept(str(before), str(after))
 
 
-def _wanted(run: ActiveRun, zone: ZoneName, name: str, before: Type, after: Type) -> str:
+def _wanted(run: ActiveRun, zone: ZoneName, name: str, before: ColumnType, after: ColumnType) -> str:
     """Another table that may take a file whose column needs a wider type: it can follow, or has another type already."""
     others = [spec for spec in run.context.specs.values() if zone in spec.zone_names and spec.table != run.table]
     catalog = run.services.placement.catalog

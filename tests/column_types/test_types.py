@@ -2,8 +2,7 @@
 
 import pytest
 
-from lakebed.landing.type_text import known_type, parse_type
-from lakebed.landing.types import extends, holds, join_types, kept_as
+from lakebed.types import extends, holds, join_types, kept_as, known_type, parse_type
 
 
 @pytest.mark.parametrize(
