@@ -10,7 +10,7 @@ from lakebed.pipelines.planning.ledger import known_files
 from lakebed.pipelines.planning.pin_zones import pin_zones
 from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.steps.archiving import archive_zones, taken
-from lakebed.ports import RUN_ID, Along, RunRecord, Snapshot
+from lakebed.ports import RUN_ID, PublicationRecords, RunRecord, Snapshot
 from lakebed.tables import PublishRequest, publish
 from tests.care.fsck.kept import Kept
 from tests.contracts.benches import ids
@@ -70,7 +70,7 @@ class Fed:
         record = RunRecord(run_id, "i", self.table, "running", tools.now())
         write_copy(files, run_id, rows)
         with self.kept.lake.hold(self.table) as held:
-            along = Along((record,), rows)
+            along = PublicationRecords((record,), rows)
             publish(
                 tools.placement.catalog,
                 [PublishRequest(self.table, f"run_{run_id}")],

@@ -14,7 +14,7 @@ from lakebed.app.backup import backup, restore
 from lakebed.app.fsck import fsck, rebuild_catalog
 from lakebed.errors import FileExists, NewerLake, UsageError
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import UNPUBLISHED, Along, ConsumedFile, Event, RunRecord
+from lakebed.ports import UNPUBLISHED, ConsumedFile, Event, PublicationRecords, RunRecord
 from lakebed.settings import DATABASE_FILE, Settings
 from tests.care.fsck.kept import Kept
 from tests.pipelines.lakes import TestLake
@@ -41,7 +41,9 @@ def fill(kept: Kept) -> TableName:
         from lakebed.tables import PublishRequest, publish
 
         asked = [PublishRequest(table, "run_1")]
-        publish(kept.lake.stores.catalog, asked, run_id="r1", leases=[held.require()], records=Along((run,), (file,)))
+        publish(
+            kept.lake.stores.catalog, asked, run_id="r1", leases=[held.require()], records=PublicationRecords((run,), (file,))
+        )
     return table
 
 

@@ -111,11 +111,11 @@ def test_archived_files_go_where_the_zone_says_so_and_not_while_its_reader_runs(
 
 def take(cared: CareLake, zone: ZoneName, run_id: str) -> None:
     """A published run of `silver.orders` has taken a file of the zone."""
-    from lakebed.ports import Along, ConsumedFile, Publication
+    from lakebed.ports import ConsumedFile, Publication, PublicationRecords
 
     table = cared.name("silver.orders")
     taken = ConsumedFile(table, zone, f"{zone.folder}/a.csv", "e", 5, run_id)
-    cared.lake.stores.catalog.commit(Publication(run_id, ()), expected={}, records=Along(consumed=(taken,)))
+    cared.lake.stores.catalog.commit(Publication(run_id, ()), expected={}, records=PublicationRecords(consumed=(taken,)))
 
 
 def test_events_and_care_s_own_entries_go_after_a_year_unless_a_follower_needs_them(cared: CareLake) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from lakebed.app import open_lake
 from lakebed.names import TableName, ZoneName, new_run_id
-from lakebed.ports import Along, ColumnTypeChange, ConsumedFile, Publication, ZoneTypes
+from lakebed.ports import ColumnTypeChange, ConsumedFile, Publication, PublicationRecords, ZoneTypes
 from lakebed.tables import publish
 from tests.cli.shop import lakebed, make_shop, write
 
@@ -155,7 +155,7 @@ def test_a_zone_that_is_still_empty_or_whose_files_were_all_taken_is_known(lake:
     assert lakebed("plan", "calls").exit_code == 2
     taken = ConsumedFile(TableName("shop", "bronze", "other"), ZoneName("shop", "calls"), "shop/landing/calls/a.csv", "e", 1, "r")
     with open_lake(lake) as opened:
-        opened.stores.catalog.commit(Publication("r", ()), expected={}, records=Along(consumed=(taken,)))
+        opened.stores.catalog.commit(Publication("r", ()), expected={}, records=PublicationRecords(consumed=(taken,)))
     assert lakebed("plan", "calls").exit_code == 0
     write(lake, "pipelines/bronze/calls/pipeline.sql", calls.replace("calls", "empty"))
     (lake / "shop" / "landing" / "empty").mkdir()
@@ -193,7 +193,7 @@ def test_what_columns_are_read_as_is_shown_with_who_says_so(lake: Path) -> None:
     opened = open_lake(lake)
     columns = (ColumnTypeChange("id", "", "int"), ColumnTypeChange("dep", "", "int"))
     learned = (ZoneTypes(ZoneName("shop", "orders"), "", columns), ZoneTypes(ZoneName("shop", "orders"), "*.json", columns[:1]))
-    publish(opened.stores.catalog, [], run_id=new_run_id(), records=Along(types=learned))
+    publish(opened.stores.catalog, [], run_id=new_run_id(), records=PublicationRecords(types=learned))
     opened.close()
     assert [(one["column"], one["type"], one["said_by"], one["pattern"]) for one in told("zone", "show", "orders")["types"]] == [
         ("DEP", "string", "zone.yaml", ""),

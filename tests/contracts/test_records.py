@@ -10,7 +10,7 @@ from lakebed.engines.database.state.run_documents import from_text, to_text
 from lakebed.errors import Diverged, FilesChanged
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import (
-    Along,
+    ChangeRecords,
     ColumnTypeChange,
     ConsumedFile,
     FileState,
@@ -18,6 +18,7 @@ from lakebed.ports import (
     InputPin,
     MovedFile,
     Phase,
+    PublicationRecords,
     QuarantinedFile,
     RunRecord,
     SetProperties,
@@ -82,7 +83,7 @@ def test_what_goes_along_is_there_once_the_publication_is(real_bench: RealBench)
     record = a_record(table, release="r1")
     records.write(record)
     assert records.consumed(ZONE, table=table) == ()
-    along = Along((replace(record, state="success"),), (a_file(table, record.run_id),))
+    along = PublicationRecords((replace(record, state="success"),), (a_file(table, record.run_id),))
     publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=record.run_id, records=along)
     assert records.consumed(ZONE, table=table) == along.consumed
     found = records.run(record.run_id)
@@ -98,7 +99,7 @@ def test_what_goes_along_is_absent_if_the_publication_is_refused(real_bench: Rea
     real_bench.write(table, [3])
     record = a_record(table)
     records.write(record)
-    along = Along((replace(record, state="success"),), (a_file(table, record.run_id),))
+    along = PublicationRecords((replace(record, state="success"),), (a_file(table, record.run_id),))
     with pytest.raises(Diverged):
         publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=record.run_id, records=along)
     assert records.consumed(ZONE, table=table) == ()
@@ -111,7 +112,9 @@ def test_of_two_runs_that_take_a_column_for_different_types_the_first_to_publish
     records, zone = real_bench.stores.records, ZoneName(real_bench.namespace, "flights")
 
     def learn(*columns: ColumnTypeChange, pattern: str = "") -> None:
-        publish(real_bench.catalog, [], run_id=new_run_id(), records=Along(types=(ZoneTypes(zone, pattern, columns),)))
+        publish(
+            real_bench.catalog, [], run_id=new_run_id(), records=PublicationRecords(types=(ZoneTypes(zone, pattern, columns),))
+        )
 
     assert records.zone_types(zone) == {}
     learn(ColumnTypeChange("b", "", "int"), ColumnTypeChange("A", "", "string"))
@@ -131,7 +134,7 @@ def test_what_a_run_learned_of_a_zone_is_forgotten_if_its_publication_is_refused
     real_bench.write(table, [1])
     real_bench.write(table, [2], branch="run_1")
     real_bench.write(table, [3])
-    along = Along(types=(ZoneTypes(zone, "", (ColumnTypeChange("a", "", "int"),)),))
+    along = PublicationRecords(types=(ZoneTypes(zone, "", (ColumnTypeChange("a", "", "int"),)),))
     with pytest.raises(Diverged):
         publish(real_bench.catalog, [PublishRequest(table, "run_1")], run_id=new_run_id(), records=along)
     assert records.zone_types(zone) == {}
@@ -148,14 +151,14 @@ def test_a_success_is_never_turned_into_a_failure(real_bench: RealBench) -> None
 def test_a_file_read_again_is_taken_by_the_later_run(real_bench: RealBench) -> None:
     records, table = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders")
     for run_id in (new_run_id(), new_run_id()):
-        publish(real_bench.catalog, [], run_id=run_id, records=Along((), (a_file(table, run_id),)))
+        publish(real_bench.catalog, [], run_id=run_id, records=PublicationRecords((), (a_file(table, run_id),)))
     assert [file.run_id for file in records.consumed(ZONE, table=table)] == [run_id]
 
 
 def test_many_files_are_taken_at_once(real_bench: RealBench) -> None:
     records, table, run_id = real_bench.stores.records, TableName(real_bench.namespace, "silver", "orders"), new_run_id()
     files = tuple(a_file(table, run_id, f"shop/landing/orders/{number:05d} ü'.csv") for number in range(1201))
-    publish(real_bench.catalog, [], run_id=run_id, records=Along((), files))
+    publish(real_bench.catalog, [], run_id=run_id, records=PublicationRecords((), files))
     assert records.consumed(ZONE, table=table) == files
 
 
@@ -173,7 +176,7 @@ def test_pins_count_while_their_run_is_running(real_bench: RealBench) -> None:
 def took(real_bench: RealBench, *files: ConsumedFile) -> None:
     """Each file by a publication of its own, in this order."""
     for file in files:
-        publish(real_bench.catalog, [], run_id=file.run_id, records=Along((), (file,)))
+        publish(real_bench.catalog, [], run_id=file.run_id, records=PublicationRecords((), (file,)))
 
 
 def test_a_file_whose_rows_are_visible_is_not_held_because_another_run_that_took_it_was_undone(real_bench: RealBench) -> None:
@@ -182,7 +185,7 @@ def test_a_file_whose_rows_are_visible_is_not_held_because_another_run_that_took
     took(real_bench, first, second)
 
     def undo(file: ConsumedFile, state: FileState) -> list[tuple[str, str]]:
-        along = Along(file_states=(FileStateChange(table, ((file.path, file.run_id),), state),))
+        along = ChangeRecords(file_states=(FileStateChange(table, ((file.path, file.run_id),), state),))
         pointer = real_bench.catalog.pointers([table])[table]
         real_bench.catalog.amend(table, [SetProperties({"n": state + file.run_id})], expected=pointer, leases=[], records=along)
         return [(found.run_id, found.state) for found in records.consumed(ZONE, table=table)]

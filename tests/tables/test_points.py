@@ -136,14 +136,14 @@ def test_files_of_undone_runs_wait_again_or_are_held() -> None:
     for files, state in (("requeue", "waiting"), ("hold", "held")):
         plan = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files=files)  # type: ignore[arg-type]
         assert plan.amendments == (SetRef(MAIN, 1), SetSchema(1))
-        assert plan.along.file_states == (undoing(2, 3, state=state),)  # type: ignore[arg-type]
+        assert plan.records.file_states == (undoing(2, 3, state=state),)  # type: ignore[arg-type]
         assert plan.undone == (run_id(2), run_id(3))
         assert plan.files == (tuple(ledger[1:]) if files == "requeue" else ())
 
 
 def test_nothing_need_be_said_where_undone_runs_took_no_file() -> None:
     table = a_table(log=[1, 2])
-    assert plan_rollback(ORDERS, table, table.snapshots[1], [a_file(1)], files=None).along.file_states == ()
+    assert plan_rollback(ORDERS, table, table.snapshots[1], [a_file(1)], files=None).records.file_states == ()
     with pytest.raises(UsageError, match="1 landing files"):
         plan_rollback(ORDERS, table, table.snapshots[1], [a_file(2)], files=None)
 
@@ -151,13 +151,13 @@ def test_nothing_need_be_said_where_undone_runs_took_no_file() -> None:
 def test_the_way_forward_takes_the_files_again() -> None:
     table = a_table(log=[1, 2, 1], kept={1, 2})
     plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(1), a_file(2, "waiting")], files=None)
-    assert plan.along.file_states == (undoing(2, state="taken"),)
+    assert plan.records.file_states == (undoing(2, state="taken"),)
 
 
 def test_of_runs_whose_snapshots_have_expired_the_time_decides() -> None:
     table = a_table(log=[1, 2, 3, 4], kept={2, 4}, refs={"v2": 2})
     plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(n) for n in (1, 2, 3, 4)], files="hold", by_tag=True)
-    assert plan.along.file_states == (undoing(3, 4, state="held"),)
+    assert plan.records.file_states == (undoing(3, 4, state="held"),)
 
 
 def test_a_state_that_was_never_published_is_refused_unless_it_is_tagged() -> None:
@@ -176,7 +176,7 @@ def test_files_whose_rows_are_in_the_restored_state_are_neither_held_nor_read_ag
     table, one, two = a_table(log=[1, 2]), a_file(1), a_file(2)
     ledger = [one, again(one, 2), two]
     held = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="hold")
-    assert held.along.file_states == (
+    assert held.records.file_states == (
         FileStateChange(ORDERS, ((one.path, run_id(2)),), "waiting"),  # no word on it: the row of run 1 speaks
         FileStateChange(ORDERS, ((two.path, run_id(2)),), "held"),
     )
@@ -188,5 +188,5 @@ def test_the_last_word_on_a_file_counts_whichever_runs_took_it() -> None:
     table, file = a_table(log=[1, 2, 3]), a_file(2)
     rows = [file, again(file, 3, "held")]
     plan = plan_rollback(ORDERS, table, table.snapshots[1], rows, files="requeue")
-    assert plan.along.file_states == (FileStateChange(ORDERS, ((file.path, run_id(2)), (file.path, run_id(3))), "waiting"),)
+    assert plan.records.file_states == (FileStateChange(ORDERS, ((file.path, run_id(2)), (file.path, run_id(3))), "waiting"),)
     assert plan.files == (file,)

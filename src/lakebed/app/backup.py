@@ -17,8 +17,7 @@ from lakebed.care.fsck import FsckServices, Newer, Report, newer, quiet
 from lakebed.engines.files import FolderFiles, open_files
 from lakebed.errors import FileMissing, UsageError
 from lakebed.pipelines.running.ledger_copies import restore_ledger
-from lakebed.ports import Along, Event, Files, FileStateChange
-from lakebed.ports.inspection import PointerChange
+from lakebed.ports import ChangeRecords, Event, Files, FileStateChange, PointerChange
 from lakebed.settings import Root
 from lakebed.tables import plan_rollback
 
@@ -120,7 +119,7 @@ def restore(lake: Lake, source: str, *, force: bool = False, newest: bool = Fals
     if newest and tools.pointing:
         _take_up(tools, found)
         restore_ledger(lake.stores.files, lake.stores.catalog, lake.stores.records)
-        tools.pointing.change([], records=Along(file_states=tuple(_undoings(lake, found))))
+        tools.pointing.change([], records=ChangeRecords(file_states=tuple(_undoings(lake, found))))
     return RestoreReport(
         manifest["made_at"],
         manifest["root"],
@@ -187,7 +186,7 @@ def _take_up(tools: FsckServices, found: Sequence[Newer]) -> None:
     rows = {row.location: row for row in tools.pointing.rows() if row.kind == "table"}
     moves = [PointerChange(rows[one.pointer.location], one.file.location) for one in found]
     events = [_event(one) for one in found]
-    tools.pointing.change(moves, records=Along(events=tuple(events)))
+    tools.pointing.change(moves, records=ChangeRecords(events=tuple(events)))
 
 
 def _undoings(lake: Lake, found: Sequence[Newer]) -> Iterator[FileStateChange]:
@@ -196,7 +195,7 @@ def _undoings(lake: Lake, found: Sequence[Newer]) -> Iterator[FileStateChange]:
         if head := one.file.metadata.head():
             ledger = lake.stores.records.ledger(one.pointer.table)
             plan = plan_rollback(one.pointer.table, one.file.metadata, head, ledger, files="hold", by_tag=True)
-            yield from plan.along.file_states
+            yield from plan.records.file_states
 
 
 def _event(one: Newer) -> Event:

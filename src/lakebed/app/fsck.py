@@ -9,8 +9,7 @@ from lakebed.engines.iceberg import DatabaseCatalog
 from lakebed.errors import DamagedTable, LakebedError, PointerMoved, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.running.ledger_copies import restore_ledger
-from lakebed.ports import Along, Event, Pointer
-from lakebed.ports.inspection import DamagedFile, MetadataFile, PointerRows
+from lakebed.ports import ChangeRecords, DamagedFile, Event, MetadataFile, Pointer, PointerRows
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def rebuild_catalog(lake: Lake, *, report: Report = quiet) -> Rebuilt:
         head = candidate.file.metadata.head()
         event = Event("restored", candidate.name, head.id if head else None, {"by": "fsck --rebuild-catalog"})
         try:
-            tools.catalog.register(candidate.name, candidate.file.location, records=Along(events=(event,)))
+            tools.catalog.register(candidate.name, candidate.file.location, records=ChangeRecords(events=(event,)))
             taken[str(candidate.name)] = candidate.file.location
         except PointerMoved:
             skipped[candidate.file.location] = "its name was taken meanwhile"

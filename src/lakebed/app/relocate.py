@@ -8,8 +8,7 @@ from lakebed.app.fsck import fsck_tools
 from lakebed.app.lake import Lake
 from lakebed.care.fsck import Report, quiet
 from lakebed.errors import DamagedTable, UsageError
-from lakebed.ports import Along, Event
-from lakebed.ports.inspection import PointerChange, PointerRow
+from lakebed.ports import ChangeRecords, Event, PointerChange, PointerRow
 from lakebed.settings import Root, normalized_location
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ def _places(lake: Lake) -> "FilesByUrl":
     return FilesByUrl(lake.root, lake.stores.files, lake.settings.files)
 
 
-def _along(moves: Iterable[tuple[PointerRow, Moved]], origin: str, root: Root) -> Along:
+def _along(moves: Iterable[tuple[PointerRow, Moved]], origin: str, root: Root) -> ChangeRecords:
     detail = {"from": origin, "to": str(root)}
     named = (row.table for row, _ in moves if row.kind == "table" and row.table)
-    return Along(events=tuple(Event("relocated", name, detail=detail) for name in named))
+    return ChangeRecords(events=tuple(Event("relocated", name, detail=detail) for name in named))

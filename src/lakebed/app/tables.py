@@ -12,9 +12,9 @@ from lakebed.names import TableName, new_run_id, require_no_collision, require_r
 from lakebed.pipelines.planning.ledger import record_sightings
 from lakebed.ports import (
     MAIN,
-    Along,
     Amendment,
     Catalog,
+    ChangeRecords,
     Compute,
     DroppedTable,
     Event,
@@ -140,7 +140,7 @@ class Tables:
         plan = self.plan_rollback(table, to, requeue_files=requeue_files, hold_files=hold_files)
         # First the files: while the ledger says that they are taken, nobody reads them a second time.
         record_sightings(bring_back_files(self._ground.files, plan.files), self._records)
-        self._catalog.amend(table, plan.amendments, expected=pointer, leases=[held.require()], records=plan.along)
+        self._catalog.amend(table, plan.amendments, expected=pointer, leases=[held.require()], records=plan.records)
         return plan
 
     # -- refs and names
@@ -183,16 +183,16 @@ class Tables:
 
     def _amend(self, table: TableName, pointer: Pointer, amendment: Amendment, event: Event) -> None:
         self._ground.require_relocated()
-        self._catalog.amend(table, [amendment], expected=pointer, records=Along(events=(event,)))
+        self._catalog.amend(table, [amendment], expected=pointer, records=ChangeRecords(events=(event,)))
 
     def clone(self, name: str | TableName, to: str | TableName, *, at: str | int | None = None) -> TableName:
         """A table of its own that begins with a state of another; no file is copied, and neither can hurt the other."""
         target, table = self._free(to), self._find(name)
         with self._hold(target), self.reading(table, at=at, seconds=_CLONING, reader="clone") as point:
             pointer = self._catalog.pointers([table])[table]
-            along = Along(events=(Event("cloned", target, point.id, {"of": str(table)}),))
+            records = ChangeRecords(events=(Event("cloned", target, point.id, {"of": str(table)}),))
             place = self._ground.new_location(target)
-            self._named(target, lambda: self._catalog.clone(pointer, target, snapshot=point.id, location=place, records=along))
+            self._named(target, lambda: self._catalog.clone(pointer, target, snapshot=point.id, location=place, records=records))
         return target
 
     def rename(self, name: str | TableName, to: str | TableName) -> TableName:
@@ -201,15 +201,15 @@ class Tables:
         events = (Event("renamed", table, detail={"to": str(target)}), Event("renamed", target, detail={"from": str(table)}))
         with self._hold(table) as held, self._hold(target) as other:
             leases = [held.require(), other.require()]
-            self._named(target, lambda: self._catalog.rename(table, target, leases=leases, records=Along(events=events)))
+            self._named(target, lambda: self._catalog.rename(table, target, leases=leases, records=ChangeRecords(events=events)))
         return target
 
     def drop(self, name: str | TableName) -> DroppedTable:
         """Take a table out of sight; it can be restored until care purges it."""
         table = self._find(name)
         with self._hold(table) as held:
-            along = Along(events=(Event("dropped", table),))
-            gone = retry_on(lambda: self._catalog.drop(table, leases=[held.require()], records=along), (PointerMoved,))
+            records = ChangeRecords(events=(Event("dropped", table),))
+            gone = retry_on(lambda: self._catalog.drop(table, leases=[held.require()], records=records), (PointerMoved,))
         if gone is None:
             raise UnknownName("table", str(name), ())
         return gone
@@ -233,7 +233,7 @@ class Tables:
         target = self._free(to or gone.table)
         event = Event("restored", target, detail={"from": str(gone.table)})
         with self._hold(target):
-            self._named(target, lambda: self._catalog.restore(gone, target, records=Along(events=(event,))))
+            self._named(target, lambda: self._catalog.restore(gone, target, records=ChangeRecords(events=(event,))))
         return target
 
     def _free(self, name: str | TableName) -> TableName:

@@ -37,7 +37,7 @@ from lakebed.care.steps import (
 )
 from lakebed.care.survey import LakeSurvey, look_around
 from lakebed.errors import LakebedError, LeaseHeld
-from lakebed.ports import Along, CareEntry, CareState, Event, RemoveRef
+from lakebed.ports import CareEntry, CareState, ChangeRecords, Event, RemoveRef
 from lakebed.tables import HeldLease, amend, settle_publications
 from lakebed.work import Ended, Executor
 
@@ -140,8 +140,8 @@ class _Care:
     def _remove_branches(self, step: RemoveBranches, held: HeldLease) -> Done:
         events = tuple(Event("branch_removed", step.table, snapshot, {"ref": name}) for name, snapshot in step.branches.items())
         amendments = [RemoveRef(name) for name in step.branches]
-        along = Along(events=events)
-        amend(self.services.catalog, step.table, amendments, leases=[held.require()], records=along)
+        records = ChangeRecords(events=events)
+        amend(self.services.catalog, step.table, amendments, leases=[held.require()], records=records)
         return Done(step.counts)
 
     def _purge_processed(self, step: PurgeProcessed) -> Done:

@@ -1,33 +1,22 @@
 """What Lakebed asks of the outside: protocols, and the value types in their signatures."""
 
 from lakebed.ports.amendments import Amendment, RemoveRef, RemoveSnapshots, SetProperties, SetRef, SetSchema
+from lakebed.ports.audit import Audit, Checksum, PinRow
 from lakebed.ports.care import CareEntry, CareLog, CareState
-from lakebed.ports.catalog import NOTHING_ALONG, Catalog, DroppedTable, Publication, RefMove
+from lakebed.ports.catalog import Catalog, DroppedTable, Publication, RefMove
+from lakebed.ports.commit_records import NO_CHANGE_RECORDS, NO_PUBLICATION_RECORDS, ChangeRecords, PublicationRecords
 from lakebed.ports.compute import Compute, Field, FileGroup, FileRows, Frame, UnreadableFiles
 from lakebed.ports.events import Event, EventKind, Events, RecordedEvent, SnapshotProtection
 from lakebed.ports.files import FileInfo, Files
+from lakebed.ports.inspection import DamagedFile, FileContent, FileInspector, MetadataFile
 from lakebed.ports.leases import Lease, Leases
+from lakebed.ports.ledger import ColumnTypeChange, ConsumedFile, FileState, FileStateChange, MovedFile, ZoneTypes
+from lakebed.ports.pointer_rows import PointerChange, PointerRow, PointerRows
 from lakebed.ports.predicates import Always, And, Comparison, In, IsNull, Not, Operator, Or, Predicate, StartsWith
 from lakebed.ports.reach import ReachableFile, ReachableFiles, ReachableKind
-from lakebed.ports.records import (
-    Along,
-    ColumnTypeChange,
-    ConsumedFile,
-    FileState,
-    FileStateChange,
-    InputPin,
-    MovedFile,
-    Phase,
-    QuarantinedFile,
-    Records,
-    RunRecord,
-    RunState,
-    RunSummary,
-    Severity,
-    Verdict,
-    ZoneTypes,
-)
+from lakebed.ports.records import Records
 from lakebed.ports.releases import Draft, Release, Releases
+from lakebed.ports.runs import InputPin, Phase, QuarantinedFile, RunRecord, RunState, RunSummary, Severity, Verdict
 from lakebed.ports.scans import ColumnGroup, Scan, ScanColumn, ScanFile, Scans
 from lakebed.ports.tables import (
     MAIN,
@@ -49,18 +38,21 @@ from lakebed.ports.tables import (
 __all__ = [
     "MAIN",
     "NAME",
-    "NOTHING_ALONG",
+    "NO_CHANGE_RECORDS",
+    "NO_PUBLICATION_RECORDS",
     "OWN_COLUMNS",
     "RUN_ID",
     "UNPUBLISHED",
-    "Along",
     "Always",
     "Amendment",
     "And",
+    "Audit",
     "CareEntry",
     "CareLog",
     "CareState",
     "Catalog",
+    "ChangeRecords",
+    "Checksum",
     "Column",
     "ColumnAlias",
     "ColumnGroup",
@@ -68,14 +60,17 @@ __all__ = [
     "Comparison",
     "Compute",
     "ConsumedFile",
+    "DamagedFile",
     "Draft",
     "DroppedTable",
     "Event",
     "EventKind",
     "Events",
     "Field",
+    "FileContent",
     "FileGroup",
     "FileInfo",
+    "FileInspector",
     "FileRows",
     "FileState",
     "FileStateChange",
@@ -87,14 +82,20 @@ __all__ = [
     "IsNull",
     "Lease",
     "Leases",
+    "MetadataFile",
     "MovedFile",
     "Not",
     "Operator",
     "Or",
     "Phase",
+    "PinRow",
     "Pointer",
+    "PointerChange",
+    "PointerRow",
+    "PointerRows",
     "Predicate",
     "Publication",
+    "PublicationRecords",
     "QuarantinedFile",
     "ReachableFile",
     "ReachableFiles",

@@ -7,11 +7,9 @@ from typing import Any, Protocol
 
 from lakebed.names import TableName
 from lakebed.ports.amendments import Amendment
+from lakebed.ports.commit_records import NO_CHANGE_RECORDS, NO_PUBLICATION_RECORDS, ChangeRecords, PublicationRecords
 from lakebed.ports.leases import Lease
-from lakebed.ports.records import Along
 from lakebed.ports.tables import MAIN, ForeignTable, Pointer, TableMetadata, ViewMetadata
-
-NOTHING_ALONG = Along()
 
 
 @dataclass(frozen=True, order=True)
@@ -121,7 +119,7 @@ class Catalog(Protocol):
         *,
         expected: Mapping[TableName, Pointer],
         leases: Sequence[Lease] = (),
-        records: Along = NOTHING_ALONG,
+        records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
         """Carry out a publication that was planned on the pointers in `seen`.
 
@@ -148,7 +146,7 @@ class Catalog(Protocol):
         *,
         expected: Pointer | None = None,
         leases: Sequence[Lease] = (),
-        records: Along = NOTHING_ALONG,
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         """Change a table's metadata in one commit, and write down what goes `along` in the same step.
 
@@ -157,14 +155,18 @@ class Catalog(Protocol):
         """
         ...
 
-    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
+    def rename(
+        self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         """Give a table another name; its files stay where they are, and which landing files it has taken stays known.
 
         `PointerMoved` if it is gone, or the name is taken.
         """
         ...
 
-    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> DroppedTable | None:
+    def drop(
+        self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> DroppedTable | None:
         """Take a table out of the catalog; its files stay, and it can be restored. None if there is none.
 
         Landing files that it has taken wait again for whoever makes the table anew.
@@ -175,7 +177,7 @@ class Catalog(Protocol):
         """The tables that can be restored, last dropped first."""
         ...
 
-    def restore(self, dropped: DroppedTable, to: TableName, *, records: Along = NOTHING_ALONG) -> None:
+    def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         """Bring a dropped table back under a name; `PointerMoved` if that is taken or somebody else restored it."""
         ...
 
@@ -183,12 +185,12 @@ class Catalog(Protocol):
         """A dropped table's files are gone, so it can be restored no more."""
         ...
 
-    def register(self, table: TableName, location: str, *, records: Along = NOTHING_ALONG) -> None:
+    def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         """Take up a table by its metadata file; `PointerMoved` if the name is taken."""
         ...
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: Along = NOTHING_ALONG
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> None:
         """A table of its own with the rows of a snapshot, whose files both share; `PointerMoved` if the name is taken."""
         ...

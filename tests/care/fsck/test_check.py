@@ -15,7 +15,7 @@ from lakebed.errors import DamagedTable, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.hidden_tables import hidden_table
 from lakebed.pipelines.releases.content import object_path
-from lakebed.ports import Along, Event, InputPin, Release, RunRecord, SetRef
+from lakebed.ports import ChangeRecords, Event, InputPin, Release, RunRecord, SetRef
 from tests.care.fsck.kept import Kept, flip
 from tests.cli.shop import lakebed
 from tests.contracts.benches import RealBench
@@ -158,7 +158,9 @@ def test_a_lost_publication_is_done_again(kept: Kept) -> None:
 def test_a_lost_metadata_file_is_not_replaced_by_one_that_contradicts_the_log(kept: Kept) -> None:
     table = kept.table()
     first = kept.lake.history(table)[-1].id
-    kept.lake.stores.catalog.amend(table, [SetRef("main", first)], records=Along(events=(Event("rolled_back", table, first),)))
+    kept.lake.stores.catalog.amend(
+        table, [SetRef("main", first)], records=ChangeRecords(events=(Event("rolled_back", table, first),))
+    )
     kept.pointed(table).unlink()
     (found,) = [found for found in kept.check(repair=True).findings if found.severity == "problem"]
     assert found.repair is None

@@ -16,7 +16,11 @@ from lakebed.ports import (
     MAIN,
     NAME,
     UNPUBLISHED,
+    Checksum,
     Event,
+    FileContent,
+    MetadataFile,
+    PinRow,
     Pointer,
     Publication,
     RecordedEvent,
@@ -27,7 +31,6 @@ from lakebed.ports import (
     SnapshotRef,
     TableMetadata,
 )
-from lakebed.ports.inspection import Checksum, FileContent, MetadataFile, PinRow
 from lakebed.settings import Root
 
 ROOT = Root.parse("/lake")

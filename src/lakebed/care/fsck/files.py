@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from lakebed.care.fsck.spec import Finding, Severity, StoredContent
-from lakebed.ports import ReachableFile
-from lakebed.ports.inspection import Checksum, DamagedFile, FileContent
+from lakebed.ports import Checksum, DamagedFile, FileContent, ReachableFile
 
 _RESTORE = "Bring the file back from a backup of the files; until then, snapshots without it can be read."
 _OLDEST = datetime.min.replace(tzinfo=UTC)

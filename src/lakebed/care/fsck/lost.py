@@ -7,8 +7,7 @@ from dataclasses import replace
 from lakebed.care.fsck.pointing import Replacement, replacement
 from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding, PointBack
-from lakebed.ports import Pointer, RecordedEvent, RefMove
-from lakebed.ports.inspection import DamagedFile, PointerChange, PointerRow
+from lakebed.ports import DamagedFile, Pointer, PointerChange, PointerRow, RecordedEvent, RefMove
 
 _LIST = re.compile(r"snap-(\d+)-")
 _AT_ONCE = 10_000

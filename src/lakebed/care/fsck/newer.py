@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lakebed.care.fsck.pointing import newest
-from lakebed.ports import Pointer
-from lakebed.ports.inspection import MetadataFile
+from lakebed.ports import MetadataFile, Pointer
 from lakebed.settings import Root
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from lakebed.care.fsck.spec import ClearStage, Finding, GiveBack, Heal, Pipelined, Purge, Settle, Unpin
 from lakebed.names import TableName, run_of_branch, run_of_hidden, short_id
-from lakebed.ports import Publication, RunRecord, SnapshotProtection, TableMetadata
-from lakebed.ports.inspection import PinRow
+from lakebed.ports import PinRow, Publication, RunRecord, SnapshotProtection, TableMetadata
 
 
 @dataclass(frozen=True)

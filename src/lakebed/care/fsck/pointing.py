@@ -4,8 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from lakebed.ports import MAIN, RecordedEvent, RefMove
-from lakebed.ports.inspection import MetadataFile
+from lakebed.ports import MAIN, MetadataFile, RecordedEvent, RefMove
 
 _MOVES_MAIN = {"published", "rolled_back", "compacted"}
 _SLACK = timedelta(seconds=5)  # an event is written just after the metadata that it speaks of

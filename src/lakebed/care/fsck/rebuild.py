@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from lakebed.care.fsck.pointing import newest
 from lakebed.errors import BadName
 from lakebed.names import TableName
-from lakebed.ports import NAME, UNPUBLISHED
-from lakebed.ports.inspection import MetadataFile
+from lakebed.ports import NAME, UNPUBLISHED, MetadataFile
 from lakebed.settings import Root
 
 _FRESH = re.compile(r"-[0-9a-f]{8}$")  # see TableName.fresh_folder

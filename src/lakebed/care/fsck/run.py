@@ -23,7 +23,7 @@ from lakebed.care.fsck.spec import (
 from lakebed.care.fsck.walk import Inventory, judge_folders, read_some, read_stored, take_inventory, walk_table, walk_tables
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.names import TableName
-from lakebed.ports import Along, Event, Pointer, TableMetadata
+from lakebed.ports import ChangeRecords, Event, Pointer, TableMetadata
 from lakebed.tables import hold_lease, settle_publications
 
 _MANY = 100_000
@@ -130,7 +130,7 @@ def _do(services: FsckServices, repair: Repair) -> None:
             with hold_lease(services.leases, str(table), holder=services.holder, limit=services.limit) as held:
                 event = Event("altered", table, detail={"by": "fsck", "metadata": move.to})
                 to = services.pointing.stage(move.to, replay) if replay else move.to
-                services.pointing.change([replace(move, to=to)], leases=[held.require()], records=Along(events=(event,)))
+                services.pointing.change([replace(move, to=to)], leases=[held.require()], records=ChangeRecords(events=(event,)))
         case Purge(table):
             with hold_lease(services.leases, str(table), holder=services.holder, limit=services.limit):
                 services.catalog.purge(table)

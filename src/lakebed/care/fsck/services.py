@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 from lakebed.care.fsck.spec import Pipelined, StoredContent
 from lakebed.names import TableName
-from lakebed.ports import Catalog, Events, Files, Leases, Records
-from lakebed.ports.inspection import Audit, FileInspector, PointerRows
+from lakebed.ports import Audit, Catalog, Events, FileInspector, Files, Leases, PointerRows, Records
 from lakebed.settings import Root
 
 Report = Callable[[str], None]

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lakebed.names import TableName
-from lakebed.ports import RefMove
-from lakebed.ports.inspection import PointerChange
+from lakebed.ports import PointerChange, RefMove
 
 Severity = Literal["problem", "warning", "info"]
 FindingKind = Literal[

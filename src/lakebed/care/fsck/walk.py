@@ -11,8 +11,7 @@ from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding
 from lakebed.errors import FileMissing
 from lakebed.names import TableName
-from lakebed.ports import FileInfo, Pointer, ReachableFile
-from lakebed.ports.inspection import Checksum, DamagedFile
+from lakebed.ports import Checksum, DamagedFile, FileInfo, Pointer, ReachableFile
 from lakebed.settings import DATA
 from lakebed.tables import USED_MARKER
 

@@ -22,7 +22,7 @@ from lakebed.care.services import CareServices
 from lakebed.care.steps import ExpireSnapshots, FinishRemoval
 from lakebed.errors import PointerMoved
 from lakebed.names import TableName
-from lakebed.ports import Along, Event, Pointer, RemoveSnapshots, TableMetadata
+from lakebed.ports import ChangeRecords, Event, Pointer, RemoveSnapshots, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
 from lakebed.tables import USED_MARKER, HeldLease
 from lakebed.work import OnProgress
@@ -83,7 +83,7 @@ def _forget_snapshots(
     head = metadata.head()
     event = Event("expired", pointer.table, head.id if head else None, {"snapshots": ",".join(map(str, ids))})
     services.catalog.amend(
-        pointer.table, [RemoveSnapshots(ids)], expected=pointer, leases=[held.require()], records=Along(events=(event,))
+        pointer.table, [RemoveSnapshots(ids)], expected=pointer, leases=[held.require()], records=ChangeRecords(events=(event,))
     )
 
 

@@ -13,15 +13,17 @@ from lakebed.errors import LeaseHeld, LeaseLost, PointerMoved
 from lakebed.names import TableName, tables_named
 from lakebed.ports import (
     MAIN,
-    NOTHING_ALONG,
-    Along,
+    NO_CHANGE_RECORDS,
+    NO_PUBLICATION_RECORDS,
     Amendment,
+    ChangeRecords,
     Column,
     DroppedTable,
     ForeignTable,
     Lease,
     Pointer,
     Publication,
+    PublicationRecords,
     RefMove,
     RemoveRef,
     RemoveSnapshots,
@@ -153,7 +155,7 @@ class MemoryCatalog:
         *,
         expected: Mapping[TableName, Pointer],
         leases: Sequence[Lease] = (),
-        records: Along = NOTHING_ALONG,
+        records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
         with self._lock:
             for lease in leases:
@@ -183,7 +185,7 @@ class MemoryCatalog:
         *,
         expected: Pointer | None = None,
         leases: Sequence[Lease] = (),
-        records: Along = NOTHING_ALONG,
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         with self._lock:
             for lease in leases:
@@ -194,13 +196,17 @@ class MemoryCatalog:
             if pointer:
                 self._point(table, reduce(_amended, amendments, self._metadata[pointer.location]))
 
-    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
+    def rename(
+        self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         with self._lock:
             if table not in self._pointers or to in self._pointers:
                 raise PointerMoved(str(to))
             self._pointers[to] = Pointer(to, self._pointers.pop(table).location)
 
-    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> DroppedTable | None:
+    def drop(
+        self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> DroppedTable | None:
         with self._lock:
             pointer = self._pointers.pop(table, None)
             if pointer is None:
@@ -212,7 +218,7 @@ class MemoryCatalog:
     def dropped(self) -> tuple[DroppedTable, ...]:
         return tuple(sorted(self._dropped.values(), key=lambda gone: gone.at, reverse=True))
 
-    def restore(self, dropped: DroppedTable, to: TableName, *, records: Along = NOTHING_ALONG) -> None:
+    def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         with self._lock:
             if dropped.uuid not in self._dropped:
                 raise PointerMoved(str(dropped.table))
@@ -222,14 +228,14 @@ class MemoryCatalog:
     def delete_dropped(self, dropped: DroppedTable) -> None:
         self._dropped.pop(dropped.uuid, None)
 
-    def register(self, table: TableName, location: str, *, records: Along = NOTHING_ALONG) -> None:
+    def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         with self._lock:
             if table in self._pointers:
                 raise PointerMoved(str(table))
             self._pointers[table] = Pointer(table, location)
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: Along = NOTHING_ALONG
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> None:
         with self._lock:
             if to in self._pointers:

@@ -29,7 +29,7 @@ from lakebed.pipelines.running.publishing import publication_records, publish_re
 from lakebed.pipelines.running.run import finish, prepare, publish_view, publishing
 from lakebed.pipelines.running.walk import walk
 from lakebed.pipelines.services import RunOptions, RunServices
-from lakebed.ports import Along, QuarantinedFile, RunRecord
+from lakebed.ports import PublicationRecords, QuarantinedFile, RunRecord
 from lakebed.tables import HeldLease, LeaseWait, hold_lease, publish
 
 REBUILDS = 3  # how often a run begins anew because somebody else's commit came in between
@@ -201,7 +201,7 @@ def publish_all(runs: Sequence[ActiveRun], *, publication: str) -> None:
     books = [publication_records(run) for run in runs]
     for run in runs:
         publish_view(run)
-    together = Along(
+    together = PublicationRecords(
         tuple(record for book in books for record in book.runs),
         tuple(file for book in books for file in book.consumed),
         types=tuple(types for book in books for types in book.types),

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from lakebed.errors import DamagedTable
 from lakebed.names import TableName, ZoneName, run_of_branch
-from lakebed.ports import Along, Catalog, ConsumedFile, Files, Records, TableMetadata
+from lakebed.ports import Catalog, ConsumedFile, Files, PublicationRecords, Records, TableMetadata
 from lakebed.settings import DATA
 from lakebed.tables import publish
 
@@ -41,7 +41,7 @@ def restore_ledger(files: Files, catalog: Catalog, records: Records) -> int:
     count = 0
     for run_id in sorted(by_run):
         rows = [row for table in by_run[run_id] for row in _taken(files, run_id, table, tables)]
-        publish(catalog, [], run_id=run_id, records=Along((), tuple(rows)))
+        publish(catalog, [], run_id=run_id, records=PublicationRecords((), tuple(rows)))
         count += len(rows)
     return count
 

@@ -10,7 +10,7 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.archiving import taken
 from lakebed.pipelines.running.steps.gates import require_gates_passed
 from lakebed.pipelines.running.steps.zone_types import learned
-from lakebed.ports import Along
+from lakebed.ports import PublicationRecords
 from lakebed.tables import PublishRequest, string_literal
 
 
@@ -33,7 +33,7 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
     return (replace(asked, unchanged=run.unchanged),)
 
 
-def publication_records(run: ActiveRun) -> Along:
+def publication_records(run: ActiveRun) -> PublicationRecords:
     """What goes into the books together with the publication."""
     head = None if run.unchanged or run.spec.is_view else run.head()
     run.record = replace(
@@ -45,7 +45,7 @@ def publication_records(run: ActiveRun) -> Along:
         ended_at=run.services.now(),
         message="nothing changed" if run.unchanged else run.record.message,
     )
-    return Along((run.record,), taken(run), types=learned(run))
+    return PublicationRecords((run.record,), taken(run), types=learned(run))
 
 
 def create_view(run: ActiveRun) -> None:

@@ -8,8 +8,8 @@ from lakebed.errors import UsageError
 from lakebed.names import TableName, run_time
 from lakebed.ports import (
     MAIN,
-    Along,
     Amendment,
+    ChangeRecords,
     ConsumedFile,
     Event,
     FileState,
@@ -35,7 +35,7 @@ class Rollback:
     undone: tuple[str, ...]  # runs whose rows readers see no more
     redone: tuple[str, ...]  # runs whose rows they see again
     files: tuple[ConsumedFile, ...]  # that are to be read again
-    along: Along
+    records: ChangeRecords
 
     @property
     def changes_nothing(self) -> bool:
@@ -79,7 +79,7 @@ def plan_rollback(
         tuple(sorted(_runs_left_out(metadata, to))),
         tuple(sorted({file.run_id for file in redone})),
         tuple(file for file in leaving if file.state == "taken") if files == "requeue" else (),
-        Along(file_states=_undoing(table, becomes), events=() if base == to.id else (event,)),
+        ChangeRecords(file_states=_undoing(table, becomes), events=() if base == to.id else (event,)),
     )
 
 

@@ -7,7 +7,16 @@ from typing import TypeVar
 
 from lakebed.errors import PointerMoved, Unavailable
 from lakebed.names import TableName
-from lakebed.ports import NOTHING_ALONG, Along, Amendment, Catalog, Lease, Publication
+from lakebed.ports import (
+    NO_CHANGE_RECORDS,
+    NO_PUBLICATION_RECORDS,
+    Amendment,
+    Catalog,
+    ChangeRecords,
+    Lease,
+    Publication,
+    PublicationRecords,
+)
 from lakebed.tables.publishing.plan import PublishRequest, Settlement, plan_publication, plan_settlement
 
 ATTEMPTS = 20
@@ -20,10 +29,10 @@ def publish(
     *,
     run_id: str,
     leases: Sequence[Lease] = (),
-    records: Along = NOTHING_ALONG,
+    records: PublicationRecords = NO_PUBLICATION_RECORDS,
     attempts: int = ATTEMPTS,
 ) -> Publication:
-    """Move every asked ref to its branch, in one step, exactly once however often it is tried; what goes `along`, too.
+    """Move every asked ref to its branch, in one step, exactly once however often it is tried, with its records.
 
     A pointer that moved meanwhile (a commit to another branch, say) is looked at again; a ref that gained
     snapshots raises `Diverged`. An answer lost on the way is resolved by looking for the run. What a crash left half
@@ -40,7 +49,7 @@ def amend(
     amendments: Sequence[Amendment],
     *,
     leases: Sequence[Lease] = (),
-    records: Along = NOTHING_ALONG,
+    records: ChangeRecords = NO_CHANGE_RECORDS,
 ) -> None:
     """Change a table's metadata, however busy it is: for changes that are right whatever else was committed meanwhile."""
     retry_on(lambda: catalog.amend(table, amendments, leases=leases, records=records), (PointerMoved, Unavailable))
@@ -57,7 +66,7 @@ def retry_on(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts:
 
 
 def _attempt(
-    catalog: Catalog, asked: Collection[PublishRequest], *, run_id: str, leases: Sequence[Lease], records: Along
+    catalog: Catalog, asked: Collection[PublishRequest], *, run_id: str, leases: Sequence[Lease], records: PublicationRecords
 ) -> Publication:
     settle_publications(catalog, own_run=run_id)
     if done := catalog.published(run_id):

@@ -11,7 +11,7 @@ from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import checksums, ledger, pins, runs
 from lakebed.engines.database.state.records import RUNNING
 from lakebed.names import TableName
-from lakebed.ports.inspection import Checksum, PinRow
+from lakebed.ports import Checksum, PinRow
 
 _AT_ONCE = 500
 T = TypeVar("T")

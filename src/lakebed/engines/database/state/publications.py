@@ -9,11 +9,16 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import publications
+from lakebed.engines.database.state.commit_records import (
+    confirm_publication_records,
+    delete_publication_records,
+    put_publication_records,
+)
 from lakebed.engines.database.state.events import put_events
 from lakebed.engines.database.state.leases import DatabaseLeases
-from lakebed.engines.database.state.records import PUBLISHED, confirm_along, forget_along, put_along
+from lakebed.engines.database.state.ledger import PUBLISHED
 from lakebed.names import TableName
-from lakebed.ports import NOTHING_ALONG, Along, Event, Lease, Publication, RefMove
+from lakebed.ports import NO_PUBLICATION_RECORDS, Event, Lease, Publication, PublicationRecords, RefMove
 
 INTENDED = "intended"
 
@@ -25,13 +30,13 @@ def record(
     *,
     state: str,
     leases: Sequence[Lease] = (),
-    along: Along = NOTHING_ALONG,
+    records: PublicationRecords = NO_PUBLICATION_RECORDS,
 ) -> None:
     """Write the publication and what goes along with it down, as part of the caller's transaction."""
     held = json.dumps([asdict(lease) for lease in leases])
     values = {"run_id": publication.run_id, "state": state, "moves": _as_text(publication), "leases": held}
     connection.execute(insert(publications).values(**values, at=database.now()))
-    put_along(connection, along, publication=publication.run_id, done=state == PUBLISHED)
+    put_publication_records(connection, records, publication=publication.run_id, done=state == PUBLISHED)
     if state == PUBLISHED:
         put_events(connection, database, _events(publication))
 
@@ -40,7 +45,7 @@ def mark_published(connection: Connection, database: Database, publication: Publ
     """An intended publication has happened."""
     put_events(connection, database, _events(publication))
     connection.execute(update(publications).where(publications.c.run_id == publication.run_id).values(state=PUBLISHED))
-    confirm_along(connection, publication=publication.run_id)
+    confirm_publication_records(connection, publication=publication.run_id)
 
 
 def _events(publication: Publication) -> list[Event]:
@@ -55,7 +60,7 @@ def _events(publication: Publication) -> list[Event]:
 def forget(connection: Connection, database: Database, publication: Publication) -> None:  # noqa: ARG001 - as mark_published
     """An intended publication will not happen."""
     connection.execute(delete(publications).where(publications.c.run_id == publication.run_id, publications.c.state == INTENDED))
-    forget_along(connection, publication=publication.run_id)
+    delete_publication_records(connection, publication=publication.run_id)
 
 
 def published(database: Database, run_id: str) -> Publication | None:

@@ -1,24 +1,20 @@
 """Records of runs, the ledger of landing files and the pins, as rows."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import Connection, Row, Select, Update, and_, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Select, and_, delete, func, insert, select, update
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import ledger, pins, publications, runs
-from lakebed.engines.database.state.events import put_events
+from lakebed.engines.database.state.ledger import PUBLISHED_FILES, TAKEN, WAITING, consumed_file, moving
 from lakebed.engines.database.state.run_documents import from_text, to_text
-from lakebed.engines.database.state.zone_types import put_types, types_of
+from lakebed.engines.database.state.zone_types import types_of
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import Along, ConsumedFile, InputPin, MovedFile, RunRecord, RunState, RunSummary
+from lakebed.ports import ConsumedFile, InputPin, MovedFile, RunRecord, RunState, RunSummary
 
-SUCCESS, RUNNING, PUBLISHED, TAKEN, WAITING = "success", "running", "published", "taken", "waiting"
-_AT_ONCE = 500
-T = TypeVar("T")
-_PUBLISHED = (publications.c.run_id == ledger.c.publication, publications.c.state == PUBLISHED)
-_LEDGER = select(ledger, publications.c.at).join(publications, and_(*_PUBLISHED))
+SUCCESS, RUNNING = "success", "running"
 
 
 class DatabaseRecords:
@@ -29,7 +25,7 @@ class DatabaseRecords:
 
     def write(self, record: RunRecord) -> None:
         with self._database.writing() as connection:
-            _put(connection, record, state=record.state, publication=None)
+            put_run(connection, record, state=record.state, publication=None)
 
     def run(self, run_id: str) -> RunRecord | None:
         with self._database.reading() as connection:
@@ -64,7 +60,7 @@ class DatabaseRecords:
 
     def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
         """What a publication that did not come about took, is not among them."""
-        query = _LEDGER.where(ledger.c.zone == str(zone), ledger.c.state != WAITING)
+        query = PUBLISHED_FILES.where(ledger.c.zone == str(zone), ledger.c.state != WAITING)
         speaking: dict[tuple[TableName, str, str], ConsumedFile] = {}
         for file in self._files(query.where(ledger.c.table_name == str(table)) if table else query):
             known = speaking.get((file.table, file.path, file.etag))
@@ -73,7 +69,7 @@ class DatabaseRecords:
         return tuple(speaking.values())
 
     def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
-        return self._files(_LEDGER.where(ledger.c.table_name == str(table)))
+        return self._files(PUBLISHED_FILES.where(ledger.c.table_name == str(table)))
 
     def zone_types(self, zone: ZoneName) -> dict[str, dict[str, str]]:
         with self._database.reading() as connection:
@@ -81,12 +77,12 @@ class DatabaseRecords:
 
     def _files(self, query: Select[Any]) -> tuple[ConsumedFile, ...]:
         with self._database.reading() as connection:
-            return tuple(_file(row) for row in connection.execute(query.order_by(publications.c.at, ledger.c.path)))
+            return tuple(consumed_file(row) for row in connection.execute(query.order_by(publications.c.at, ledger.c.path)))
 
-    def record_moves(self, sightings: Iterable[MovedFile]) -> None:
+    def record_moves(self, moves: Iterable[MovedFile]) -> None:
         with self._database.writing() as connection:
-            for seen in sightings:
-                connection.execute(_sighted(seen))
+            for moved in moves:
+                connection.execute(moving(moved))
 
     def delete_runs(self, run_ids: Collection[str]) -> int:
         ended = (runs.c.run_id.in_(run_ids), runs.c.state != RUNNING)
@@ -115,52 +111,8 @@ class DatabaseRecords:
         return found
 
 
-def put_along(connection: Connection, along: Along, *, publication: str, done: bool) -> None:
-    """Write what goes along with a publication; not yet `done`, its runs are still running and its files not yet taken."""
-    for record in along.runs:
-        _put(connection, record, state=SUCCESS if done else RUNNING, publication=publication)
-    for chunk in _chunks(along.consumed):
-        keys = [(str(file.table), file.path, file.etag, file.run_id) for file in chunk]
-        same = tuple_(ledger.c.table_name, ledger.c.path, ledger.c.etag, ledger.c.run_id)
-        connection.execute(delete(ledger).where(same.in_(keys)))
-        connection.execute(insert(ledger), [_row(file, publication) for file in chunk])
-    for learned in along.types:
-        put_types(connection, learned, run_id=publication)
-
-
-def move_ledger(connection: Connection, table: TableName, to: TableName) -> None:
-    """A table goes by another name: the files it has taken are taken by that."""
-    connection.execute(update(ledger).where(ledger.c.table_name == str(table)).values(table_name=str(to)))
-
-
-def forget_ledger(connection: Connection, table: TableName) -> None:
-    """A table is gone for good, and so is the memory of what it took."""
-    connection.execute(delete(ledger).where(ledger.c.table_name == str(table)))
-
-
-def put_books(connection: Connection, database: Database, along: Along) -> None:
-    """Write what goes along with a change that is no publication: records, what becomes of files, what happened."""
-    for record in along.runs:
-        _put(connection, record, state=record.state, publication=None)
-    for undoing in along.file_states:
-        for chunk in _chunks(undoing.files):
-            theirs = (ledger.c.table_name == str(undoing.table), tuple_(ledger.c.path, ledger.c.run_id).in_(chunk))
-            connection.execute(update(ledger).where(*theirs).values(state=undoing.state))
-    put_events(connection, database, along.events)
-
-
-def confirm_along(connection: Connection, *, publication: str) -> None:
-    """The publication has happened: its runs succeeded."""
-    connection.execute(update(runs).where(runs.c.publication == publication).values(state=SUCCESS))
-
-
-def forget_along(connection: Connection, *, publication: str) -> None:
-    """The publication will not happen: its files wait again."""
-    connection.execute(delete(ledger).where(ledger.c.publication == publication))
-    connection.execute(update(runs).where(runs.c.publication == publication).values(publication=None))
-
-
-def _put(connection: Connection, record: RunRecord, *, state: str, publication: str | None) -> None:
+def put_run(connection: Connection, record: RunRecord, *, state: str, publication: str | None) -> None:
+    """Add or replace a run's record, in the caller's transaction; a successful run stays successful."""
     values = {
         "invocation": record.invocation,
         "table_name": str(record.table),
@@ -175,50 +127,3 @@ def _put(connection: Connection, record: RunRecord, *, state: str, publication: 
     elif known != SUCCESS or state == SUCCESS:
         changed = {key: value for key, value in values.items() if value is not None}
         connection.execute(update(runs).where(runs.c.run_id == record.run_id).values(**changed))
-
-
-def _sighted(seen: MovedFile) -> Update:
-    theirs = update(ledger).where(ledger.c.path == seen.path, ledger.c.etag == seen.etag)
-    if seen.new_path != seen.path:
-        return theirs.values(archived=seen.new_path, archived_etag=seen.new_etag)
-    if seen.new_etag != seen.etag:
-        other = ledger.alias()
-        same_run = (other.c.table_name == ledger.c.table_name, other.c.path == ledger.c.path, other.c.run_id == ledger.c.run_id)
-        theirs = theirs.where(~select(other.c.run_id).where(*same_run, other.c.etag == seen.new_etag).exists())
-    return theirs.values(etag=seen.new_etag, archived=None, archived_etag=None)
-
-
-def _row(file: ConsumedFile, publication: str) -> dict[str, str | int | None]:
-    return {
-        "table_name": str(file.table),
-        "path": file.path,
-        "etag": file.etag,
-        "zone": str(file.zone),
-        "size": file.size,
-        "run_id": file.run_id,
-        "publication": publication,
-        "state": file.state,
-        "digest": file.digest or None,
-        "archived": file.archived or None,
-        "archived_etag": file.archived_etag or None,
-    }
-
-
-def _file(row: Row[Any]) -> ConsumedFile:
-    return ConsumedFile(
-        TableName.parse(row.table_name),
-        ZoneName(*row.zone.split(".")),
-        row.path,
-        row.etag,
-        row.size,
-        row.run_id,
-        row.state,
-        digest=row.digest or "",
-        archived=row.archived or "",
-        archived_etag=row.archived_etag or "",
-        taken_at=row.at,
-    )
-
-
-def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE))

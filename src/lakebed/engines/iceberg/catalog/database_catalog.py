@@ -9,23 +9,26 @@ from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
 from lakebed.engines.database.schema import iceberg_tables
+from lakebed.engines.database.state.commit_records import put_change_records
 from lakebed.engines.database.state.dropped import list_dropped, put_dropped, take_dropped
+from lakebed.engines.database.state.ledger import PUBLISHED, delete_from_ledger, rename_in_ledger
 from lakebed.engines.database.state.publications import published, record
-from lakebed.engines.database.state.records import PUBLISHED, forget_ledger, move_ledger, put_books
 from lakebed.engines.iceberg.catalog import jdbc_rows
 from lakebed.engines.iceberg.metadata.reading import MetadataReader
 from lakebed.errors import LakebedError, PointerMoved
 from lakebed.names import CATALOG, ForeignName, TableName
 from lakebed.ports import (
     NAME,
-    NOTHING_ALONG,
-    Along,
+    NO_CHANGE_RECORDS,
+    NO_PUBLICATION_RECORDS,
     Amendment,
+    ChangeRecords,
     DroppedTable,
     ForeignTable,
     Lease,
     Pointer,
     Publication,
+    PublicationRecords,
     RefMove,
     SetProperties,
     TableMetadata,
@@ -122,7 +125,7 @@ class DatabaseCatalog:
         *,
         expected: Mapping[TableName, Pointer],
         leases: Sequence[Lease] = (),
-        records: Along = NOTHING_ALONG,
+        records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
         staged = {move.table: self._stage(expected[move.table], move) for move in publication.moves}
         with self._kept_only_if_used(staged, expected, publication.run_id), self._database.writing() as connection:
@@ -130,7 +133,7 @@ class DatabaseCatalog:
             for move in publication.moves:
                 swap = jdbc_rows.Swap(move.table, expected[move.table].location, staged[move.table], becomes=move.becomes)
                 swap.within(connection)
-            record(connection, self._database, publication, state=PUBLISHED, along=records)
+            record(connection, self._database, publication, state=PUBLISHED, records=records)
 
     def amend(
         self,
@@ -139,7 +142,7 @@ class DatabaseCatalog:
         *,
         expected: Pointer | None = None,
         leases: Sequence[Lease] = (),
-        records: Along = NOTHING_ALONG,
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         from lakebed.engines.iceberg.metadata.staging import stage_amendments
 
@@ -151,16 +154,20 @@ class DatabaseCatalog:
         with self._kept_only_if_used(staged, present, str(table)), self._changing(leases, records) as connection:
             jdbc_rows.Swap(table, old, staged[table]).within(connection)
 
-    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
+    def rename(
+        self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         self.create_namespace(to.namespace, to.layer)
         with _named_once(to), self._changing(leases, records) as connection:
             location = jdbc_rows.location_of(connection, table)
             if location is None:
                 raise PointerMoved(str(table))
             jdbc_rows.Swap(table, location, self._named(location, to), becomes=to).within(connection)
-            move_ledger(connection, table, to)
+            rename_in_ledger(connection, table, to)
 
-    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> DroppedTable | None:
+    def drop(
+        self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> DroppedTable | None:
         seen = self.pointers([table])
         if table not in seen:
             return None
@@ -170,31 +177,31 @@ class DatabaseCatalog:
                 raise PointerMoved(str(table))
             jdbc_rows.remove(connection, table, location=seen[table].location)
             gone = put_dropped(connection, self._database, table, uuid=uuid, location=seen[table].location)
-            move_ledger(connection, table, gone.hidden_name)
+            rename_in_ledger(connection, table, gone.hidden_name)
         return gone
 
     def dropped(self) -> tuple[DroppedTable, ...]:
         return list_dropped(self._database)
 
-    def restore(self, dropped: DroppedTable, to: TableName, *, records: Along = NOTHING_ALONG) -> None:
+    def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         self.create_namespace(to.namespace, to.layer)
         with _named_once(to), self._changing((), records) as connection:
             take_dropped(connection, dropped)
             jdbc_rows.add(connection, to, dropped.location if to == dropped.table else self._named(dropped.location, to))
-            move_ledger(connection, dropped.hidden_name, to)
+            rename_in_ledger(connection, dropped.hidden_name, to)
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
         with self._database.writing() as connection:
             take_dropped(connection, dropped)
-            forget_ledger(connection, dropped.hidden_name)
+            delete_from_ledger(connection, dropped.hidden_name)
 
-    def register(self, table: TableName, location: str, *, records: Along = NOTHING_ALONG) -> None:
+    def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         self.create_namespace(table.namespace, table.layer)
         with _named_once(table), self._changing((), records) as connection:
             jdbc_rows.add(connection, table, location)
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: Along = NOTHING_ALONG
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> None:
         from lakebed.engines.iceberg.metadata.cloning import write_clone
 
@@ -224,12 +231,12 @@ class DatabaseCatalog:
         return gone
 
     @contextmanager
-    def _changing(self, leases: Sequence[Lease], along: Along) -> Iterator[Connection]:
+    def _changing(self, leases: Sequence[Lease], records: ChangeRecords) -> Iterator[Connection]:
         """A transaction of those who hold the leases, with what goes along."""
         with self._database.writing() as connection:
             _fence(connection, leases)
             yield connection
-            put_books(connection, self._database, along)
+            put_change_records(connection, self._database, records)
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         from lakebed.engines.iceberg.scan.newest_value import newest_value

@@ -6,12 +6,11 @@ from sqlalchemy import Connection, select, update
 
 from lakebed.engines.database import Database, fence
 from lakebed.engines.database.schema import dropped, iceberg_tables
-from lakebed.engines.database.state.records import put_books
+from lakebed.engines.database.state.commit_records import put_change_records
 from lakebed.engines.iceberg.catalog.jdbc_rows import name_of
 from lakebed.errors import PointerMoved
 from lakebed.names import CATALOG, TableName
-from lakebed.ports import NOTHING_ALONG, Along, Lease, RefMove
-from lakebed.ports.inspection import PointerChange, PointerRow
+from lakebed.ports import NO_CHANGE_RECORDS, ChangeRecords, Lease, PointerChange, PointerRow, RefMove
 
 _T = iceberg_tables.c
 _VIEW = "VIEW"
@@ -51,13 +50,15 @@ class DatabasePointerRows:
 
         return stage_move(location, move, properties=self._file_properties)
 
-    def change(self, moves: Sequence[PointerChange], *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
+    def change(
+        self, moves: Sequence[PointerChange], *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         with self._database.writing() as connection:
             for lease in sorted(leases, key=lambda lease: lease.name):
                 fence(connection, lease)
             for move in sorted(moves, key=lambda move: (move.row.kind, move.row.key)):
                 _repoint(connection, move)
-            put_books(connection, self._database, records)
+            put_change_records(connection, self._database, records)
 
 
 def _repoint(connection: Connection, move: PointerChange) -> None:

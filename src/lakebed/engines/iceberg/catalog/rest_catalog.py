@@ -12,22 +12,25 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
+from lakebed.engines.database.state.commit_records import put_change_records
 from lakebed.engines.database.state.dropped import forget_dropped, list_dropped, put_dropped
+from lakebed.engines.database.state.ledger import delete_from_ledger, rename_in_ledger
 from lakebed.engines.database.state.publications import INTENDED, abandoned, forget, mark_published, published, record
-from lakebed.engines.database.state.records import forget_ledger, move_ledger, put_books
 from lakebed.engines.iceberg.catalog.loaded_metadata import LoadedMetadata, fetched
 from lakebed.engines.iceberg.metadata.parsing import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, UsageError
 from lakebed.names import CATALOG, TableName, tables_named
 from lakebed.ports import (
-    NOTHING_ALONG,
-    Along,
+    NO_CHANGE_RECORDS,
+    NO_PUBLICATION_RECORDS,
     Amendment,
+    ChangeRecords,
     DroppedTable,
     ForeignTable,
     Lease,
     Pointer,
     Publication,
+    PublicationRecords,
     RefMove,
     TableMetadata,
     ViewMetadata,
@@ -145,7 +148,7 @@ class RestTables:
         *,
         expected: Mapping[TableName, Pointer],
         leases: Sequence[Lease] = (),
-        records: Along = NOTHING_ALONG,
+        records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
         """As the port says, save that the tables move one by one; `seen` is not needed, for every move names its base.
 
@@ -157,12 +160,12 @@ class RestTables:
             self._move(move)
         self._close(publication, whole=True)
 
-    def _intend(self, publication: Publication, leases: Sequence[Lease], along: Along) -> None:
+    def _intend(self, publication: Publication, leases: Sequence[Lease], records: PublicationRecords) -> None:
         try:
             with self._database.writing() as connection:
                 for lease in leases:
                     fence(connection, lease)
-                record(connection, self._database, publication, state=INTENDED, leases=leases, along=along)
+                record(connection, self._database, publication, state=INTENDED, leases=leases, records=records)
         except IntegrityError as error:  # a twin of this run is at it, or a crash left the intent
             raise PointerMoved(publication.run_id) from error
 
@@ -190,7 +193,7 @@ class RestTables:
         *,
         expected: Pointer | None = None,
         leases: Sequence[Lease] = (),
-        records: Along = NOTHING_ALONG,
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         from lakebed.engines.iceberg.metadata.staging import requirements_of, updates_for
 
@@ -202,15 +205,19 @@ class RestTables:
                 raise PointerMoved(str(table))
             self._fence(leases)
             self._commit_to(found, updates_for(amendments, found.metadata), *requirements_of(amendments, found.metadata))
-        self._write_books(records)
+        self._write_records(records)
 
-    def rename(self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> None:
+    def rename(
+        self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         self._fence(leases)
         self.create_namespace(to.namespace, to.layer)
         self._rename(table, to)
-        self._write_books(records, renamed=(table, to))
+        self._write_records(records, renamed=(table, to))
 
-    def drop(self, table: TableName, *, leases: Sequence[Lease] = (), records: Along = NOTHING_ALONG) -> DroppedTable | None:
+    def drop(
+        self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> DroppedTable | None:
         """Under a hidden name from then on: some servers remove a table's files when it is dropped, even if asked not to.
 
         The row comes first; without the hidden table it means nothing.
@@ -225,7 +232,7 @@ class RestTables:
             forget_dropped(connection, str(uuid))
             gone = put_dropped(connection, self._database, table, uuid=str(uuid), location=found.metadata_location)
         self._rename(table, gone.hidden_name)
-        self._write_books(records, renamed=(table, gone.hidden_name))
+        self._write_records(records, renamed=(table, gone.hidden_name))
         return gone
 
     def dropped(self) -> tuple[DroppedTable, ...]:
@@ -233,23 +240,23 @@ class RestTables:
         there = self.pointers([gone.hidden_name for gone in known])
         return tuple(gone for gone in known if gone.hidden_name in there)
 
-    def restore(self, dropped: DroppedTable, to: TableName, *, records: Along = NOTHING_ALONG) -> None:
+    def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         self.create_namespace(to.namespace, to.layer)
         self._rename(dropped.hidden_name, to)
         self._forget(dropped)
-        self._write_books(records, renamed=(dropped.hidden_name, to))
+        self._write_records(records, renamed=(dropped.hidden_name, to))
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
         self.purge(dropped.hidden_name)
         self._forget(dropped)
         with self._database.writing() as connection:
-            forget_ledger(connection, dropped.hidden_name)
+            delete_from_ledger(connection, dropped.hidden_name)
 
     def _forget(self, dropped: DroppedTable) -> None:
         with self._database.writing() as connection:
             forget_dropped(connection, dropped.uuid)
 
-    def register(self, table: TableName, location: str, *, records: Along = NOTHING_ALONG) -> None:
+    def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         from pyiceberg.exceptions import TableAlreadyExistsError
 
         self.create_namespace(table.namespace, table.layer)
@@ -261,10 +268,10 @@ class RestTables:
             except NotImplementedError as error:
                 what = "this REST catalog cannot take up a table by its metadata file."
                 raise UsageError(what, next="Restore, clone and rebuild need a catalog that can.") from error
-        self._write_books(records)
+        self._write_records(records)
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: Along = NOTHING_ALONG
+        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> None:
         what = "a REST catalog owns its tables' files, so two of its tables cannot share them."
         raise UsageError(what, where=str(to), next="Work on a branch of the table instead: lakebed table clone --branch NAME")
@@ -281,11 +288,11 @@ class RestTables:
             for lease in leases:
                 fence(connection, lease)
 
-    def _write_books(self, along: Along, *, renamed: tuple[TableName, TableName] | None = None) -> None:
+    def _write_records(self, records: ChangeRecords, *, renamed: tuple[TableName, TableName] | None = None) -> None:
         with self._database.writing() as connection:
             if renamed:
-                move_ledger(connection, *renamed)
-            put_books(connection, self._database, along)
+                rename_in_ledger(connection, *renamed)
+            put_change_records(connection, self._database, records)
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         from lakebed.engines.iceberg.scan.newest_value import newest_value

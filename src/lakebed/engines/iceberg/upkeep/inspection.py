@@ -11,8 +11,7 @@ from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.metadata.reading import parse_metadata
 from lakebed.engines.iceberg.upkeep.file_contents import content_of
 from lakebed.errors import BadName, FileMissing, Unavailable
-from lakebed.ports import Files, Pointer, ReachableFile, ReachableKind, TableMetadata
-from lakebed.ports.inspection import DamagedFile, FileContent, MetadataFile
+from lakebed.ports import DamagedFile, FileContent, Files, MetadataFile, Pointer, ReachableFile, ReachableKind, TableMetadata
 from lakebed.settings import FilesSettings, Root, normalized_location
 
 _AT_ONCE = 8

@@ -1,0 +1,38 @@
+"""What a commit records, as rows of the same transaction."""
+
+from sqlalchemy import Connection, update
+
+from lakebed.engines.database.connect import Database
+from lakebed.engines.database.schema import runs
+from lakebed.engines.database.state.events import put_events
+from lakebed.engines.database.state.ledger import delete_publication_files, put_consumed, set_file_state
+from lakebed.engines.database.state.records import RUNNING, SUCCESS, put_run
+from lakebed.engines.database.state.zone_types import put_types
+from lakebed.ports import ChangeRecords, PublicationRecords
+
+
+def put_publication_records(connection: Connection, records: PublicationRecords, *, publication: str, done: bool) -> None:
+    """Store what a publication records. Until it is `done`, its runs count as running."""
+    for record in records.runs:
+        put_run(connection, record, state=SUCCESS if done else RUNNING, publication=publication)
+    put_consumed(connection, records.consumed, publication=publication)
+    for types in records.types:
+        put_types(connection, types, run_id=publication)
+
+
+def confirm_publication_records(connection: Connection, *, publication: str) -> None:
+    """The publication has happened: its runs succeeded."""
+    connection.execute(update(runs).where(runs.c.publication == publication).values(state=SUCCESS))
+
+
+def delete_publication_records(connection: Connection, *, publication: str) -> None:
+    """The publication will not happen: its files are waiting again."""
+    delete_publication_files(connection, publication=publication)
+    connection.execute(update(runs).where(runs.c.publication == publication).values(publication=None))
+
+
+def put_change_records(connection: Connection, database: Database, records: ChangeRecords) -> None:
+    """Store what a change records."""
+    for change in records.file_states:
+        set_file_state(connection, change)
+    put_events(connection, database, records.events)

@@ -1,0 +1,96 @@
+"""The ledger of landing files, as rows."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Row, Update, and_, delete, insert, select, tuple_, update
+
+from lakebed.engines.database.schema import ledger, publications
+from lakebed.names import TableName, ZoneName
+from lakebed.ports import ConsumedFile, FileStateChange, MovedFile
+
+PUBLISHED, TAKEN, WAITING = "published", "taken", "waiting"
+_AT_ONCE = 500
+T = TypeVar("T")
+_PUBLISHED = (publications.c.run_id == ledger.c.publication, publications.c.state == PUBLISHED)
+PUBLISHED_FILES = select(ledger, publications.c.at).join(publications, and_(*_PUBLISHED))
+
+
+def put_consumed(connection: Connection, files: Sequence[ConsumedFile], *, publication: str) -> None:
+    """Add files that a publication consumed; the same file of the same run is replaced."""
+    for chunk in _chunks(files):
+        keys = [(str(file.table), file.path, file.etag, file.run_id) for file in chunk]
+        same = tuple_(ledger.c.table_name, ledger.c.path, ledger.c.etag, ledger.c.run_id)
+        connection.execute(delete(ledger).where(same.in_(keys)))
+        connection.execute(insert(ledger), [_row(file, publication) for file in chunk])
+
+
+def delete_publication_files(connection: Connection, *, publication: str) -> None:
+    """Remove the files of a publication that will not happen."""
+    connection.execute(delete(ledger).where(ledger.c.publication == publication))
+
+
+def set_file_state(connection: Connection, change: FileStateChange) -> None:
+    """Give files of a table another state."""
+    for chunk in _chunks(change.files):
+        theirs = (ledger.c.table_name == str(change.table), tuple_(ledger.c.path, ledger.c.run_id).in_(chunk))
+        connection.execute(update(ledger).where(*theirs).values(state=change.state))
+
+
+def rename_in_ledger(connection: Connection, table: TableName, to: TableName) -> None:
+    """Files consumed by a table belong to its new name."""
+    connection.execute(update(ledger).where(ledger.c.table_name == str(table)).values(table_name=str(to)))
+
+
+def delete_from_ledger(connection: Connection, table: TableName) -> None:
+    """Remove every file of a table that was purged."""
+    connection.execute(delete(ledger).where(ledger.c.table_name == str(table)))
+
+
+def moving(moved: MovedFile) -> Update:
+    """The statement that stores where a file is now."""
+    theirs = update(ledger).where(ledger.c.path == moved.path, ledger.c.etag == moved.etag)
+    if moved.new_path != moved.path:
+        return theirs.values(archived=moved.new_path, archived_etag=moved.new_etag)
+    if moved.new_etag != moved.etag:
+        other = ledger.alias()
+        same_run = (other.c.table_name == ledger.c.table_name, other.c.path == ledger.c.path, other.c.run_id == ledger.c.run_id)
+        theirs = theirs.where(~select(other.c.run_id).where(*same_run, other.c.etag == moved.new_etag).exists())
+    return theirs.values(etag=moved.new_etag, archived=None, archived_etag=None)
+
+
+def consumed_file(row: Row[Any]) -> ConsumedFile:
+    """The file that a row of `PUBLISHED_FILES` stands for."""
+    return ConsumedFile(
+        TableName.parse(row.table_name),
+        ZoneName(*row.zone.split(".")),
+        row.path,
+        row.etag,
+        row.size,
+        row.run_id,
+        row.state,
+        digest=row.digest or "",
+        archived=row.archived or "",
+        archived_etag=row.archived_etag or "",
+        taken_at=row.at,
+    )
+
+
+def _row(file: ConsumedFile, publication: str) -> dict[str, str | int | None]:
+    return {
+        "table_name": str(file.table),
+        "path": file.path,
+        "etag": file.etag,
+        "zone": str(file.zone),
+        "size": file.size,
+        "run_id": file.run_id,
+        "publication": publication,
+        "state": file.state,
+        "digest": file.digest or None,
+        "archived": file.archived or None,
+        "archived_etag": file.archived_etag or None,
+    }
+
+
+def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE))

@@ -1,0 +1,36 @@
+"""What a commit records in the same step: a publication records runs, any other change records events.
+
+Each commit method of a catalog takes one of the two and stores all of it, or changes nothing. A new field
+is stored by every catalog: a contract test goes through the fields of both.
+"""
+
+from dataclasses import dataclass
+
+from lakebed.ports.events import Event
+from lakebed.ports.ledger import ConsumedFile, FileStateChange, ZoneTypes
+from lakebed.ports.runs import RunRecord
+
+
+@dataclass(frozen=True)
+class PublicationRecords:
+    """What is recorded with a publication. Its events follow from the publication itself.
+
+    Column types are stored only if no other run changed them since this one began; otherwise the
+    publication fails with `FilesChanged`.
+    """
+
+    runs: tuple[RunRecord, ...] = ()
+    consumed: tuple[ConsumedFile, ...] = ()
+    types: tuple[ZoneTypes, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChangeRecords:
+    """What is recorded with a change that publishes nothing: a rollback, a tag, a rename, a drop…"""
+
+    file_states: tuple[FileStateChange, ...] = ()
+    events: tuple[Event, ...] = ()
+
+
+NO_PUBLICATION_RECORDS = PublicationRecords()
+NO_CHANGE_RECORDS = ChangeRecords()

@@ -1,0 +1,106 @@
+"""A run's record: what was asked for, what it read and wrote, and how it ended.
+
+Records are stored as JSON: the names of fields are part of that format.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from lakebed.names import TableName
+
+RunState = Literal["running", "success", "failed", "skipped"]
+Severity = Literal["error", "warn"]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One step of a run, and how long it took."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class InputPin:
+    """The snapshot of a table that a run reads; None if the table was still empty."""
+
+    table: TableName
+    snapshot: int | None
+
+
+@dataclass(frozen=True)
+class QuarantinedFile:
+    """A landing file that could not be read, where it was moved, and why."""
+
+    path: str
+    moved_to: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A gate's result: how many bad rows it found, and a sample of them."""
+
+    gate: str
+    severity: Severity
+    passed: bool
+    bad_rows: int
+    sample: tuple[Mapping[str, Any], ...] = ()
+    seconds: float = 0.0
+    description: str = ""
+    remediation: str = ""
+    tags: tuple[str, ...] = ()
+    error: str = ""  # set if the gate itself failed
+
+    @property
+    def blocks(self) -> bool:
+        return not self.passed and self.severity == "error"
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One attempt to bring one table up to date."""
+
+    run_id: str
+    invocation: str
+    table: TableName
+    state: RunState
+    started_at: datetime
+    attempt: int = 1
+    ended_at: datetime | None = None
+    strategy: str = ""
+    release: str = ""  # digest of the pipeline's files
+    version: int | None = None  # of the release that ran; None: the draft
+    ref: str = "main"
+    phases: tuple[Phase, ...] = ()
+    rows: Mapping[str, int] = field(default_factory=dict)
+    inputs: tuple[InputPin, ...] = ()
+    files: Mapping[str, int] = field(default_factory=dict)  # zone → how many of its files were read
+    set_aside: tuple[QuarantinedFile, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    base: int | None = None  # the table's snapshot before the run
+    schema: int | None = None  # the table's schema before the run, restored if the run fails
+    touched: tuple[str, ...] = ()  # the columns that it adds or widens
+    snapshot: int | None = None  # what was published; None: nothing changed
+    moment: datetime | None = None  # the one time used in what it wrote; None: when it started
+    asked_at: datetime | None = None  # when it was requested: one time for all runs of a build
+    given: str = ""  # digest of its variables and of how its zones were to be read
+    left_schema: int | None = None  # the table's schema after the run
+    message: str = ""
+    error: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        return sum(phase.seconds for phase in self.phases)
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """The few fields of a record that are cheap to read for all runs at once."""
+
+    run_id: str
+    table: TableName
+    state: RunState
+    started_at: datetime
