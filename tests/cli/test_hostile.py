@@ -17,7 +17,7 @@ from lakebed.app.look import GateResults
 from lakebed.app.pipelines import Pipelines
 from lakebed.app.tables import Tables
 from lakebed.cli.main import app
-from lakebed.cli.output.building import Showing
+from lakebed.cli.output.build_progress import BuildProgress
 from lakebed.cli.output.screen import Screen
 from lakebed.names import TableName
 from lakebed.pipelines.preview.preview import Preview
@@ -164,9 +164,9 @@ def test_comparing_previewing_and_judging_obey_nothing(monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("surface")
 def test_a_build_shows_files_gates_and_errors_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    showing = Showing(Screen())
-    showing.onlooker.on_select((TABLE,))
-    showing.onlooker.on_end(replace(RECORD, message=EVIL))
+    showing = BuildProgress(Screen())
+    showing.listener.on_select((TABLE,))
+    showing.listener.on_end(replace(RECORD, message=EVIL))
     out = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
     assert out.count(SEEN) == 3
     assert "🆎" not in out

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from lakebed.app.pipelines import BuildListener, BuildRequest, BuildResult, Pipelines
-from lakebed.cli.output.building import Showing, summary
+from lakebed.cli.output.build_progress import BuildProgress
+from lakebed.cli.output.run_text import summary
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.options import variables
 from lakebed.errors import UsageError
@@ -88,12 +89,12 @@ def test_quiet_and_json_print_no_lines(asked: list[tuple[BuildRequest, dict[str,
 def test_a_bar_says_what_runs_on_a_terminal_only(is_terminal: bool, capsys: pytest.CaptureFixture[str]) -> None:
     screen, seen = Screen(), io.StringIO()
     screen.__dict__["errors"] = Console(file=seen, force_terminal=is_terminal, width=120)
-    showing = Showing(screen)
+    showing = BuildProgress(screen)
     with showing.live():
-        showing.onlooker.on_select((TABLE, TABLE))
-        showing.onlooker.on_start(TABLE)
-        showing.onlooker.on_end(record("failed"))
-        showing.onlooker.on_start(TABLE)
+        showing.listener.on_select((TABLE, TABLE))
+        showing.listener.on_start(TABLE)
+        showing.listener.on_end(record("failed"))
+        showing.listener.on_start(TABLE)
     assert ("1/2" in seen.getvalue()) is is_terminal
     assert ("shop.silver.orders" in seen.getvalue()) is is_terminal
     assert capsys.readouterr().out == "1 of 2 ERROR shop.silver.orders [draft in 0.0 s]\n"

@@ -10,7 +10,7 @@ import pytest
 
 from lakebed.app import open_lake
 from lakebed.app.pipelines import BuildRequest, BuildResult, Pipelines
-from lakebed.cli.output.building import bad_rows, details
+from lakebed.cli.output.run_text import failed_gate, run_details
 from lakebed.names import TableName
 from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
 from lakebed.presentation.run import run_label
@@ -75,11 +75,11 @@ WARNED = (Verdict("a", "warn", passed=False, bad_rows=1), Verdict("b", "error", 
     ],
 )
 def test_a_line_says_how_a_run_ended(record: RunRecord, kind: str, said: str) -> None:
-    assert (run_label(record), details(record)) == (kind, said)
+    assert (run_label(record), run_details(record)) == (kind, said)
 
 
 def test_bad_rows_are_few_and_the_rest_is_counted() -> None:
-    assert list(bad_rows(GATE, limit=1)) == [
+    assert list(failed_gate(GATE, limit=1)) == [
         "gate positive, error: 25 bad rows",
         "  id=7, eur=NULL",
         "  … and 24 more",

@@ -22,8 +22,8 @@ import lakebed
 from lakebed.app import Lake, create_lake
 from lakebed.cli.main import app
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.sql.prompt import Words, typed
-from lakebed.cli.sql.shell import Shell, talk
+from lakebed.cli.sql.prompt import SqlCompleter, prompted
+from lakebed.cli.sql.shell import Shell, run_interactively
 from lakebed.settings import Root
 from tests.contracts.benches import sqlite_bench
 
@@ -82,7 +82,9 @@ def test_json_is_json(folder: Path) -> None:
 
 
 def test_commands_tell_tables_columns_and_help(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
-    talk(shell, [".tables", ".schema orders", ".help", ".tables nothing*", ".nope", ".mode xml", ".schema", ".schema ordres"])
+    run_interactively(
+        shell, [".tables", ".schema orders", ".help", ".tables nothing*", ".nope", ".mode xml", ".schema", ".schema ordres"]
+    )
     shown = capsys.readouterr()
     assert "shop.silver.orders" in shown.out
     assert re.search(r"^id +long", shown.out, re.MULTILINE)
@@ -100,7 +102,7 @@ def test_what_is_typed_over_many_lines_is_one_statement_and_errors_end_nothing(
         keys.send_text(
             "SELECT sum(id) AS total\rFROM orders;\rSELECT nope;\r.mode csv\rSELECT 7 AS seven; SELECT 8 AS eight;\r.quit\r"
         )
-        talk(shell, typed(shell, history, input=keys, output=DummyOutput()))
+        run_interactively(shell, prompted(shell, history, input=keys, output=DummyOutput()))
     shown = capsys.readouterr()
     assert "15" in shown.out
     assert "seven\n7\neight\n8\n" in shown.out
@@ -113,7 +115,7 @@ def test_what_is_typed_over_many_lines_is_one_statement_and_errors_end_nothing(
 def test_ctrl_c_begins_anew_and_ctrl_d_leaves(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     with create_pipe_input() as keys:
         keys.send_text("SELECT nonsense\x03SELECT 9 AS nine;\r\x04")
-        talk(shell, typed(shell, None, input=keys, output=DummyOutput()))
+        run_interactively(shell, prompted(shell, None, input=keys, output=DummyOutput()))
     shown = capsys.readouterr()
     assert "nine" in shown.out
     assert shown.err == ""
@@ -121,7 +123,7 @@ def test_ctrl_c_begins_anew_and_ctrl_d_leaves(shell: Shell, capsys: pytest.Captu
 
 def test_tables_columns_and_keywords_of_the_lake_are_completed(shell: Shell) -> None:
     def completed(text: str) -> list[str]:
-        return [one.text for one in Words(shell).get_completions(Document(text), CompleteEvent())]
+        return [one.text for one in SqlCompleter(shell).get_completions(Document(text), CompleteEvent())]
 
     assert completed("SELECT * FROM or") == ["shop.silver.orders"]
     assert completed("SELECT * FROM orders WHERE i")[0] == "id"
@@ -129,7 +131,9 @@ def test_tables_columns_and_keywords_of_the_lake_are_completed(shell: Shell) -> 
 
 
 def test_values_that_a_terminal_would_obey_are_shown_harmless(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
-    talk(shell, ["SELECT chr(27) || '[31mred' AS a, 'two' || chr(10) || 'lines' AS b, NULL AS c, repeat('x', 100) AS d, 1 AS a"])
+    run_interactively(
+        shell, ["SELECT chr(27) || '[31mred' AS a, 'two' || chr(10) || 'lines' AS b, NULL AS c, repeat('x', 100) AS d, 1 AS a"]
+    )
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "two⏎lines" in shown

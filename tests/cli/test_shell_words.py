@@ -3,7 +3,7 @@
 import pytest
 
 from lakebed.cli.sql.shell import statements
-from lakebed.cli.sql.statements import cut, offers
+from lakebed.cli.sql.statements import split_statements, suggestions
 
 TABLES = ["shop.silver.orders", "shop.gold.daily-revenue", "web.silver.visits"]
 COLUMNS = {"orders": ("id", "amount"), "shop.silver.orders": ("id", "amount"), "visits": ("page",)}
@@ -31,7 +31,7 @@ COLUMNS = {"orders": ("id", "amount"), "shop.silver.orders": ("id", "amount"), "
     ],
 )
 def test_a_semicolon_ends_a_statement_unless_it_is_in_a_text_or_comment(text: str, done: tuple[str, ...], rest: str) -> None:
-    assert cut(text) == (done, rest)
+    assert split_statements(text) == (done, rest)
 
 
 def test_statements_may_have_many_lines_and_stand_among_commands() -> None:
@@ -42,7 +42,7 @@ def test_statements_may_have_many_lines_and_stand_among_commands() -> None:
 
 
 def words(text: str) -> list[str]:
-    return [offer.word for offer in offers(text, TABLES, lambda table: COLUMNS.get(table, ()), ["upper", "unnest"])]
+    return [offer.word for offer in suggestions(text, TABLES, lambda table: COLUMNS.get(table, ()), ["upper", "unnest"])]
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,5 @@ def test_columns_of_the_tables_named_are_offered_first() -> None:
 
 
 def test_an_offer_replaces_what_was_typed_of_it() -> None:
-    offer = next(offers("SELECT * FROM silver.or", TABLES, lambda _: (), ()))
+    offer = next(suggestions("SELECT * FROM silver.or", TABLES, lambda _: (), ()))
     assert (offer.word, offer.replaces) == ("shop.silver.orders", len("silver.or"))

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from lakebed.cli.output.formats import format_count, format_size
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, sized
 from lakebed.cli.parsing.command import command
 from lakebed.presentation.lake import backup_json, relocated_json, restored_json
 
@@ -29,11 +29,12 @@ def backup(
     """Put catalog and state, as of one moment, into one file."""
     from lakebed.app.backup import backup as back_up
 
-    with screen.waiting("backing up catalog and state"):
+    with screen.spinner("backing up catalog and state"):
         made = back_up(screen.lake, destination)
 
     def text() -> None:
-        screen.say(f"{made.path}: {counted(made.tables)} tables, {counted(sum(made.rows.values()))} rows, {sized(made.bytes)}")
+        rows = format_count(sum(made.rows.values()))
+        screen.say(f"{made.path}: {format_count(made.tables)} tables, {rows} rows, {format_size(made.bytes)}")
         for missing in made.without:
             screen.say(f"not in it: {missing}")
 
@@ -55,11 +56,11 @@ def restore(
     """Put a backup in place of the lake's catalog and state."""
     from lakebed.app.backup import restore as put_back
 
-    with screen.waiting("restoring"):
+    with screen.spinner("restoring"):
         restored = put_back(screen.lake, source, force=force, newest=newest, report=screen.progress)
 
     def text() -> None:
-        screen.say(f"restored {counted(restored.tables)} tables as they stood at {restored.made_at}")
+        screen.say(f"restored {format_count(restored.tables)} tables as they stood at {restored.made_at}")
         for table in restored.newer:
             screen.say(f"{table} has newer commits" + (", which are taken up" if restored.repointed else ""))
         if restored.newer and not restored.repointed:
@@ -94,7 +95,7 @@ def relocate(
     """Let tables point at where they are, after the lake's folder or bucket was moved."""
     from lakebed.app.relocate import relocate as move
 
-    with screen.waiting("rewriting metadata"):
+    with screen.spinner("rewriting metadata"):
         moved = move(screen.lake, origin=origin, dry_run=dry_run, skip_damaged=skip_damaged, report=screen.progress)
 
     def text() -> None:
@@ -104,7 +105,7 @@ def relocate(
         would = "would be " if dry_run else ""
         screen.say(f"from {moved.origin} to {moved.root}")
         for table in moved.tables:
-            screen.say(f"{table.name} ({table.kind}): {counted(table.files)} metadata files {would}rewritten")
+            screen.say(f"{table.name} ({table.kind}): {format_count(table.files)} metadata files {would}rewritten")
         for name in moved.lost:
             screen.say(f"{name}: its metadata cannot be read, and stays as it is")
         for name in moved.left:

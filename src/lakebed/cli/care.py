@@ -1,28 +1,19 @@
 """The command `care`: what is due, what was done about it, and by which settings."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.marks import Marked, bold, description, plain
+from lakebed.cli.output.care_progress import CareProgress, counts_text
+from lakebed.cli.output.formats import format_size, format_time
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, sized, timed
+from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_tables
 from lakebed.presentation.care import care_entry_json, care_json, care_settings_json
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from lakebed.app.care import CareView
-    from lakebed.care import CareListener, CareStep
-    from lakebed.ports import CareEntry
-
-_SINGULAR = {"branches": "branch", "entries": "entry"}
-_COLOURS = {"done": "green", "reported": "cyan", "skipped": "yellow", "failed": "bold red"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -62,9 +53,9 @@ def care(
 
 
 def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[str], orphans: bool) -> None:
-    showing = _Showing(screen)
-    with showing.live():
-        result = screen.lake.care(*tables, dry_run=dry_run, only=only, orphans=orphans, listener=showing.listener)
+    progress = CareProgress(screen)
+    with progress.live():
+        result = screen.lake.care(*tables, dry_run=dry_run, only=only, orphans=orphans, listener=progress.listener)
 
     def text() -> None:
         if not result.entries:
@@ -75,7 +66,7 @@ def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[s
         told = ", ".join(
             f"{states.count(state)} {state}" for state in ("done", "reported", "skipped", "failed") if state in states
         )
-        screen.say(f"{told}; {sized(size)}" + (" (dry run: nothing was changed)" if dry_run else ""))
+        screen.say(f"{told}; {format_size(size)}" + (" (dry run: nothing was changed)" if dry_run else ""))
 
     screen.show(care_json(result, dry_run=dry_run), text)
     if result.exit_code:
@@ -112,12 +103,12 @@ def _show_history(screen: Screen) -> None:
             return
         rows = [
             (
-                timed(entry.at),
+                format_time(entry.at),
                 entry.action,
                 entry.subject,
                 entry.state,
-                _counts(entry),
-                sized(entry.bytes),
+                counts_text(entry),
+                format_size(entry.bytes),
                 f"{entry.seconds:.1f}",
             )
             for entry in entries
@@ -125,64 +116,3 @@ def _show_history(screen: Screen) -> None:
         screen.table(("at (UTC)", "action", "of", "state", "what", "size", "seconds"), rows, right=("size", "seconds"))
 
     screen.show([care_entry_json(entry) for entry in entries], text)
-
-
-def _counts(entry: "CareEntry") -> str:
-    return ", ".join(f"{counted(count)} {_one(name) if count == 1 else name}" for name, count in entry.counts.items())
-
-
-def _one(name: str) -> str:
-    """The singular of what is counted."""
-    return _SINGULAR.get(name, name.removesuffix("s"))
-
-
-class _Showing:
-    """Prints care while it goes on: a line an action, and a bar on a terminal."""
-
-    def __init__(self, screen: Screen) -> None:
-        self.screen = screen
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
-        self._lock = threading.Lock()
-
-    @property
-    def listener(self) -> "CareListener":
-        from lakebed.care import CareListener
-
-        return CareListener(on_start=self._start, on_progress=self._progress, on_end=self._end)
-
-    @contextmanager
-    def live(self) -> Iterator[None]:
-        """A bar of what is done now, on a terminal only."""
-        if not self.screen.errors.is_terminal or self.screen.quiet or self.screen.as_json:
-            yield
-            return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TimeElapsedColumn
-
-        columns: tuple[Any, ...] = (
-            SpinnerColumn(),
-            description(),
-            BarColumn(20),
-            MofNCompleteColumn(),
-        )
-        self._bar = Progress(*columns, TimeElapsedColumn(), console=self.screen.errors, transient=True)
-        self._task = self._bar.add_task("looking what is due", total=None)
-        with self._bar:
-            yield
-
-    def _start(self, step: "CareStep") -> None:
-        if self._bar and self._task is not None:
-            self._bar.reset(self._task, description=plain(f"{step.action} {step.subject}"), total=None)
-
-    def _progress(self, done: int, total: int) -> None:
-        if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=done, total=total)
-
-    def _end(self, _: "CareStep", entry: "CareEntry") -> None:
-        if self.screen.as_json or self.screen.quiet:
-            return
-        with self._lock:
-            parts = (_counts(entry), sized(entry.bytes) if entry.bytes else "", entry.message)
-            told = "; ".join(part for part in parts if part)
-            state = Marked(f"{entry.state:<8}", _COLOURS[entry.state])
-            self.screen.say(state, f" {entry.action} {entry.subject}: {told}")

@@ -4,8 +4,8 @@ import os
 
 import typer
 
-from lakebed.cli.output.marks import Marked
 from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.presentation.lake import doctor_json
 
@@ -37,7 +37,7 @@ def doctor(screen: Screen) -> None:
     findings = examine(lake, os.environ)
 
     def text() -> None:
-        rows = [(Marked(found.state, _COLOURS[found.state]), found.component, found.version, found.detail) for found in findings]
+        rows = [(Styled(found.state, _COLOURS[found.state]), found.component, found.version, found.detail) for found in findings]
         screen.table(("", "component", "version", "found"), rows)
         for found in findings:
             if found.fix:

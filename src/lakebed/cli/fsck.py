@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.marks import Marked
+from lakebed.cli.output.formats import format_count, format_size
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, sized
+from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.errors import UsageError
 from lakebed.presentation.fsck import fsck_json, rebuilt_json
@@ -51,7 +51,7 @@ def fsck(
         _rebuild(screen)
         return
     limit = None if all else SAMPLE if sample is None else sample
-    with screen.waiting("looking the lake over"):
+    with screen.spinner("looking the lake over"):
         checked = look(screen.lake, repair=repair, sample=limit, report=screen.progress)
     screen.show(fsck_json(checked), lambda: _show(screen, checked))
     if checked.problems:
@@ -64,7 +64,7 @@ def _show(screen: Screen, checked: "FsckReport") -> None:
             f"{'mended' if mended.done else 'not mended'}: {mended.repair}{f' ({mended.detail})' if mended.detail else ''}"
         )
     for found in checked.findings:
-        severity = Marked(found.severity, _COLOURS[found.severity])
+        severity = Styled(found.severity, _COLOURS[found.severity])
         if found.severity == "info":
             screen.say(severity, f" {found.where}: {found.what}")
             continue
@@ -74,8 +74,8 @@ def _show(screen: Screen, checked: "FsckReport") -> None:
             screen.say(f"    next: {remedy}")
     looked = checked.looked
     screen.say(
-        f"{counted(looked.tables)} tables, {counted(looked.files)} files; {counted(looked.read)} of them"
-        f" ({sized(looked.bytes)}) read whole; problems: {counted(checked.problems)}"
+        f"{format_count(looked.tables)} tables, {format_count(looked.files)} files; {format_count(looked.read)} of them"
+        f" ({format_size(looked.bytes)}) read whole; problems: {format_count(checked.problems)}"
     )
 
 
@@ -86,7 +86,7 @@ def _remedy(found: "Finding") -> str:
 def _rebuild(screen: Screen) -> None:
     from lakebed.app.fsck import rebuild_catalog
 
-    with screen.waiting("looking for tables"):
+    with screen.spinner("looking for tables"):
         rebuilt = rebuild_catalog(screen.lake, report=screen.progress)
 
     def text() -> None:
@@ -94,8 +94,7 @@ def _rebuild(screen: Screen) -> None:
             screen.say(f"took up {name} from {location}")
         for location, why in rebuilt.skipped.items():
             screen.say(f"left {location}: {why}")
-        screen.say(
-            f"{counted(len(rebuilt.tables))} tables taken up; which landing files they took, and runs, are not in their files"
-        )
+        count = format_count(len(rebuilt.tables))
+        screen.say(f"{count} tables registered; metadata files do not tell which landing files and runs they came from")
 
     screen.show(rebuilt_json(rebuilt), text)

@@ -37,7 +37,7 @@ def init(
 
     root = Root.parse(path or screen.lake_path or ".")
     values = settings_tree(set or [])
-    with screen.waiting("making the lake"):
+    with screen.spinner("making the lake"):
         settings, files = create_lake(root, values=values, template=template, environment=os.environ)
     unset = variables_to_set(root, values, os.environ)
 

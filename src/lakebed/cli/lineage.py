@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.marks import bold
 from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
-from lakebed.cli.parsing.options import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, requested
+from lakebed.cli.parsing.options import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, build_request
 from lakebed.errors import UnknownName, UsageError
 from lakebed.presentation.lineage import column_lineage_json, lineage_json
 
@@ -46,7 +46,7 @@ def lineage(
     if columns and format == "mermaid":
         raise UsageError("mermaid draws tables, not columns.", next="Use --format text or json with --columns.")
     shown = replace(screen, as_json=screen.as_json or format == "json")
-    pipelines, request = screen.lake.pipelines, requested(selectors, select, exclude, vars=vars)
+    pipelines, request = screen.lake.pipelines, build_request(selectors, select, exclude, vars=vars)
     if columns:
         traced = pipelines.columns(request)
         shown.show([column_lineage_json(one) for one in traced], lambda: _print_columns(shown, traced))

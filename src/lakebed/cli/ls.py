@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from lakebed.cli.output.formats import format_count, format_size, format_time
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, sized, timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_names
 from lakebed.presentation.lake import listed_foreign_json, listed_table_json, listed_view_json
@@ -55,5 +55,5 @@ def _cell(row: dict[str, Any], head: str) -> str:
     if value is None:
         return ""
     if head == "updated (UTC)":
-        return timed(datetime.fromisoformat(value))
-    return sized(value) if head == "size" else counted(value)
+        return format_time(datetime.fromisoformat(value))
+    return format_size(value) if head == "size" else format_count(value)

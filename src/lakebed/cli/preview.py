@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.answers import cell
-from lakebed.cli.output.building import Showing, amount, bad_rows, summary
-from lakebed.cli.output.marks import Marked
+from lakebed.cli.output.build_progress import BuildProgress
+from lakebed.cli.output.formats import plural
+from lakebed.cli.output.results import cell
+from lakebed.cli.output.run_text import failed_gate, summary
 from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_pipelines
 from lakebed.cli.parsing.options import (
@@ -19,7 +21,7 @@ from lakebed.cli.parsing.options import (
     SelectOption,
     SelectorsArgument,
     VarsOption,
-    requested,
+    build_request,
 )
 from lakebed.presentation.pipeline import preview_json, sql_json
 from lakebed.presentation.run import gates_json, gates_label
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Give the app these commands."""
-    command(app, "test", examples=_TEST)(judge)
+    command(app, "test", examples=_TEST)(run_gates)
     command(app, "compile", examples=_COMPILE)(compile)
     command(app, "preview", examples=_PREVIEW)(preview)
 
@@ -42,7 +44,7 @@ lakebed test tag:finance --json
 """
 
 
-def judge(
+def run_gates(
     screen: Screen,
     selectors: SelectorsArgument = None,
     select: SelectOption = None,
@@ -51,14 +53,14 @@ def judge(
     released: ReleasedOption = False,
 ) -> None:
     """Ask the gates about what is published; ends with 1 if one fails that does not only warn."""
-    request = requested(selectors, select, exclude, vars=vars, released=released)
-    showing, began = Showing(screen), time.monotonic()
+    request = build_request(selectors, select, exclude, vars=vars, released=released)
+    showing, began = BuildProgress(screen), time.monotonic()
 
     def show(judged: "GateResults", total: int) -> None:
         showing.total = total
-        showing.line(gates_label(judged), str(judged.table), _details(judged), _trouble(judged, showing.longest))
+        showing.line(gates_label(judged), str(judged.table), _details(judged), _trouble(judged, showing.row_limit))
 
-    with screen.waiting("asking the gates"):
+    with screen.spinner("asking the gates"):
         results = screen.lake.pipelines.test(request, on_end=show)
     labels = [gates_label(judged) for judged in results]
     took = time.monotonic() - began
@@ -75,13 +77,13 @@ def _details(judged: "GateResults") -> str:
         return judged.reason
     passed, total = sum(verdict.passed for verdict in judged.verdicts), len(judged.verdicts)
     took = sum(verdict.seconds for verdict in judged.verdicts)
-    return f"{amount(total, 'gate') if passed == total else f'{passed} of {total} gates'} passed in {took:.1f} s"
+    return f"{plural(total, 'gate') if passed == total else f'{passed} of {total} gates'} passed in {took:.1f} s"
 
 
 def _trouble(judged: "GateResults", longest: int | None) -> Iterator[str]:
     for verdict in judged.verdicts:
         if not verdict.passed:
-            yield from bad_rows(verdict, longest=longest)
+            yield from failed_gate(verdict, longest=longest)
 
 
 _COMPILE = """
@@ -102,13 +104,13 @@ def compile(
     released: ReleasedOption = False,
 ) -> None:
     """Print the SQL that would run now, over pinned snapshots. Starts no JVM."""
-    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
+    request = build_request(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
     found = [sql for sql in screen.lake.pipelines.compile(request) if gates or not sql.gate]
 
     def text() -> None:
         for sql in found:
             if len(found) > 1:
-                screen.say(Marked(f"-- {sql.file}{f' ({sql.gate})' if sql.gate else ''}", "dim"))
+                screen.say(Styled(f"-- {sql.file}{f' ({sql.gate})' if sql.gate else ''}", "dim"))
             screen.say(sql.text.strip())
 
     screen.show([sql_json(sql) for sql in found], text)
@@ -129,14 +131,14 @@ def preview(
     released: ReleasedOption = False,
 ) -> None:
     """The first rows of a pipeline's result, from a zone's _samples/ where it has some. Writes nothing."""
-    request = requested((), full_refresh=full_refresh, vars=vars, released=released)
-    with screen.waiting(f"computing {limit} rows"):
+    request = build_request((), full_refresh=full_refresh, vars=vars, released=released)
+    with screen.spinner(f"computing {limit} rows"):
         found = screen.lake.pipelines.preview(name, request, limit=limit)
     names = [field.name for field in found.fields]
 
     def text() -> None:
         screen.table(names, [[cell(row[name]) for name in names] for row in found.rows])
         sampled = f", from samples of {', '.join(map(str, found.sampled))}" if found.sampled else ""
-        screen.say(f"{amount(len(found.rows), 'row')} of {found.table}{sampled}")
+        screen.say(f"{plural(len(found.rows), 'row')} of {found.table}{sampled}")
 
     screen.show(preview_json(found), text)

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from lakebed.cli.output.answers import as_table
-from lakebed.cli.output.building import amount
-from lakebed.cli.output.marks import bold
+from lakebed.cli.output.formats import format_count, format_size, plural
+from lakebed.cli.output.results import show_table
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, sized
+from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import AtOption, NamespaceOption
 from lakebed.errors import UsageError
@@ -78,10 +77,10 @@ def _hand_over(screen: Screen, result: "QueryResult", format: Any, output: str |
         with new_file(output) as file:
             write(result, format, file)
         if result.profile:
-            screen.progress(f"{amount(result.profile.rows, 'row')} written to {output}")
+            screen.progress(f"{plural(result.profile.rows, 'row')} written to {output}")
     elif format == "table":
-        count, more = as_table(screen, result, most=limit if limit is not None else _SHOWN, widest=screen.longest(_WIDEST))
-        said = f"the first {amount(count, 'row')}; more with --limit or -o FILE" if more else amount(count, "row")
+        count, more = show_table(screen, result, most=limit if limit is not None else _SHOWN, widest=screen.text_limit(_WIDEST))
+        said = f"the first {plural(count, 'row')}; more with --limit or -o FILE" if more else plural(count, "row")
         if not screen.quiet:
             screen.say(said)
     elif format in BINARY and sys.stdout.isatty():
@@ -96,10 +95,10 @@ def _profile(screen: Screen, result: "QueryResult") -> None:
         return
     read = result.explain()
     files, size = sum(table.files for table in read), sum(table.bytes for table in read)
-    screen.progress(f"planned in {took.plan_ms:.1f} ms, answered in {took.run_ms:.1f} ms, {amount(took.rows, 'row')}")
-    screen.progress(f"{amount(files, 'file')} of {sum(table.total_files for table in read)}, {sized(size)}")
+    screen.progress(f"planned in {took.plan_ms:.1f} ms, answered in {took.run_ms:.1f} ms, {plural(took.rows, 'row')}")
+    screen.progress(f"{plural(files, 'file')} of {sum(table.total_files for table in read)}, {format_size(size)}")
     for step in took.operators[:12]:
-        screen.progress(f"{step.ms:9.2f} ms  {counted(step.rows):>12} rows  {step.name}  {step.detail}")
+        screen.progress(f"{step.ms:9.2f} ms  {format_count(step.rows):>12} rows  {step.name}  {step.detail}")
 
 
 _EXPLAIN = """
@@ -123,9 +122,9 @@ def _explain(screen: Screen, tables: "tuple[TableExplanation, ...]") -> None:
             at = f" at snapshot {table.snapshot}" if table.snapshot is not None else ""
             screen.say(bold(table.table), at)
             if table.how not in ("metadata", "view", "spark"):
-                size = f"{sized(table.bytes)} of {sized(table.total_bytes)}"
-                read = f"{counted(table.files)} of {counted(table.total_files)} files, {size}"
-                screen.say(f"  reads {read}; at most {amount(table.rows, 'row')}")
+                size = f"{format_size(table.bytes)} of {format_size(table.total_bytes)}"
+                read = f"{format_count(table.files)} of {format_count(table.total_files)} files, {size}"
+                screen.say(f"  reads {read}; at most {plural(table.rows, 'row')}")
             screen.say(f"  {table.reason}: {REASONS[table.reason]}")
             if table.why:
                 screen.say(f"  it takes Spark for: {table.why}")

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from lakebed.cli.output.formats import shorten
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import shortened
 from lakebed.cli.parsing.command import command
 from lakebed.presentation.query import logged_query_json
 
@@ -44,7 +44,7 @@ def query_log(
                 f"{one.ms:.0f}",
                 one.route,
                 one.principal,
-                shortened(" ".join(one.sql.split()), screen.longest(_LONGEST)),
+                shorten(" ".join(one.sql.split()), screen.text_limit(_LONGEST)),
             )
             for one in found
         ]

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.building import Showing, summary
-from lakebed.cli.output.marks import bold
+from lakebed.cli.output.build_progress import BuildProgress
+from lakebed.cli.output.run_text import summary
 from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import (
     ExcludeOption,
@@ -19,7 +20,7 @@ from lakebed.cli.parsing.options import (
     ThreadsOption,
     VarsOption,
     WaitOption,
-    requested,
+    build_request,
 )
 from lakebed.presentation.plan import plan_json
 from lakebed.presentation.run import build_json, run_label
@@ -62,7 +63,7 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and do nothing.")] = False,
 ) -> None:
     """Run pipelines: each table is published once its gates have passed."""
-    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
+    request = build_request(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
     lake = screen.lake
     if dry_run:
         _show_plans(screen, lake.pipelines.plan(request))
@@ -87,9 +88,9 @@ def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) ->
 
 
 def _build(screen: Screen, work: "Callable[[BuildListener], BuildResult]") -> None:
-    showing, began = Showing(screen), time.monotonic()
+    showing, began = BuildProgress(screen), time.monotonic()
     with showing.live():
-        result = work(showing.onlooker)
+        result = work(showing.listener)
     took = time.monotonic() - began
     labels = [run_label(record) for record in result.records]
 
@@ -120,7 +121,7 @@ def plan(
     released: ReleasedOption = False,
 ) -> None:
     """Say what runs would do now: steps, inputs with their snapshots, files that wait. Touches nothing, starts no JVM."""
-    request = requested(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
+    request = build_request(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
     _show_plans(screen, screen.lake.pipelines.plan(request))
 
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from lakebed.cli.output.building import bad_rows, details, ran
-from lakebed.cli.output.marks import bold
+from lakebed.cli.output.formats import format_count, format_time
+from lakebed.cli.output.run_text import failed_gate, run_details, run_source
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, timed
+from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_runs, known_tables
 from lakebed.errors import UnknownName
@@ -69,10 +69,10 @@ def ls(
                 record.run_id[:_SHORT],
                 str(record.table),
                 record.state,
-                ran(record),
-                timed(record.started_at),
+                run_source(record),
+                format_time(record.started_at),
                 f"{run_seconds(record):.1f}",
-                counted(record.rows.get("result")),
+                format_count(record.rows.get("result")),
                 _message(record),
             )
             for record in records
@@ -108,7 +108,7 @@ def show(
     log = lake.pipelines.log(record.run_id) if logs else None
 
     def text() -> None:
-        screen.say(bold(record.table), f" {run_label(record)} [{details(record)}]")
+        screen.say(bold(record.table), f" {run_label(record)} [{run_details(record)}]")
         for line in (*_told(record), *_error(record), *_gates(record), *(log or "").splitlines()):
             screen.say(f"  {line}")
 
@@ -117,11 +117,11 @@ def show(
 
 def _told(record: "RunRecord") -> "Iterator[str]":
     yield f"run {record.run_id}, attempt {record.attempt}, build {record.invocation}"
-    yield f"started {timed(record.started_at)} UTC" + (f", ended {timed(record.ended_at)}" if record.ended_at else "")
+    yield f"started {format_time(record.started_at)} UTC" + (f", ended {format_time(record.ended_at)}" if record.ended_at else "")
     if record.release:
-        yield f"{ran(record)} ({record.release[:12]})"
+        yield f"{run_source(record)} ({record.release[:12]})"
     if record.rows:
-        yield "rows " + ", ".join(f"{name} {counted(count)}" for name, count in record.rows.items())
+        yield "rows " + ", ".join(f"{name} {format_count(count)}" for name, count in record.rows.items())
     yield f"snapshot {record.snapshot} on {record.ref}" if record.snapshot else "no new snapshot"
     for pin in record.inputs:
         yield f"read {pin.table} at {pin.snapshot}" if pin.snapshot else f"read {pin.table} (no row yet)"
@@ -146,4 +146,4 @@ def _gates(record: "RunRecord") -> "Iterator[str]":
         if verdict.passed:
             yield f"gate {verdict.gate}, {verdict.severity}: passed in {verdict.seconds:.2f} s"
         else:
-            yield from bad_rows(verdict, limit=len(verdict.sample))
+            yield from failed_gate(verdict, limit=len(verdict.sample))

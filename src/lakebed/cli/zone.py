@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.marks import bold
+from lakebed.cli.output.formats import format_count, format_size, format_time
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, sized, timed
+from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_zones
 from lakebed.presentation.zone import landed_json, zone_json, zone_readers, zone_summary_json
@@ -55,7 +55,7 @@ def ls(screen: Screen) -> None:
         rows = [
             (
                 str(zone.zone),
-                *(counted(zone.counts[state]) for state in numbers),
+                *(format_count(zone.counts[state]) for state in numbers),
                 ", ".join(zone_readers(zone)),
                 zone.spec.description,
             )
@@ -78,7 +78,7 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
     To have a column read otherwise, say so in its zone.yaml: types: {column: string}.
     """
     zones = _zones(screen)
-    with screen.waiting("looking whether files still grow"):
+    with screen.spinner("looking whether files still grow"):
         found = zones.look(zones.find(zone), watch=True)
 
     def text() -> None:
@@ -87,7 +87,7 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
             names = [f"{one.column} ({one.pattern})" if one.pattern else one.column for one in found.types]
             types = [(name, one.type, one.said_by) for name, one in zip(names, found.types, strict=True)]
             screen.table(("column", "read as", "by"), types)
-        rows = [(file.path, file.state, sized(file.size), timed(file.modified), _said(file)) for file in found.files]
+        rows = [(file.path, file.state, format_size(file.size), format_time(file.modified), _said(file)) for file in found.files]
         if rows:
             screen.table(("file", "state", "size", "modified (UTC)", ""), rows, right=("size",))
         else:
@@ -124,11 +124,11 @@ def put(
 ) -> None:
     """Put files into a zone. A new zone is made by giving its whole name."""
     zones = _zones(screen)
-    with screen.waiting("putting files"):
+    with screen.spinner("putting files"):
         done = zones.put(zones.find(zone, new=True), files, replace=replace, sample=sample)
 
     def text() -> None:
         for file in done:
-            screen.say(f"put {file.path} ({sized(file.size)})")
+            screen.say(f"put {file.path} ({format_size(file.size)})")
 
     screen.show(landed_json(done), text)

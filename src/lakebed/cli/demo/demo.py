@@ -9,8 +9,8 @@ from tempfile import mkdtemp
 
 from lakebed.app import create_lake, open_lake
 from lakebed.cli.demo.chapters import CHAPTERS, Demo
-from lakebed.cli.output.marks import bold
 from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.style import bold
 from lakebed.settings import Root
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lakebed.cli.output.marks import Marked, bold, one_line, plain, shown
+from lakebed.cli.output.style import Styled, bold, one_line, plain, styled_text
 
 GAP = 3
 _KEPT = 20  # ids, numbers, states and times are not wider: such columns never give way
@@ -17,7 +17,7 @@ _LEAST = 12  # others give way until they are so narrow
 Cells = Sequence[str]
 
 
-def show(console: Console, headings: Cells, rows: Sequence[Sequence[str | Marked]], *, right: frozenset[int]) -> None:
+def show(console: Console, headings: Cells, rows: Sequence[Sequence[str | Styled]], *, right: frozenset[int]) -> None:
     """Print rows: whole lines into a pipe; on a terminal what fits its width, or each row by itself."""
     cells = [[one_line(cell) for cell in row] for row in (headings, *rows)]
     texts = [[plain(cell) for cell in row] for row in cells]
@@ -31,25 +31,25 @@ def show(console: Console, headings: Cells, rows: Sequence[Sequence[str | Marked
             console.print(text, soft_wrap=True)
 
 
-def _table(cells: Sequence[Sequence[str | Marked]], widths: Sequence[int], right: frozenset[int]) -> Table:
+def _table(cells: Sequence[Sequence[str | Styled]], widths: Sequence[int], right: frozenset[int]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for number, (heading, width) in enumerate(zip(cells[0], widths, strict=True)):
-        table.add_column(shown(heading), justify="right" if number in right else "left", width=width, overflow="fold")
+        table.add_column(styled_text(heading), justify="right" if number in right else "left", width=width, overflow="fold")
     for row in cells[1:]:
-        table.add_row(*map(shown, row))
+        table.add_row(*map(styled_text, row))
     return table
 
 
-def _one_by_one(cells: Sequence[Sequence[str | Marked]]) -> Iterator[Text]:
+def _one_by_one(cells: Sequence[Sequence[str | Styled]]) -> Iterator[Text]:
     """A terminal too narrow for the columns: a line for each value."""
     names = [plain(heading) for heading in cells[0]]
     longest = max(map(cell_len, names))
     if len(cells) == 1:
-        yield shown(", ".join(names))
+        yield styled_text(", ".join(names))
     for number, row in enumerate(cells[1:], start=1):
-        yield shown(Marked(f"── row {number}", "dim"))
+        yield styled_text(Styled(f"── row {number}", "dim"))
         for name, cell in zip(names, row, strict=True):
-            yield shown(bold(name), " " * (longest - cell_len(name) + 2), cell)
+            yield styled_text(bold(name), " " * (longest - cell_len(name) + 2), cell)
 
 
 def natural_widths(rows: Sequence[Cells]) -> list[int]:

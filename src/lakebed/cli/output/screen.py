@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakebed.cli.output.marks import Marked, plain, shown
+from lakebed.cli.output.style import Styled, plain, styled_text
 from lakebed.errors import LakebedError
 from lakebed.presentation.error import error_json
 
@@ -49,16 +49,21 @@ class Screen:
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
+    @property
+    def is_interactive(self) -> bool:
+        """Whether somebody watches: on a terminal, and neither --quiet nor --json."""
+        return self.errors.is_terminal and not self.quiet and not self.as_json
+
     def progress(self, line: str) -> None:
         """Say what takes long, beside the result."""
         if not self.quiet and not self.as_json:
-            _print(self.errors, Marked(line, "dim"))
+            _print(self.errors, Styled(line, "dim"))
 
     @contextmanager
-    def waiting(self, doing: str) -> Iterator[None]:
+    def spinner(self, doing: str) -> Iterator[None]:
         """A spinner while something takes its time; on a terminal only."""
-        if self.errors.is_terminal and not self.quiet and not self.as_json:
-            with self.errors.status(shown(doing)):
+        if self.is_interactive:
+            with self.errors.status(styled_text(doing)):
                 yield
         else:
             yield
@@ -70,28 +75,28 @@ class Screen:
         elif not self.quiet:
             text()
 
-    def say(self, *parts: str | Marked) -> None:
+    def say(self, *parts: str | Styled) -> None:
         """A line: its parts one after the other, letter for letter; only what is `Marked` has a colour."""
         _print(self.console, *parts)
 
-    def longest(self, limit: int) -> int | None:
+    def text_limit(self, limit: int) -> int | None:
         """How much of a long text is printed: all of it into a pipe, a part of it on a terminal."""
         return limit if self.console.is_terminal else None
 
-    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str | Marked]], *, right: Sequence[str] = ()) -> None:
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str | Styled]], *, right: Sequence[str] = ()) -> None:
         """Rows under headings; columns in `right` are numbers. Into a pipe every cell goes whole."""
         from lakebed.cli.output import grid
 
         aligned = frozenset(number for number, heading in enumerate(headings) if heading in right)
         grid.show(self.console, headings, rows, right=aligned)
 
-    def refuse(self, error: LakebedError) -> None:
+    def show_error(self, error: LakebedError) -> None:
         """The one place that turns an error into output."""
         if self.as_json:
             sys.stderr.write(json.dumps(error_json(error), ensure_ascii=False) + "\n")
             return
         where = f"{error.where}: " if error.where else ""
-        _print(self.errors, Marked("error:", "bold red"), f" {where}{error.what}")
+        _print(self.errors, Styled("error:", "bold red"), f" {where}{error.what}")
         for line in (error.safe, error.next):
             if line:
                 _print(self.errors, f"  {line}")
@@ -104,8 +109,8 @@ def _console(stream: Any) -> "Console":
     return Console(file=stream, markup=False, emoji=False, highlight=False)
 
 
-def _print(console: "Console", *parts: str | Marked) -> None:
+def _print(console: "Console", *parts: str | Styled) -> None:
     if console.is_terminal:
-        console.print(shown(*parts), soft_wrap=True)
+        console.print(styled_text(*parts), soft_wrap=True)
     else:
         console.file.write("".join(map(plain, parts)) + "\n")  # as it is: a console would turn tabs to spaces

@@ -81,5 +81,5 @@ def _guarded(screen: Screen, work: Callable[[], None]) -> None:
 def _end(screen: Screen, error: LakebedError) -> NoReturn:
     if screen.debug:
         traceback.print_exception(error)
-    screen.refuse(error)
+    screen.show_error(error)
     raise typer.Exit(error.exit_code) from None

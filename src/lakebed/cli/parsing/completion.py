@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _BEFORE = re.compile(r"(\d*\+|@)?(.*)", re.DOTALL)  # what may stand before a selector's name
 
 
-def offers(names: "Callable[[Lake], Iterable[Any]]") -> Callable[[typer.Context, str], list[str]]:
+def completes(names: "Callable[[Lake], Iterable[Any]]") -> Callable[[typer.Context, str], list[str]]:
     """A completion that asks the lake meant by --lake, LAKEBED_LAKE or the folder; without one it is silent."""
 
     def offered(context: typer.Context, incomplete: str) -> list[str]:
@@ -21,7 +21,7 @@ def offers(names: "Callable[[Lake], Iterable[Any]]") -> Callable[[typer.Context,
 
         try:
             with open_lake(_lake_path(context)) as lake:
-                return fitting(map(str, names(lake)), incomplete)
+                return completions(map(str, names(lake)), incomplete)
         except Exception:  # whatever is wrong, a traceback in the middle of somebody's line helps nobody
             return []
 
@@ -36,7 +36,7 @@ def _lake_path(context: Any) -> str | None:
     return None
 
 
-def fitting(names: Iterable[str], incomplete: str) -> list[str]:
+def completions(names: Iterable[str], incomplete: str) -> list[str]:
     """Names that begin so; else the ends of names that begin so and that only one name has."""
     found = _BEFORE.fullmatch(incomplete)
     before, begun = (found[1] or "", found[2]) if found else ("", incomplete)
@@ -51,12 +51,12 @@ def _ends(name: str) -> list[str]:
     return [".".join(parts[at:]) for at in range(1, len(parts))]
 
 
-known_tables = offers(lambda lake: (table for table in lake.stores.catalog.pointers() if not table.hidden))
-known_names = offers(lambda lake: lake.readable())  # views, and what others made, too
-dropped_tables = offers(lambda lake: (one.table for one in lake.table_work.dropped()))
-known_pipelines = offers(lambda lake: lake.pipelines.load().specs)
-kept_pipelines = offers(lambda lake: lake.pipelines.releases.known())  # drafts that cannot be read and deleted ones, too
-known_runs = offers(lambda lake: (record.run_id for record in lake.pipelines.runs(limit=1000)))
+known_tables = completes(lambda lake: (table for table in lake.stores.catalog.pointers() if not table.hidden))
+known_names = completes(lambda lake: lake.readable())  # views, and what others made, too
+dropped_tables = completes(lambda lake: (one.table for one in lake.table_work.dropped()))
+known_pipelines = completes(lambda lake: lake.pipelines.load().specs)
+all_pipelines = completes(lambda lake: lake.pipelines.releases.known())  # drafts that cannot be read and deleted ones, too
+known_runs = completes(lambda lake: (record.run_id for record in lake.pipelines.runs(limit=1000)))
 
 
 def _zones(lake: "Lake") -> Iterable[Any]:
@@ -65,4 +65,4 @@ def _zones(lake: "Lake") -> Iterable[Any]:
     return Zones(lake.pipelines).names()
 
 
-known_zones = offers(_zones)
+known_zones = completes(_zones)

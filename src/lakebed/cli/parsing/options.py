@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.parsing.completion import kept_pipelines, known_pipelines, known_tables
+from lakebed.cli.parsing.completion import all_pipelines, known_pipelines, known_tables
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ TableArgument = Annotated[
     str, typer.Argument(metavar="TABLE", help="namespace.layer.name, or the end of it.", autocompletion=known_tables)
 ]
 PipelineArgument = Annotated[
-    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the end of it.", autocompletion=kept_pipelines)
+    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the end of it.", autocompletion=all_pipelines)
 ]
 AtOption = Annotated[
     str | None,
@@ -49,7 +49,7 @@ AtOption = Annotated[
 NamespaceOption = Annotated[str | None, typer.Option("-n", "--namespace", help="Where short names are looked for first.")]
 
 
-def requested(
+def build_request(
     selectors: Iterable[str] | None,
     select: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lakebed.cli.output.formats import format_time
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import PipelineArgument
 from lakebed.presentation.pipeline import draft_json, pipeline_json, restored_draft_json, saved_draft_json
@@ -37,7 +37,7 @@ def ls(screen: Screen) -> None:
         if not found:
             screen.say("no pipelines yet")
             return
-        rows = [(str(one.table), _said(one), str(one.version or ""), timed(one.released_at)) for one in found]
+        rows = [(str(one.table), _said(one), str(one.version or ""), format_time(one.released_at)) for one in found]
         screen.table(("pipeline", "draft", "release", "released (UTC)"), rows, right=("release",))
 
     screen.show([pipeline_json(one) for one in found], text)
@@ -49,7 +49,7 @@ def _said(state: "PipelineState") -> str:
         "changed": f"changed since release {state.version}",
         "released": f"as release {state.version}",
         "absent": "its folder is gone",
-        "deleted": f"deleted {timed(state.deleted_at)}, can be restored until {timed(state.purged_at)}",
+        "deleted": f"deleted {format_time(state.deleted_at)}, can be restored until {format_time(state.purged_at)}",
     }
     return words[state.draft]
 
@@ -80,7 +80,7 @@ def drafts(screen: Screen, name: PipelineArgument) -> None:
         if not found:
             screen.say("no saved draft: run the pipeline, or save it with lakebed pipeline save")
             return
-        rows = [(one.digest[:12], timed(one.at), ", ".join(one.files)) for one in found]
+        rows = [(one.digest[:12], format_time(one.at), ", ".join(one.files)) for one in found]
         screen.table(("draft", "saved (UTC)", "files"), rows)
 
     screen.show([draft_json(one) for one in found], text)
@@ -124,5 +124,9 @@ lakebed pipeline delete silver.orders
 def delete(screen: Screen, name: PipelineArgument) -> None:
     """Take a pipeline out of the lake: its draft is saved, releases are kept for a while, its table stays."""
     state = screen.lake.pipelines.releases.delete(name)
-    said = f"deleted {state.table}; its table stays; until {timed(state.purged_at)} UTC: lakebed pipeline restore {state.table}"
-    screen.show(pipeline_json(state), lambda: screen.say(said))
+    until = format_time(state.purged_at)
+
+    def text() -> None:
+        screen.say(f"deleted {state.table}; its table stays; until {until} UTC: lakebed pipeline restore {state.table}")
+
+    screen.show(pipeline_json(state), text)

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.marks import Marked, bold
+from lakebed.cli.output.formats import format_time
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import timed
+from lakebed.cli.output.style import Styled, bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import PipelineArgument, VarsOption, variables
 from lakebed.presentation.pipeline import made_release_json, pipeline_diff_json, release_json
@@ -73,7 +73,7 @@ def releases(screen: Screen, name: PipelineArgument) -> None:
             screen.say("no release yet: make one with lakebed pipeline release")
             return
         rows = [
-            (str(one.version), timed(one.at), one.who, str(len(one.files)), one.digest[:12], one.message.split("\n")[0])
+            (str(one.version), format_time(one.at), one.who, str(len(one.files)), one.digest[:12], one.message.split("\n")[0])
             for one in found
         ]
         screen.table(("release", "at (UTC)", "who", "files", "digest", "message"), rows, right=("release", "files"))
@@ -105,9 +105,9 @@ def diff(
     screen.show(pipeline_diff_json(found), text)
 
 
-def _coloured(line: str) -> Marked:
+def _coloured(line: str) -> Styled:
     colours = {"+": "green", "-": "red", "@": "cyan"}
-    return Marked(line, "" if line.startswith(("+++", "---")) else colours.get(line[:1], ""))
+    return Styled(line, "" if line.startswith(("+++", "---")) else colours.get(line[:1], ""))
 
 
 _ROLLBACK = """

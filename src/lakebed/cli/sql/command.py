@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from lakebed.cli.output.marks import Marked
 from lakebed.cli.output.screen import Screen
+from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import AtOption, NamespaceOption
 
@@ -31,15 +31,15 @@ def sql(
     namespace: NamespaceOption = None,
 ) -> None:
     """A shell for DuckDB's SQL over the lake's tables. Statements that are piped in are answered one by one."""
-    from lakebed.cli.sql.shell import Shell, recite, talk
+    from lakebed.cli.sql.shell import Shell, run_interactively, run_script
 
     shell = Shell(screen, screen.lake, mode="json" if screen.as_json else mode, at=at, namespace=namespace)
     if not sys.stdin.isatty():
         shell.timer = False
-        recite(shell, sys.stdin)
+        run_script(shell, sys.stdin)
         return
-    from lakebed.cli.sql.prompt import typed
+    from lakebed.cli.sql.prompt import prompted
     from lakebed.settings import cache_folder
 
-    screen.say(Marked("DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.", "dim"))
-    talk(shell, typed(shell, cache_folder(os.environ) / "sql_history"))
+    screen.say(Styled("DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.", "dim"))
+    run_interactively(shell, prompted(shell, cache_folder(os.environ) / "sql_history"))

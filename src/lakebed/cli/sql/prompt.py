@@ -12,7 +12,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from lakebed.cli.sql.shell import Shell
-from lakebed.cli.sql.statements import cut, offers
+from lakebed.cli.sql.statements import split_statements, suggestions
 from lakebed.query.parsing.functions import ALLOWED
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.output import Output
 
 
-class Words(Completer):
+class SqlCompleter(Completer):
     """Completion of tables, columns, functions, keywords and commands."""
 
     def __init__(self, shell: Shell) -> None:
@@ -28,15 +28,17 @@ class Words(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
-        for offer in offers(before, self._shell.names(), self._shell.columns_of, sorted(ALLOWED)):
+        for offer in suggestions(before, self._shell.names(), self._shell.columns_of, sorted(ALLOWED)):
             yield Completion(offer.word, start_position=-offer.replaces, display_meta=offer.about)
 
 
-def typed(shell: Shell, history: Path | None, *, input: "Input | None" = None, output: "Output | None" = None) -> Iterator[str]:
+def prompted(
+    shell: Shell, history: Path | None, *, input: "Input | None" = None, output: "Output | None" = None
+) -> Iterator[str]:
     """Statements and dot commands as they are typed, until Ctrl-D. Ctrl-C begins a statement anew."""
     session: PromptSession[str] = PromptSession(
         history=_history(history),
-        completer=Words(shell),
+        completer=SqlCompleter(shell),
         complete_while_typing=False,
         multiline=Condition(lambda: not _is_whole(session.default_buffer.text)),
         prompt_continuation=lambda width, *_: "…> ".rjust(width),
@@ -59,7 +61,7 @@ def _parts(text: str) -> Iterator[str]:
     if text.lstrip().startswith("."):
         yield text.strip()
         return
-    done, begun = cut(text)
+    done, begun = split_statements(text)
     yield from done
     if begun:
         yield begun
@@ -67,7 +69,7 @@ def _parts(text: str) -> Iterator[str]:
 
 def _is_whole(text: str) -> bool:
     """Whether Enter sends it: a dot command, nothing, or statements that all have their semicolon."""
-    return not text.strip() or text.lstrip().startswith(".") or (text.rstrip().endswith(";") and not cut(text)[1])
+    return not text.strip() or text.lstrip().startswith(".") or (text.rstrip().endswith(";") and not split_statements(text)[1])
 
 
 def _history(file: Path | None) -> History:

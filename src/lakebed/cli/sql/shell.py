@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lakebed.cli.output.answers import show
-from lakebed.cli.output.marks import Marked
+from lakebed.cli.output.results import show_result
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.sql.statements import DOTS, MODES, cut
+from lakebed.cli.output.style import Styled
+from lakebed.cli.sql.statements import DOT_COMMANDS, MODES, split_statements
 from lakebed.errors import LakebedError, UnknownName, UsageError
 
 if TYPE_CHECKING:
     from lakebed.app import Lake
 
 
-class Leave(Exception):
+class Quit(Exception):
     """Somebody wants to go."""
 
 
@@ -32,7 +32,7 @@ class Shell:
     timer: bool = True
     _columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def take(self, line: str) -> None:
+    def execute(self, line: str) -> None:
         """Do what a dot command or a statement says; errors are the caller's to show."""
         if line.startswith("."):
             self._dot(line)
@@ -42,9 +42,9 @@ class Shell:
     def _ask(self, sql: str) -> None:
         began = time.perf_counter()
         with self.lake.query(sql, at=self.at, namespace=self.namespace, route="shell") as answer:
-            shown = show(self.screen, answer, self.mode)
+            shown = show_result(self.screen, answer, self.mode)
         if shown:
-            self.screen.say(Marked(f"{shown}{f' in {time.perf_counter() - began:.3f} s' if self.timer else ''}", "dim"))
+            self.screen.say(Styled(f"{shown}{f' in {time.perf_counter() - began:.3f} s' if self.timer else ''}", "dim"))
 
     # -- dot commands
 
@@ -61,14 +61,14 @@ class Shell:
             ".exit": self._quit,
         }
         if name not in known:
-            raise UnknownName("command", name, DOTS)
+            raise UnknownName("command", name, DOT_COMMANDS)
         known[name](rest.strip())
 
     def _help(self, _: str) -> None:
         self.screen.say(
             "Statements are DuckDB's SQL, end with ; and may have many lines. Tables: namespace.layer.name, or the end of it."
         )
-        self.screen.table(["command", "what it does"], [[name, about] for name, about in DOTS.items()])
+        self.screen.table(["command", "what it does"], [[name, about] for name, about in DOT_COMMANDS.items()])
 
     def _tables(self, pattern: str) -> None:
         from lakebed.tables.lookup.names import tables_matching
@@ -95,7 +95,7 @@ class Shell:
         self.timer = word != "off" if word else not self.timer
 
     def _quit(self, _: str) -> None:
-        raise Leave
+        raise Quit
 
     # -- for completion
 
@@ -116,25 +116,25 @@ class Shell:
         return self._columns[table]
 
 
-def talk(shell: Shell, lines: Iterable[str]) -> None:
+def run_interactively(shell: Shell, lines: Iterable[str]) -> None:
     """Take what is typed, statement after statement. An error is shown, and the next may be typed."""
     for statement in lines:
         try:
-            shell.take(statement)
-        except Leave:
+            shell.execute(statement)
+        except Quit:
             return
         except LakebedError as error:
-            shell.screen.refuse(error)
+            shell.screen.show_error(error)
         except KeyboardInterrupt:
-            shell.screen.say(Marked("cancelled", "dim"))
+            shell.screen.say(Styled("cancelled", "dim"))
 
 
-def recite(shell: Shell, lines: Iterable[str]) -> None:
+def run_script(shell: Shell, lines: Iterable[str]) -> None:
     """Take what is piped in. The first error ends it: what follows may count on what failed."""
     for statement in statements(lines):
         try:
-            shell.take(statement)
-        except Leave:
+            shell.execute(statement)
+        except Quit:
             return
         sys.stdout.flush()
 
@@ -146,7 +146,7 @@ def statements(lines: Iterable[str]) -> Iterator[str]:
         if not begun and line.lstrip().startswith("."):
             yield line.strip()
             continue
-        done, begun = cut(begun + line.rstrip("\n") + "\n" if begun else line)
+        done, begun = split_statements(begun + line.rstrip("\n") + "\n" if begun else line)
         yield from done
         begun = begun + "\n" if begun else ""
     if begun.strip():

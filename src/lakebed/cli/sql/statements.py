@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-DOTS = {
+DOT_COMMANDS = {
     ".help": "what can be typed here",
     ".tables": "the tables there are; .tables gold.* those that fit",
     ".schema": "the columns of a table: .schema orders",
@@ -31,7 +31,7 @@ _BARE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _FROM = re.compile(r"\b(?:from|join)\s+([\w.\"$-]+)", re.IGNORECASE)
 
 
-def cut(text: str) -> tuple[tuple[str, ...], str]:
+def split_statements(text: str) -> tuple[tuple[str, ...], str]:
     """The statements that are complete, and what is begun; a semicolon in a text or comment ends nothing."""
     done: list[str] = []
     start = 0
@@ -50,7 +50,7 @@ def _is_comment(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Offer:
+class Suggestion:
     """A word that may stand where the cursor is, in place of the last `replaces` characters."""
 
     word: str
@@ -58,9 +58,9 @@ class Offer:
     about: str = ""
 
 
-def offers(
+def suggestions(
     text: str, tables: Sequence[str], columns: Callable[[str], Iterable[str]], functions: Iterable[str]
-) -> Iterator[Offer]:
+) -> Iterator[Suggestion]:
     """What may come next: commands after a dot, tables after FROM, else columns of the tables named, functions and keywords."""
     begun = _begun(text)
     if text.lstrip().startswith(".") and "\n" not in text.strip():
@@ -85,10 +85,10 @@ def _in_select_list(text: str) -> bool:
     return folded.rfind("select") > folded.rfind("from") and folded.rfind("select") > folded.rfind("join")
 
 
-def _dots(text: str, tables: Sequence[str]) -> Iterator[Offer]:
+def _dots(text: str, tables: Sequence[str]) -> Iterator[Suggestion]:
     command, space, rest = text.partition(" ")
     if not space:
-        yield from (Offer(name, len(command), about) for name, about in DOTS.items() if name.startswith(command))
+        yield from (Suggestion(name, len(command), about) for name, about in DOT_COMMANDS.items() if name.startswith(command))
     elif command == ".schema":
         yield from _tables(rest.lstrip(), tables)
     elif command in (".mode", ".timer", ".at"):
@@ -96,13 +96,13 @@ def _dots(text: str, tables: Sequence[str]) -> Iterator[Offer]:
         yield from _fitting(rest.lstrip(), known, "")
 
 
-def _tables(begun: str, tables: Sequence[str]) -> Iterator[Offer]:
+def _tables(begun: str, tables: Sequence[str]) -> Iterator[Suggestion]:
     """By its whole name, or by any end of it; the whole name is what is written."""
     wanted = begun.casefold().replace('"', "")
     for name in tables:
         parts = name.casefold().split(".")
         if any(".".join(parts[at:]).startswith(wanted) for at in range(len(parts))):
-            yield Offer(quoted(name), len(begun), "table")
+            yield Suggestion(quoted(name), len(begun), "table")
 
 
 def quoted(name: str) -> str:
@@ -110,12 +110,12 @@ def quoted(name: str) -> str:
     return name if '"' in name else ".".join(part if _BARE.fullmatch(part) else f'"{part}"' for part in name.split("."))
 
 
-def _columns(text: str, begun: str, columns: Callable[[str], Iterable[str]]) -> Iterator[Offer]:
+def _columns(text: str, begun: str, columns: Callable[[str], Iterable[str]]) -> Iterator[Suggestion]:
     wanted = begun.rpartition(".")[2]
     named = dict.fromkeys(found.replace('"', "") for found in _FROM.findall(text))
     for table in named:
         yield from _fitting(wanted, columns(table), f"column of {table}")
 
 
-def _fitting(begun: str, words: Iterable[str], about: str) -> Iterator[Offer]:
-    yield from (Offer(word, len(begun), about) for word in words if word.casefold().startswith(begun.casefold()))
+def _fitting(begun: str, words: Iterable[str], about: str) -> Iterator[Suggestion]:
+    yield from (Suggestion(word, len(begun), about) for word in words if word.casefold().startswith(begun.casefold()))

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lakebed.cli.output.marks import bold
+from lakebed.cli.output.formats import format_count, format_size, format_time
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, sized, timed
+from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
 from lakebed.presentation.table import table_json, view_json
@@ -39,8 +39,8 @@ def describe(screen: Screen, name: TableArgument) -> None:
 
     def text() -> None:
         screen.say(bold(table))
-        screen.say(f"  rows {counted(facts['rows'])} · files {counted(facts['files'])} · {sized(facts['bytes'])}")
-        screen.say(f"  updated {timed(metadata.updated_at)} UTC · {metadata.location}")
+        screen.say(f"  rows {format_count(facts['rows'])} · files {format_count(facts['files'])} · {format_size(facts['bytes'])}")
+        screen.say(f"  updated {format_time(metadata.updated_at)} UTC · {metadata.location}")
         for label, parts in (("partitioned by", metadata.partition_by), ("sorted by", metadata.sort_by)):
             if parts:
                 screen.say(f"  {label} {', '.join(parts)}")
@@ -56,7 +56,7 @@ def describe(screen: Screen, name: TableArgument) -> None:
 def _view(screen: Screen, name: "TableName", view: "ViewMetadata") -> None:
     def text() -> None:
         screen.say(bold(name), " (view)")
-        screen.say(f"  updated {timed(view.updated_at)} UTC · {view.location}")
+        screen.say(f"  updated {format_time(view.updated_at)} UTC · {view.location}")
         screen.table(("column", "type", "description"), [(column.name, column.type, column.doc) for column in view.columns])
         screen.say(view.sql)
 

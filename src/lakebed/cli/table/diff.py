@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lakebed.cli.output.answers import cell
+from lakebed.cli.output.formats import format_count, format_time
+from lakebed.cli.output.results import cell
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
 from lakebed.presentation.table import diff_json
@@ -37,16 +37,16 @@ def diff(
     examples: Annotated[int, typer.Option("--examples", min=0, help="Rows to show of each kind.")] = 5,
 ) -> None:
     """Compare two states of a table: columns, rows added, removed and changed by key, each column in figures."""
-    with screen.waiting("comparing"):
+    with screen.spinner("comparing"):
         found = screen.lake.diff(name, before, after, keys=key, examples=examples)
 
     def text() -> None:
         old, new = found.before, found.after
         by = f"by {', '.join(found.keys)}" if found.keys else "as a whole: no key is known"
-        screen.say(f"from snapshot {old.id} ({timed(old.at)}) to {new.id} ({timed(new.at)}), rows compared {by}")
+        screen.say(f"from snapshot {old.id} ({format_time(old.at)}) to {new.id} ({format_time(new.at)}), rows compared {by}")
         for change in found.columns:
             screen.say(f"  column {change.name} {change.kind}: {change.before or '–'} → {change.after or '–'}")
-        screen.say("  " + " · ".join(f"{kind} {counted(count)}" for kind, count in found.rows.items()))
+        screen.say("  " + " · ".join(f"{kind} {format_count(count)}" for kind, count in found.rows.items()))
         figures = [one for one in found.figures if one.differs]
         if figures:
             screen.table(("column", "figure", "before", "after"), [line for one in figures for line in _figures(one)])

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from lakebed.cli.output.formats import format_time
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import dropped_tables
 from lakebed.cli.parsing.options import TableArgument
@@ -68,7 +68,7 @@ def dropped(screen: Screen) -> None:
         if not rows:
             screen.say("no table is waiting to be restored")
             return
-        screen.table(("table", "dropped (UTC)", "uuid"), [(str(one.table), timed(one.at), one.uuid) for one in known])
+        screen.table(("table", "dropped (UTC)", "uuid"), [(str(one.table), format_time(one.at), one.uuid) for one in known])
 
     screen.show(rows, text)
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from lakebed.cli.output.formats import format_count, format_time
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted, timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
 from lakebed.presentation.table import history_json
@@ -40,9 +40,9 @@ def history(
         shown = [
             (
                 row["snapshot"] or "",
-                timed(change.at),
+                format_time(change.at),
                 row["what"] + (" (undone)" if row["undone"] else ""),
-                *("" if row[key] is None else counted(row[key]) for key in numbers),
+                *("" if row[key] is None else format_count(row[key]) for key in numbers),
                 (row["run"] or "")[:16] or row["detail"],
             )
             for row, change in zip(rows, changes, strict=False)

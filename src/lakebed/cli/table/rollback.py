@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lakebed.cli.output.formats import format_time
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import timed
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
 from lakebed.presentation.table import rollback_json
@@ -49,7 +49,7 @@ def _told(screen: Screen, plan: "Rollback", dry_run: bool) -> None:
         screen.say(f"{plan.table} stands at snapshot {plan.to.id} already")
         return
     verb = "would stand" if dry_run else "stands"
-    screen.say(f"{plan.table} {verb} at snapshot {plan.to.id}, of {timed(plan.to.at)} UTC")
+    screen.say(f"{plan.table} {verb} at snapshot {plan.to.id}, of {format_time(plan.to.at)} UTC")
     for label, runs in (("undone", plan.undone), ("back again", plan.redone)):
         if runs:
             screen.say(f"  {label}: {', '.join(run[:16] for run in runs)}")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import counted
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_tables
 from lakebed.presentation.table import manual_change_json
@@ -36,7 +36,7 @@ def execute(
     no_gates: GatesOption = False,
 ) -> None:
     """Change a table by hand: under its lease, on a branch, published in one step once its pipeline's gates have passed."""
-    with screen.waiting("changing the table"):
+    with screen.spinner("changing the table"):
         record = screen.lake.execute(statement, gates=not no_gates)
     _told(screen, record)
 
@@ -66,7 +66,7 @@ def write(
     from lakebed.app.hand import read_rows
 
     rows = read_rows(file)
-    with screen.waiting("writing"):
+    with screen.spinner("writing"):
         record = screen.lake.write(
             name, rows, mode=mode, key=key or (), order=order, on_schema_change=on_schema_change, gates=not no_gates
         )
@@ -75,7 +75,7 @@ def write(
 
 def _told(screen: Screen, record: "RunRecord") -> None:
     def text() -> None:
-        counts = " · ".join(f"{name} {counted(count)}" for name, count in record.rows.items())
+        counts = " · ".join(f"{name} {format_count(count)}" for name, count in record.rows.items())
         screen.say(f"{record.table}: {counts or record.message} (run {record.run_id[:16]})")
 
     screen.show(manual_change_json(record), text)

@@ -3,12 +3,17 @@
 from datetime import UTC, datetime
 
 
-def counted(number: int | None) -> str:
+def format_count(number: int | None) -> str:
     """`12,345`, or nothing for what is not known."""
     return "" if number is None else f"{number:,}"
 
 
-def sized(number: int | None) -> str:
+def plural(number: int, noun: str) -> str:
+    """`1 row`, `12 rows`."""
+    return f"{format_count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def format_size(number: int | None) -> str:
     """`1.4 MiB`, or nothing for what is not known."""
     if number is None:
         return ""
@@ -18,11 +23,11 @@ def sized(number: int | None) -> str:
     return f"{size:.0f} {units[0]}" if units[0] == "B" else f"{size:.1f} {units[0]}"
 
 
-def timed(moment: datetime | None) -> str:
+def format_time(moment: datetime | None) -> str:
     """`2026-11-15 09:30:12`, in UTC."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
 
 
-def shortened(text: str, longest: int | None) -> str:
+def shorten(text: str, longest: int | None) -> str:
     """As much of a text as there is room for; all of it where `longest` is None."""
     return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"

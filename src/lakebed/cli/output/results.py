@@ -4,9 +4,8 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lakebed.cli.output.building import amount
+from lakebed.cli.output.formats import plural, shorten
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.wording import shortened
 
 if TYPE_CHECKING:
     from lakebed.query.results.result import QueryResult
@@ -15,23 +14,23 @@ SHOWN = 200  # rows that the shell shows
 _WIDEST = 60  # characters of a value, on a terminal
 
 
-def show(screen: Screen, answer: "QueryResult", mode: str) -> str:
+def show_result(screen: Screen, answer: "QueryResult", mode: str) -> str:
     """Print an answer; returns how much that was, in words, where it was for the eye."""
     from lakebed.query.results.export import write
 
     if mode == "table":
-        count, more = as_table(screen, answer, most=SHOWN, widest=screen.longest(_WIDEST))
-        return f"the first {amount(count, 'row')} (.mode csv shows all)" if more else amount(count, "row")
+        count, more = show_table(screen, answer, most=SHOWN, widest=screen.text_limit(_WIDEST))
+        return f"the first {plural(count, 'row')} (.mode csv shows all)" if more else plural(count, "row")
     write(answer, "csv" if mode == "csv" else "json", sys.stdout.buffer)
     return ""
 
 
-def as_table(screen: Screen, answer: "QueryResult", *, most: int, widest: int | None) -> tuple[int, bool]:
+def show_table(screen: Screen, answer: "QueryResult", *, most: int, widest: int | None) -> tuple[int, bool]:
     """Rows under headings: how many were shown, and whether there are more."""
     rows = answer.rows()
     shown = [[cell(value, widest) for value in row] for row in islice(rows, most)]
     more = next(rows, None) is not None
-    headings = _told_apart(answer.columns)
+    headings = _numbered(answer.columns)
     right = [heading for heading, type_ in zip(headings, answer.types, strict=True) if _is_number(type_)]
     if not screen.quiet:
         screen.table(headings, shown, right=right)
@@ -43,7 +42,7 @@ def _is_number(type_: str) -> bool:
     return plain in ("FLOAT", "DOUBLE", "DECIMAL") or plain.endswith(("INT", "INTEGER"))
 
 
-def _told_apart(names: tuple[str, ...]) -> list[str]:
+def _numbered(names: tuple[str, ...]) -> list[str]:
     """Headings; a name that comes twice is numbered."""
     seen: dict[str, int] = {}
     told = []
@@ -58,4 +57,4 @@ def cell(value: Any, widest: int | None = None) -> str:
     from lakebed.query.results.export import cell as spelled
 
     shown = "NULL" if value is None else spelled(value)
-    return shortened(shown, widest)
+    return shorten(shown, widest)
