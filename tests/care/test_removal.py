@@ -11,7 +11,7 @@ from lakebed.care.removal.removal import (
     sized,
     write_removal,
 )
-from lakebed.engines.memory import MemoryFiles
+from lakebed.testing import MemoryFiles
 
 
 def test_a_removal_survives_its_process() -> None:

@@ -11,11 +11,11 @@ import pytest
 
 from lakebed.app.stores import Stores, open_stores
 from lakebed.engines.iceberg import catalog_properties
-from lakebed.engines.memory import MemoryCatalog, MemoryLeases
 from lakebed.names import TableName
-from lakebed.ports import MAIN, Catalog, Leases
+from lakebed.ports import MAIN, Catalog, Events, Leases, Records
 from lakebed.settings import RestCatalog, Root, Settings, SqliteCatalog
 from lakebed.tables import COMMIT_RETRIES
+from lakebed.testing import MemoryCatalog
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
 from tests.servers.seaweedfs import SeaweedServer
@@ -32,19 +32,27 @@ class Bench(Protocol):
     def catalog(self) -> Catalog: ...
     @property
     def leases(self) -> Leases: ...
+    @property
+    def records(self) -> Records: ...
+    @property
+    def events(self) -> Events: ...
+    @property
+    def namespace(self) -> str: ...
     def table(self, name: str) -> TableName: ...
     def write(self, table: TableName, rows: Sequence[int], *, branch: str = MAIN) -> None: ...
     def rows(self, table: TableName, ref: str = MAIN) -> list[int]: ...
 
 
 class MemoryBench:
-    """The fakes."""
+    """The catalog in memory."""
 
     def __init__(self) -> None:
-        leases = MemoryLeases()
-        self.leases: Leases = leases
-        self._catalog = MemoryCatalog(leases)
+        self._catalog = MemoryCatalog()
         self.catalog: Catalog = self._catalog
+        self.leases: Leases = self._catalog.leases
+        self.records: Records = self._catalog.records
+        self.events: Events = self._catalog.events
+        self.namespace = "shop"
 
     def table(self, name: str) -> TableName:
         table = TableName("shop", "silver", name)
@@ -83,6 +91,14 @@ class RealBench:
     @property
     def leases(self) -> Leases:
         return self.stores.leases
+
+    @property
+    def records(self) -> Records:
+        return self.stores.records
+
+    @property
+    def events(self) -> Events:
+        return self.stores.events
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: self.__dict__[key] for key in ("settings", "root", "namespace")}

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lakebed.engines.memory import MemoryReleases
 from lakebed.errors import Conflict
 from lakebed.names import TableName
 from lakebed.ports import Draft, Release, Releases
+from lakebed.testing import MemoryReleases
 from tests.contracts.benches import POSTGRES, SQLITE, _real
 
 NOW = datetime(2026, 11, 15, 12, 30, 15, 123457, tzinfo=UTC)

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import FileMissing
 from lakebed.landing import Move, ZoneSpec, archive_files, processed_files, sample_files
 from lakebed.landing.archive import quarantine_files
 from lakebed.landing.formats.sniffed import BadFile
 from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files
+from lakebed.testing import MemoryFiles
 
 ZONE = ZoneName("shop", "orders")
 AT = datetime(2026, 1, 1, tzinfo=UTC)

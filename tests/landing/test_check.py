@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
 from lakebed.landing import ZoneSpec, open_zone
 from lakebed.landing.checking.read_groups import ReadGroup, columns_to_read, schema_difference, target_types
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileInfo, FileRows, UnreadableFiles
+from lakebed.testing import MemoryFiles
 from lakebed.types import parse_type
 from tests.landing.zones import cut, zipped
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
 from lakebed.landing import FrozenFiles, ZoneSpec, freeze, require_unchanged
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile, FileInfo
+from lakebed.testing import MemoryFiles
 
 ZONE = ZoneName("shop", "orders")
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import UsageError
 from lakebed.landing import archived_places, bring_back_files, content_digests, recognise_files
 from lakebed.landing.digest import would_have_etag
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile, FileInfo, Files
+from lakebed.testing import MemoryFiles
 
 ZONE, ORDERS = ZoneName("shop", "orders"), TableName("shop", "bronze", "orders")
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,11 +6,11 @@ import duckdb
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
 from lakebed.landing import link_files
 from lakebed.names import ZoneName
 from lakebed.ports import Files
+from lakebed.testing import MemoryFiles
 from tests.landing.zones import zipped
 
 ZONE = ZoneName("shop", "api_data")

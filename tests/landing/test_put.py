@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadName, FileExists
 from lakebed.landing import ZoneSpec, freeze, put_file, put_local_file
 from lakebed.names import ZoneName
+from lakebed.testing import MemoryFiles
 
 ZONE = ZoneName("shop", "orders")
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadFiles
 from lakebed.landing import RememberedTypes, ZoneRows, ZoneSpec, open_zone
 from lakebed.landing.checking.remembered_types import ColumnTypes, read_as
 from lakebed.landing.checking.value_faults import advice, does_not_fit
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileRows
+from lakebed.testing import MemoryFiles
 from lakebed.types import ColumnType, join_types, parse_type
 
 

@@ -6,12 +6,12 @@ from typing import Any
 import pyarrow
 import pytest
 
-from lakebed.engines.memory import MemoryFiles
 from lakebed.landing import ZoneSpec
 from lakebed.landing.checking.read_groups import group_files
 from lakebed.landing.formats.sniff import sniff, sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.formats.verify import find_damage
+from lakebed.testing import MemoryFiles
 from tests.landing.zones import cut, parquet, zipped
 
 BIG = "id,name\n" + "".join(f"{number},name {number * 7919 % 100003}\n" for number in range(20_000))

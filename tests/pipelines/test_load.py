@@ -3,13 +3,13 @@
 import pytest
 from pydantic import ValidationError
 
-from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import BadName, BadPipeline
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.load import load_pipelines, read_pipeline
 from lakebed.pipelines.definition.naming import require_known_layer
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.settings import Settings
+from lakebed.testing import MemoryFiles
 
 FOLDER = "shop/pipelines/silver/orders"
 SEED = """-- @merge_strategy: incremental

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from lakebed.names import TableName
 from lakebed.ports.amendments import Amendment
 from lakebed.ports.commit_records import NO_CHANGE_RECORDS, NO_PUBLICATION_RECORDS, ChangeRecords, PublicationRecords
+from lakebed.ports.events import Event
 from lakebed.ports.leases import Lease
 from lakebed.ports.tables import MAIN, ForeignTable, Pointer, TableMetadata, ViewMetadata
 
@@ -41,6 +42,15 @@ class Publication:
 
     run_id: str
     moves: tuple[RefMove, ...]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What followers are told; a ref that stays where it is has no event."""
+        return tuple(
+            Event("published", move.published, move.to, {"ref": move.ref, "run": self.run_id})
+            for move in self.moves
+            if move.to != move.base
+        )
 
 
 @dataclass(frozen=True)

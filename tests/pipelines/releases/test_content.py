@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from lakebed.engines.files.folder import FolderFiles
-from lakebed.engines.memory import MemoryFiles
 from lakebed.errors import DamagedRelease
 from lakebed.pipelines.releases.content import OBJECTS, ensure_stored, fetch_content, object_path, store_content
 from lakebed.pipelines.releases.diff import compare, summary_lines
+from lakebed.testing import MemoryFiles
 
 SQL, BINARY = b"SELECT 1 AS id\n", bytes(range(256))
 

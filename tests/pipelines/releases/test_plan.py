@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lakebed.engines.memory import MemoryFiles, MemoryReleases
 from lakebed.names import TableName
 from lakebed.pipelines.releases import ReleaseInventory, plan_reaping, reap_releases, versions_to_drop
 from lakebed.pipelines.releases.content import ensure_stored, fetch_content, object_path, store_content
 from lakebed.ports import Draft, FileInfo, Release
 from lakebed.settings import ReleaseSettings
+from lakebed.testing import MemoryFiles, MemoryReleases
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 ORDERS, OLD = TableName("shop", "silver", "orders"), TableName("shop", "silver", "old")

@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from lakebed.engines.files.paths import unfinished_name
+from lakebed.ports.file_paths import unfinished_name
 
 
 def etag_of(seen: os.stat_result) -> str:

@@ -18,9 +18,9 @@ from obstore.exceptions import (
 )
 from obstore.store import S3Store
 
-from lakebed.engines.files.paths import require_folder, require_path, require_range
-from lakebed.engines.files.probe import require_atomic_create
 from lakebed.errors import FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
+from lakebed.ports.file_paths import require_folder, require_path, require_range
+from lakebed.ports.file_probe import require_atomic_create
 from lakebed.ports.files import FileInfo
 from lakebed.settings import FilesSettings, Root
 

@@ -18,7 +18,7 @@ from lakebed.engines.database.state.events import put_events
 from lakebed.engines.database.state.leases import DatabaseLeases
 from lakebed.engines.database.state.ledger import PUBLISHED
 from lakebed.names import TableName
-from lakebed.ports import NO_PUBLICATION_RECORDS, Event, Lease, Publication, PublicationRecords, RefMove
+from lakebed.ports import NO_PUBLICATION_RECORDS, Lease, Publication, PublicationRecords, RefMove
 
 INTENDED = "intended"
 
@@ -32,29 +32,20 @@ def record(
     leases: Sequence[Lease] = (),
     records: PublicationRecords = NO_PUBLICATION_RECORDS,
 ) -> None:
-    """Write the publication and what goes along with it down, as part of the caller's transaction."""
+    """Store a publication and its records, in the caller's transaction."""
     held = json.dumps([asdict(lease) for lease in leases])
     values = {"run_id": publication.run_id, "state": state, "moves": _as_text(publication), "leases": held}
     connection.execute(insert(publications).values(**values, at=database.now()))
     put_publication_records(connection, records, publication=publication.run_id, done=state == PUBLISHED)
     if state == PUBLISHED:
-        put_events(connection, database, _events(publication))
+        put_events(connection, database, publication.events)
 
 
 def mark_published(connection: Connection, database: Database, publication: Publication) -> None:
     """An intended publication has happened."""
-    put_events(connection, database, _events(publication))
+    put_events(connection, database, publication.events)
     connection.execute(update(publications).where(publications.c.run_id == publication.run_id).values(state=PUBLISHED))
     confirm_publication_records(connection, publication=publication.run_id)
-
-
-def _events(publication: Publication) -> list[Event]:
-    """What followers learn of it; a ref that stays where it is, is no news."""
-    return [
-        Event("published", move.published, move.to, {"ref": move.ref, "run": publication.run_id})
-        for move in publication.moves
-        if move.to != move.base
-    ]
 
 
 def forget(connection: Connection, database: Database, publication: Publication) -> None:  # noqa: ARG001 - as mark_published

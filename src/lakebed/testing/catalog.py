@@ -1,15 +1,15 @@
-"""The fakes: a catalog and leases that live in this process and keep the same promises."""
+"""A catalog in memory."""
 
 import itertools
 import threading
-import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import reduce
 from typing import Any
 
-from lakebed.errors import LeaseHeld, LeaseLost, PointerMoved
+from lakebed.errors import PointerMoved
 from lakebed.names import TableName, tables_named
 from lakebed.ports import (
     MAIN,
@@ -25,74 +25,28 @@ from lakebed.ports import (
     Publication,
     PublicationRecords,
     RefMove,
-    RemoveRef,
-    RemoveSnapshots,
-    SetProperties,
-    SetRef,
-    SetSchema,
     Snapshot,
     SnapshotRef,
     TableMetadata,
     ViewMetadata,
 )
-
-
-@dataclass
-class _Row:
-    holder: str | None
-    token: int
-    limit: float
-    heartbeat: float
-
-
-class MemoryLeases:
-    """Leases in a dictionary."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, _Row] = {}
-        self._lock = threading.Lock()
-
-    def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
-        with self._lock:
-            row, now = self._rows.get(name), time.monotonic()
-            if row and row.holder is not None and row.heartbeat + row.limit >= now:
-                raise LeaseHeld(name, row.holder, now - row.heartbeat, row.limit)
-            token = row.token + 1 if row else 1
-            self._rows[name] = _Row(holder, token, limit, now)
-            return Lease(name, holder, token)
-
-    def renew(self, lease: Lease) -> None:
-        with self._lock:
-            self.fence(lease)
-            self._rows[lease.name].heartbeat = time.monotonic()
-
-    def release(self, lease: Lease) -> None:
-        with self._lock:
-            row = self._rows.get(lease.name)
-            if row and row.token == lease.token:
-                row.holder = None
-
-    def holder(self, name: str) -> Lease | None:
-        row = self._rows.get(name)
-        if row is None or row.holder is None or row.heartbeat + row.limit < time.monotonic():
-            return None
-        return Lease(name, row.holder, row.token)
-
-    def fence(self, lease: Lease) -> None:
-        row = self._rows.get(lease.name)
-        if row is None or row.token != lease.token or row.holder is None:
-            raise LeaseLost(lease.name, (row.holder or "") if row else "")
+from lakebed.testing.events import MemoryEvents
+from lakebed.testing.leases import MemoryLeases
+from lakebed.testing.records import MemoryRecords
+from lakebed.testing.table_metadata import amended, cloned, moved
 
 
 @dataclass
 class MemoryCatalog:
     """Tables in dictionaries. `write` stands in for an engine that appends rows."""
 
-    leases: MemoryLeases
+    leases: MemoryLeases = field(default_factory=MemoryLeases)
+    records: MemoryRecords = field(default_factory=MemoryRecords)
+    events: MemoryEvents = field(default_factory=MemoryEvents)
     where: str = "memory"
     atomic: bool = True
     owns_files: bool = False
-    others: tuple[ForeignTable, ...] = ()  # what somebody else made, outside our three parts
+    others: tuple[ForeignTable, ...] = ()  # tables whose names are not in three parts
     _pointers: dict[TableName, Pointer] = field(default_factory=dict)
     _metadata: dict[str, TableMetadata] = field(default_factory=dict)
     _rows: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -157,26 +111,16 @@ class MemoryCatalog:
         leases: Sequence[Lease] = (),
         records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
-        with self._lock:
-            for lease in leases:
-                self.leases.fence(lease)
+        with self._locked(leases):
             for move in publication.moves:
                 if self._pointers.get(move.table) != expected[move.table] or move.becomes in self._pointers:
                     raise PointerMoved(str(move.table))
+            self.records.add_publication(records)
             for move in publication.moves:
-                self._move(move)
+                present = self._metadata[self._pointers.pop(move.table).location]
+                self._point(move.published, moved(present, move))
+            self.events.append(*publication.events)
             self._published[publication.run_id] = publication
-
-    def _move(self, move: RefMove) -> None:
-        present = self._metadata[self._pointers[move.table].location]
-        refs = {name: ref for name, ref in present.refs.items() if name != move.branch}
-        refs[move.ref] = SnapshotRef(move.ref, move.to, "branch")
-        by_name = {column.name: column for column in present.columns}
-        names = dict(move.renames)
-        kept = [column.name for column in present.columns] if move.columns is None else move.columns
-        columns = tuple(replace(by_name[name], name=names.get(name, name)) for name in kept)
-        del self._pointers[move.table]
-        self._point(move.published, replace(present, refs=refs, columns=columns))
 
     def amend(
         self,
@@ -187,63 +131,87 @@ class MemoryCatalog:
         leases: Sequence[Lease] = (),
         records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
-        with self._lock:
-            for lease in leases:
-                self.leases.fence(lease)
+        with self._locked(leases):
             pointer = self._pointers.get(table)
             if expected and pointer != expected:
                 raise PointerMoved(str(table))
             if pointer:
-                self._point(table, reduce(_amended, amendments, self._metadata[pointer.location]))
+                self._point(table, reduce(amended, amendments, self._metadata[pointer.location]))
+                self._store(records)
 
     def rename(
         self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> None:
-        with self._lock:
+        with self._locked(leases):
             if table not in self._pointers or to in self._pointers:
                 raise PointerMoved(str(to))
             self._pointers[to] = Pointer(to, self._pointers.pop(table).location)
+            self.records.rename_in_ledger(table, to)
+            self._store(records)
 
     def drop(
         self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> DroppedTable | None:
-        with self._lock:
+        with self._locked(leases):
             pointer = self._pointers.pop(table, None)
             if pointer is None:
                 return None
             gone = DroppedTable(self._metadata[pointer.location].uuid, table, pointer.location, datetime.now(UTC))
             self._dropped[gone.uuid] = gone
+            self.records.rename_in_ledger(table, gone.hidden_name)
+            self._store(records)
             return gone
 
     def dropped(self) -> tuple[DroppedTable, ...]:
         return tuple(sorted(self._dropped.values(), key=lambda gone: gone.at, reverse=True))
 
     def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
-        with self._lock:
+        with self._locked():
             if dropped.uuid not in self._dropped:
                 raise PointerMoved(str(dropped.table))
-            self.register(to, dropped.location)
+            self.register(to, dropped.location, records=records)
+            self.records.rename_in_ledger(dropped.hidden_name, to)
             del self._dropped[dropped.uuid]
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
-        self._dropped.pop(dropped.uuid, None)
+        with self._locked():
+            self._dropped.pop(dropped.uuid, None)
+            self.records.delete_from_ledger(dropped.hidden_name)
 
     def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
-        with self._lock:
+        with self._locked():
             if table in self._pointers:
                 raise PointerMoved(str(table))
             self._pointers[table] = Pointer(table, location)
+            self._store(records)
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        pointer: Pointer,
+        to: TableName,
+        *,
+        snapshot: int,
+        location: str | None,
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
-        with self._lock:
+        with self._locked():
             if to in self._pointers:
                 raise PointerMoved(str(to))
-            source = self._metadata[pointer.location]
-            alone = {snapshot: replace(source.snapshots[snapshot], parent=None)}
-            refs = {MAIN: SnapshotRef(MAIN, snapshot, "branch")}
-            self._point(to, replace(source, uuid=str(to), snapshots=alone, refs=refs))
+            self._point(to, replace(cloned(self._metadata[pointer.location], snapshot), uuid=str(to)))
+            self._store(records)
+
+    @contextmanager
+    def _locked(self, leases: Sequence[Lease] = ()) -> Iterator[None]:
+        """One change at a time, by a holder of the leases."""
+        with self._lock:
+            for lease in leases:
+                self.leases.fence(lease)
+            yield
+
+    def _store(self, records: ChangeRecords) -> None:
+        for change in records.file_states:
+            self.records.set_file_state(change)
+        self.events.append(*records.events)
 
     def purge(self, table: TableName) -> None:
         with self._lock:
@@ -265,18 +233,3 @@ class MemoryCatalog:
 
     def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
         """Nothing to do: a publication here is never divided."""
-
-
-def _amended(present: TableMetadata, amendment: Amendment) -> TableMetadata:
-    match amendment:
-        case SetRef(name, snapshot, kind):
-            return replace(present, refs={**present.refs, name: SnapshotRef(name, snapshot, kind)})
-        case RemoveRef(name):
-            return replace(present, refs={key: ref for key, ref in present.refs.items() if key != name})
-        case SetSchema(schema):
-            return replace(present, schema=schema)
-        case RemoveSnapshots(gone):
-            return replace(present, snapshots={key: one for key, one in present.snapshots.items() if key not in gone})
-        case SetProperties(properties):
-            merged = {**present.properties, **properties}
-            return replace(present, properties={key: value for key, value in merged.items() if value is not None})

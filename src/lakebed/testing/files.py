@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from threading import Lock
 
-from lakebed.engines.files.paths import require_folder, require_path, require_range
-from lakebed.engines.files.probe import require_atomic_create
 from lakebed.errors import FileExists, FileMissing
+from lakebed.ports.file_paths import require_folder, require_path, require_range
+from lakebed.ports.file_probe import require_atomic_create
 from lakebed.ports.files import FileInfo
 
 _ADDRESS = "memory/"

@@ -1,0 +1,82 @@
+"""Events, followers and protected snapshots in memory."""
+
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from threading import RLock
+
+from lakebed.names import TableName
+from lakebed.ports import Event, EventKind, RecordedEvent, SnapshotProtection
+
+
+class MemoryEvents:
+    """A lake's events in a list; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._events: list[RecordedEvent] = []
+        self._numbers = count(1)
+        self._followers: dict[str, int] = {}
+        self._protected: list[SnapshotProtection] = []
+        self._lock = RLock()
+
+    def append(self, *events: Event) -> None:
+        with self._lock:
+            for event in events:
+                self._events.append(RecordedEvent(next(self._numbers), datetime.now(UTC), event))
+
+    def since(
+        self,
+        number: int = 0,
+        *,
+        table: TableName | None = None,
+        kinds: Collection[EventKind] = (),
+        after: datetime | None = None,
+        limit: int = 1000,
+    ) -> tuple[RecordedEvent, ...]:
+        later = (recorded for recorded in self._events if recorded.number > number)
+        named = (recorded for recorded in later if table in (None, recorded.event.table))
+        asked = (recorded for recorded in named if not kinds or recorded.event.kind in kinds)
+        return tuple(recorded for recorded in asked if after is None or recorded.at >= after)[:limit]
+
+    def delete(self, *, before: datetime) -> int:
+        with self._lock:
+            handled = min(self._followers.values(), default=None)
+            kept = [one for one in self._events if one.at >= before or (handled is not None and one.number > handled)]
+            deleted = len(self._events) - len(kept)
+            self._events = kept
+            return deleted
+
+    def follow(self, name: str) -> int:
+        with self._lock:
+            last = self._events[-1].number if self._events else 0
+            return self._followers.setdefault(name, last)
+
+    def acknowledge(self, name: str, number: int) -> None:
+        with self._lock:
+            if name in self._followers:
+                self._followers[name] = max(number, self._followers[name])
+
+    def unfollow(self, name: str) -> None:
+        with self._lock:
+            self._followers.pop(name, None)
+            self.unprotect(name)
+
+    def followers(self) -> dict[str, int]:
+        return dict(sorted(self._followers.items()))
+
+    def protect(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
+        until = None if seconds is None else datetime.now(UTC) + timedelta(seconds=seconds)
+        with self._lock:
+            self.unprotect(holder, table)
+            self._protected += [SnapshotProtection(holder, table, snapshot, until) for snapshot in sorted(set(snapshots))]
+
+    def unprotect(self, holder: str, table: TableName | None = None) -> None:
+        with self._lock:
+            self._protected = [
+                one for one in self._protected if one.holder != holder or (table is not None and one.table != table)
+            ]
+
+    def protected(self) -> tuple[SnapshotProtection, ...]:
+        now = datetime.now(UTC)
+        lasting = [one for one in self._protected if one.until is None or one.until > now]
+        return tuple(sorted(lasting, key=lambda one: (one.holder, one.snapshot)))
