@@ -91,11 +91,11 @@ def read_as(lake: Lake, name: str) -> Iterator[tuple[str, Any]]:
     table, some = lake.table(name), lake.table(name, columns=[column for column in TYPES if column != "map"])
     yield "lake.table", table
     yield "lake.query", lake.query(f"FROM {name}")
-    yield "duckdb", table.duckdb()
-    yield "spark", table.spark()
-    yield "pandas_arrow", table.pandas(dtype_backend="pyarrow")
-    yield "pandas", some.pandas()
-    yield "polars", some.lazy()
+    yield "duckdb", table.to_duckdb()
+    yield "spark", table.to_spark()
+    yield "pandas_arrow", table.to_pandas(dtype_backend="pyarrow")
+    yield "pandas", some.to_pandas()
+    yield "polars", some.to_polars(lazy=True)
 
 
 @pytest.mark.parametrize("kind", frames(ROWS))
@@ -104,7 +104,7 @@ def test_a_table_made_of_a_frame_has_its_values_and_types(lake: TestLake, kind: 
     lake.lake.write(name, frame)
     there = [column for column in TYPES if column in lake.lake.table(name).columns]
     assert types(lake, f"gold.{kind}") == {column: TYPES[column] for column in there}
-    assert lake.lake.table(name).arrow().to_pylist() == ROWS.select(there).to_pylist()
+    assert lake.lake.table(name).to_arrow().to_pylist() == ROWS.select(there).to_pylist()
     assert len(there) >= len(TYPES) - 3
 
 
@@ -113,7 +113,7 @@ def test_what_was_read_of_a_table_can_be_written_back(lake: TestLake) -> None:
     for kind, frame in read_as(lake.lake, "shop.gold.kept"):
         lake.lake.write("shop.gold.kept", frame, mode="overwrite", on_schema_change="append")
         there = [column for column in TYPES if column != "map" or kind not in ("pandas", "polars")]
-        found = lake.lake.table("shop.gold.kept", columns=there).arrow().to_pylist()
+        found = lake.lake.table("shop.gold.kept", columns=there).to_arrow().to_pylist()
         assert types(lake, "gold.kept") == TYPES, kind
         assert sorted(found, key=repr) == sorted(ROWS.select(there).to_pylist(), key=repr), kind
 
@@ -121,7 +121,7 @@ def test_what_was_read_of_a_table_can_be_written_back(lake: TestLake) -> None:
 def test_columns_without_values_are_the_tables_and_nothing_is_left_behind(lake: TestLake) -> None:
     lake.lake.write("shop.gold.sparse", pa.table({"id": [1], "at": [NOON], "tags": [["a"]], "day": [date(2024, 1, 1)]}))
     lake.lake.write("shop.gold.sparse", pd.DataFrame({"id": [2], "at": [None], "tags": [[]], "day": [None]}))
-    rows = lake.lake.table("shop.gold.sparse").arrow().to_pylist()
+    rows = lake.lake.table("shop.gold.sparse").to_arrow().to_pylist()
     assert sorted(rows, key=lambda row: row["id"]) == [
         {"id": 1, "at": NOON, "tags": ["a"], "day": date(2024, 1, 1)},
         {"id": 2, "at": None, "tags": [], "day": None},

@@ -76,7 +76,7 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
 
 
 def test_a_frame_joined_with_itself_and_with_a_filtered_copy_is_right_every_time(shop: Shop) -> None:
-    frame = shop.lake.table("orders").lazy()
+    frame = shop.lake.table("orders").to_polars(lazy=True)
     few = frame.filter(pl.col("id") % 2 == 0)
     for _ in range(40):
         assert frame.join(frame, on="id").select(pl.len()).collect().item() == 1000
@@ -86,8 +86,8 @@ def test_a_frame_joined_with_itself_and_with_a_filtered_copy_is_right_every_time
 
 def test_relations_and_readers_of_one_table_do_not_disturb_each_other(shop: Shop) -> None:
     table = shop.lake.table("orders", columns=["id"])
-    readers = [table.arrow_reader(rows=100) for _ in range(3)]
-    relation = table.duckdb()
+    readers = [table.to_arrow_batches(rows=100) for _ in range(3)]
+    relation = table.to_duckdb()
     first = [reader.read_next_batch().num_rows for reader in readers]
     assert relation.join(relation.set_alias("other"), "id").count("*").fetchall() == [(1000,)]
     assert [count + reader.read_all().num_rows for count, reader in zip(first, readers, strict=True)] == [1000] * 3
@@ -106,11 +106,11 @@ HALVES = [
 
 @pytest.mark.parametrize(("condition", "files"), HALVES, ids=str)
 def test_a_filter_half_of_which_cannot_be_pushed_loses_nothing(shop: Shop, condition: pl.Expr, files: int) -> None:
-    everything = pl.from_arrow(shop.lake.table("orders").arrow())
+    everything = pl.from_arrow(shop.lake.table("orders").to_arrow())
     assert isinstance(everything, pl.DataFrame)
     wanted = everything.filter(condition)
     seen = _watched(shop)
-    got = shop.lake.table("orders").lazy().filter(condition).collect()
+    got = shop.lake.table("orders").to_polars(lazy=True).filter(condition).collect()
     assert_frame_equal(got, wanted, check_row_order=False)
     assert wanted.height
     assert seen[-1] == files
@@ -148,9 +148,9 @@ def _watched(shop: Shop) -> list[int]:
 def test_a_text_filters_whole_and_prunes_by_what_is_known(shop: Shop, where: str, fits: Any, files: int) -> None:
     rows = sum(1 for i in range(1000) if fits(i))
     table = shop.lake.table("orders", columns=["id"], where=where)
-    assert (table.count(), table.arrow().num_rows, len(table.scan().files)) == (rows, rows, files)
-    assert table.lazy().select(pl.len()).collect().item() == rows
-    assert table.duckdb().count("*").fetchall() == [(rows,)]
+    assert (table.count(), table.to_arrow().num_rows, len(table.scan().files)) == (rows, rows, files)
+    assert table.to_polars(lazy=True).select(pl.len()).collect().item() == rows
+    assert table.to_duckdb().count("*").fetchall() == [(rows,)]
 
 
 @pytest.mark.parametrize(
@@ -170,19 +170,19 @@ def test_unknown_columns_are_refused_when_the_table_is_asked_for(shop: Shop) -> 
 
 def test_one_snapshot_is_read_whatever_happens_meanwhile(shop: Shop) -> None:
     table = shop.lake.table("orders")
-    frame, before = table.lazy(), table.arrow()
+    frame, before = table.to_polars(lazy=True), table.to_arrow()
     shop.table.append(orders(1000, 10))
     with shop.table.update_schema() as update:
         update.rename_column("country", "land")
         update.delete_column("weight")
     shop.table.delete("id < 500")
     assert frame.collect().shape == (1000, 6)
-    assert _alike(table.arrow(), before)
+    assert _alike(table.to_arrow(), before)
     now = shop.lake.table("orders")
     assert now.columns == ("id", "land", "at", "day", "amount")
-    assert (now.count(), now.arrow().num_rows) == (510, 510)
+    assert (now.count(), now.to_arrow().num_rows) == (510, 510)
     former = shop.lake.table("orders", at=table.snapshot)
-    assert _alike(former.arrow(), before)
+    assert _alike(former.to_arrow(), before)
 
 
 def _alike(one: pa.Table, other: pa.Table) -> bool:
@@ -193,14 +193,14 @@ def test_a_reader_holds_its_snapshot_until_its_last_row(shop: Shop) -> None:
     holds = shop.lake.stores.events.protected
     table = shop.lake.table("orders")
     assert not holds()
-    reader = table.arrow_reader(rows=50)
+    reader = table.to_arrow_batches(rows=50)
     reader.read_next_batch()
     assert [hold.snapshot for hold in holds()] == [table.snapshot]
     reader.read_all()
     assert not holds()
-    left = table.arrow_reader(rows=50)
+    left = table.to_arrow_batches(rows=50)
     left.read_next_batch()
-    relation = table.duckdb()
+    relation = table.to_duckdb()
     assert len(holds()) == 2
     del left, relation
     gc.collect()
@@ -214,7 +214,7 @@ def test_a_pinned_snapshot_that_expired_is_said_to_be_gone(shop: Shop) -> None:
     assert table.snapshot is not None
     catalog.amend(table.name, [RemoveSnapshots((table.snapshot,))], expected=catalog.pointers([table.name])[table.name])
     with pytest.raises(UsageError, match="expired"):
-        table.arrow()
+        table.to_arrow()
 
 
 def test_without_polars_the_extra_is_named(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +222,7 @@ def test_without_polars_the_extra_is_named(shop: Shop, monkeypatch: pytest.Monke
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingExtra, match=r"lakebed\[polars\]"):
-        shop.lake.table("orders").lazy()
+        shop.lake.table("orders").to_polars(lazy=True)
 
 
 @pytest.mark.parametrize("seed", range(4 * SCALE))
@@ -231,10 +231,10 @@ def test_every_type_is_read_exactly_after_any_change_of_columns(tmp_path: Path, 
     (tmp_path / "lakebed.yaml").touch()
     _, table = grow(random.Random(1000 + seed), bench, "grown")
     with lakebed.open(tmp_path, environment={"LAKEBED_CACHE": str(tmp_path / "cache")}) as lake:
-        read = lake.table("grown").arrow()
+        read = lake.table("grown").to_arrow()
         wanted = table.scan().to_arrow().cast(read.schema)
         assert sorted(map(repr, read.to_pylist())) == sorted(map(repr, wanted.to_pylist()))
-        assert lake.table("grown").lazy().collect().height == wanted.num_rows
+        assert lake.table("grown").to_polars(lazy=True).collect().height == wanted.num_rows
     bench.close()
 
 
@@ -245,7 +245,7 @@ def test_nested_fields_are_exact_after_they_changed(shop: Shop, tmp_path: Path) 
     table.append(rows)
     plain = shop.lake.table("nested")
     assert plain.scan().plain
-    assert plain.arrow().to_pylist() == rows.to_pylist()
+    assert plain.to_arrow().to_pylist() == rows.to_pylist()
     with table.update_schema() as update:
         update.rename_column(("s", "a"), "b")
     with table.update_schema() as update:
@@ -258,8 +258,8 @@ def test_nested_fields_are_exact_after_they_changed(shop: Shop, tmp_path: Path) 
         {"id": 2, "s": None},
         {"id": 3, "s": {"b": 3, "tags": [], "a": 4}},
     ]
-    assert changed.arrow().sort_by("id").to_pylist() == wanted
-    assert shop.lake.table("nested", where="s.b = 3").lazy().collect().rows() == [(3, {"b": 3, "tags": [], "a": 4})]
+    assert changed.to_arrow().sort_by("id").to_pylist() == wanted
+    assert shop.lake.table("nested", where="s.b = 3").to_polars(lazy=True).collect().rows() == [(3, {"b": 3, "tags": [], "a": 4})]
 
 
 @pytest.mark.s3
@@ -272,8 +272,8 @@ def test_a_table_in_a_bucket_is_read_alike(bucket: Bucket, database: Database, t
     with lakebed.Lake(bench.root, bench.settings, environment={"LAKEBED_CACHE": str(tmp_path)}) as lake:
         few = lake.table("orders", where="id >= 25")
         assert (len(few.scan().files), few.count()) == (1, 5)
-        assert sorted(lake.table("orders").arrow()["id"].to_pylist()) == list(range(30))
-        assert lake.table("orders").lazy().filter(pl.col("id") < 3).select(pl.len()).collect().item() == 3
+        assert sorted(lake.table("orders").to_arrow()["id"].to_pylist()) == list(range(30))
+        assert lake.table("orders").to_polars(lazy=True).filter(pl.col("id") < 3).select(pl.len()).collect().item() == 3
     bench.close()
 
 
@@ -289,15 +289,15 @@ def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 lake = lakebed.open(sys.argv[1], environment={"LAKEBED_CACHE": sys.argv[1] + "/cache"})
-lake.table("few", memory=sys.argv[2]).arrow()
+lake.table("few", memory=sys.argv[2]).to_arrow()
 if sys.argv[3] == "polars":
     import polars as pl
-    lake.table("few", memory=sys.argv[2]).lazy().collect(engine="streaming")
+    lake.table("few", memory=sys.argv[2]).to_polars(lazy=True).collect(engine="streaming")
 begin = most = resident()
 size = rows = 0
 table = lake.table("many", memory=sys.argv[2])
 if sys.argv[3] == "arrow":
-    for batch in table.arrow_reader(rows=8192):
+    for batch in table.to_arrow_batches(rows=8192):
         size, rows, most = size + batch.nbytes, rows + batch.num_rows, max(most, resident())
 else:
     lock = Lock()
@@ -306,7 +306,7 @@ else:
         with lock:
             size, rows, most = size + frame.estimated_size(), rows + frame.height, max(most, resident())
         return frame
-    table.lazy().map_batches(seen, streamable=True).select(pl.len()).collect(engine="streaming")
+    table.to_polars(lazy=True).map_batches(seen, streamable=True).select(pl.len()).collect(engine="streaming")
 print(json.dumps({"size": size, "rows": rows, "grown": most - begin}))
 """
 
@@ -376,7 +376,7 @@ def test_cached_and_uncached_answers_are_equal_after_every_kind_of_commit(shop: 
             for lake in (shop.lake, empty, next_):
                 table = lake.table("orders", where=where)
                 assert (table.count(), table.scan()) == (wanted.num_rows, kept.scan())
-                assert _alike(table.arrow(), wanted.cast(table.schema))
+                assert _alike(table.to_arrow(), wanted.cast(table.schema))
 
 
 def _read_over_and_over(folder: str) -> list[str]:
@@ -385,7 +385,7 @@ def _read_over_and_over(folder: str) -> list[str]:
     with lakebed.open(folder, environment={"LAKEBED_CACHE": f"{folder}/cache"}) as lake:
         while turns < 5 or not Path(folder, "done").exists():
             table, turns = lake.table("counted", columns=["n"]), turns + 1
-            found = table.arrow() if turns % 2 else table.lazy().collect().to_arrow()
+            found = table.to_arrow() if turns % 2 else table.to_polars(lazy=True).collect().to_arrow()
             counts = Counter(found["n"].to_pylist())
             if list(counts.values()) != [10] or min(counts) < most:
                 wrong.append(f"{table}: {counts}")

@@ -49,15 +49,15 @@ def test_spark_and_duckdb_read_the_same_rows_of_what_spark_wrote(tmp_path: Path,
         spark.sql(f"INSERT INTO lake.shop.silver.mixed VALUES {values}")
         for where in _CONDITIONS:
             table = lake.table("mixed", where=where)
-            read = sorted(map(repr, table.arrow().to_pylist()))
-            there = table.spark().toArrow().cast(table.schema)
+            read = sorted(map(repr, table.to_arrow().to_pylist()))
+            there = table.to_spark().toArrow().cast(table.schema)
             assert sorted(map(repr, there.to_pylist())) == read, where
             assert (len(read), where) == (table.count(), where)
         assert len(lake.table("mixed", where="n = 1").scan().files) == 1
         assert not any(column.nans for column in lake.table("mixed", where="n = 1").scan().columns)
         _after_a_rename(lake)
-        with pytest.raises(UsageError, match="Spark's words"):
-            lake.table("mixed", where="upper(said) = 'A'").spark()
+        with pytest.raises(UsageError, match="translated for Spark"):
+            lake.table("mixed", where="upper(said) = 'A'").to_spark()
     bench.close()
 
 
@@ -65,8 +65,8 @@ def _after_a_rename(lake: lakebed.Lake) -> None:
     lake.spark.sql("ALTER TABLE lake.shop.silver.mixed RENAME COLUMN word TO said")
     lake.spark.sql("ALTER TABLE lake.shop.silver.mixed ADD COLUMN more BIGINT")
     table = lake.table("mixed", columns=["said", "more"], where="n < 3")
-    assert [tuple(row) for row in table.spark().orderBy("said").collect()] == [("a", None), ("b", None)]
-    assert sorted(row["said"] for row in table.arrow().to_pylist()) == ["a", "b"]
+    assert [tuple(row) for row in table.to_spark().orderBy("said").collect()] == [("a", None), ("b", None)]
+    assert sorted(row["said"] for row in table.to_arrow().to_pylist()) == ["a", "b"]
 
 
 def test_no_file_that_spark_wrote_is_left_out_with_a_row_that_fits(tmp_path: Path, open_spark: OpenSpark) -> None:

@@ -41,7 +41,7 @@ def test_untrusted_queries_are_answered_from_the_lakes_tables(lake: Lake) -> Non
 
 def test_more_rows_than_allowed_are_left_out_and_that_is_said(lake: Lake) -> None:
     answer = lake.query("SELECT id FROM orders ORDER BY id", untrusted=True)
-    assert list(answer.rows()) == [(1,), (2,), (3,)]
+    assert answer.fetchall() == [(1,), (2,), (3,)]
     assert answer.truncated
 
 
@@ -50,15 +50,15 @@ def test_former_states_can_be_read(lake: Lake) -> None:
     bench = sqlite_bench(lake.root.folder)
     bench.write(lake.find("orders"), [5])
     bench.close()
-    assert list(lake.query("SELECT count(*) FROM orders", untrusted=True, at=first).rows()) == [(4,)]
-    assert list(lake.query("SELECT count(*) FROM orders", untrusted=True).rows()) == [(5,)]
+    assert lake.query("SELECT count(*) FROM orders", untrusted=True, at=first).fetchall() == [(4,)]
+    assert lake.query("SELECT count(*) FROM orders", untrusted=True).fetchall() == [(5,)]
 
 
 @pytest.mark.parametrize("how", ["nested change", "clone"])
 def test_tables_that_need_their_manifests_can_be_read_too(lake: Lake, how: str) -> None:
     if how == "clone":
         lake.clone("orders", "shop.silver.copied")
-        assert list(lake.query("SELECT count(*) FROM copied", untrusted=True).rows()) == [(4,)]
+        assert lake.query("SELECT count(*) FROM copied", untrusted=True).fetchall() == [(4,)]
         return
     from pyiceberg.types import IntegerType, NestedField, StructType
 
@@ -68,7 +68,7 @@ def test_tables_that_need_their_manifests_can_be_read_too(lake: Lake, how: str) 
     with table.update_schema() as update:
         update.rename_column(("s", "a"), "aa")
         update.delete_column(("s", "b"))
-    assert list(lake.query("SELECT count(*), count(s) FROM orders", untrusted=True).rows()) == [(4, 0)]
+    assert lake.query("SELECT count(*), count(s) FROM orders", untrusted=True).fetchall() == [(4, 0)]
 
 
 def test_every_attack_is_refused_and_nothing_is_written_but_the_log(lake: Lake, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_query_is_stopped_from_another_thread(lake: Lake, untrusted: bool) -> 
     assert time.monotonic() - began < 2.5
     with pytest.raises(QueryEnded, match="cancelled"):
         lake.query(LONG, untrusted=untrusted, stop=stop).to_arrow()
-    assert list(lake.query("SELECT 1").rows()) == [(1,)]
+    assert lake.query("SELECT 1").fetchall() == [(1,)]
 
 
 def test_untrusted_queries_are_answered_by_duckdb_only(lake: Lake) -> None:
@@ -125,4 +125,4 @@ def test_untrusted_queries_are_answered_by_duckdb_only(lake: Lake) -> None:
 
 def test_untrusted_queries_see_nothing_of_one_another(lake: Lake) -> None:
     answers = [lake.query(f"SELECT count(*) + {number} FROM orders", untrusted=True) for number in range(3)]
-    assert [next(iter(answer.rows()))[0] for answer in answers] == [4, 5, 6]
+    assert [next(iter(answer))[0] for answer in answers] == [4, 5, 6]

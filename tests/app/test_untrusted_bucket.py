@@ -32,10 +32,10 @@ def test_an_untrusted_query_reads_tables_by_files_and_by_manifests(lake: tuple[L
     opened, bench = lake
     table = add_table(bench, "orders", [FIRST, FIRST], schema=SCHEMA)
     asked = f"SELECT count(*), max(id) FROM {table} WHERE id = 2"
-    assert list(opened.query(asked, untrusted=True).rows()) == [(2, 2)]
+    assert opened.query(asked, untrusted=True).fetchall() == [(2, 2)]
     change_nested(bench.iceberg.load_table(table.parts))
     assert opened.explain(f"FROM {table}")[0].how == "iceberg"
-    assert list(opened.query(asked, untrusted=True).rows()) == [(2, 2)]
+    assert opened.query(asked, untrusted=True).fetchall() == [(2, 2)]
 
 
 def test_other_objects_of_the_lake_stay_closed_even_to_sql_that_nobody_judged(lake: tuple[Lake, RealBench]) -> None:

@@ -204,7 +204,7 @@ def test_the_same_pipelines_run_and_frames_come_in_whole_through_spark_connect(
     assert {run["state"] for run in told["runs"]} == {"success"}
     assert rows(bucket, environment) == ROWS
     with open_lake(bucket.url, environment=environment) as lake:
-        assert lake.table("ecommerce.gold.frame").arrow().to_pylist() == written.to_pylist()
+        assert lake.table("ecommerce.gold.frame").to_arrow().to_pylist() == written.to_pylist()
         assert not list(lake.stores.files.list(".data/staging"))
 
 

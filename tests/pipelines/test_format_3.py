@@ -50,11 +50,11 @@ def read(shop: TestLake, table: TableName) -> list[tuple[int, str]]:
     """The rows, on which all readers agree; `ls` counts them."""
     lake = shop.lake
     wanted = [tuple(row) for row in lake.spark.sql(f"SELECT id, s FROM {table.spark} ORDER BY id").collect()]
-    assert list(lake.query(f"SELECT id, s FROM {table} ORDER BY id").rows()) == wanted
+    assert lake.query(f"SELECT id, s FROM {table} ORDER BY id").fetchall() == wanted
     assert [
         (row["id"], row["s"]) for row in lake.iceberg.load_table(table.parts).scan().to_arrow().sort_by("id").to_pylist()
     ] == wanted
-    assert sorted(lake.table(table).lazy().collect().rows()) == wanted
+    assert sorted(lake.table(table).to_polars(lazy=True).collect().rows()) == wanted
     assert lake.table(table).count() == len(wanted)
     head = lake.describe(table).head()
     assert head
@@ -79,7 +79,7 @@ def test_every_change_is_made_and_keeps_rows_deletion_vectors_and_row_ids(shop: 
     clone = lake.clone(table, "shop.silver.copied")
     lake.execute("DELETE FROM copied WHERE id = 20")
     assert read(shop, clone) == wanted[:-1]
-    assert list(lake.query(f"SELECT id, s FROM {clone} ORDER BY id", untrusted=True).rows()) == wanted[:-1]
+    assert lake.query(f"SELECT id, s FROM {clone} ORDER BY id", untrusted=True).fetchall() == wanted[:-1]
     assert lineage(shop, clone) == {id_: row for id_, row in now.items() if id_ != 20}
     renamed = lake.rename(clone, "shop.silver.renamed")
     lake.drop(renamed)
@@ -121,7 +121,7 @@ def test_a_moved_lake_is_relocated_unless_deletion_vectors_name_files_where_they
     there.lake.close()
     with lakebed.open(copies[0]) as lake:
         relocate(lake, origin=str(there.folder))
-        assert list(lake.query(f"SELECT id, s FROM {table} ORDER BY id").rows()) == rows
+        assert lake.query(f"SELECT id, s FROM {table} ORDER BY id").fetchall() == rows
         assert lake.describe(table).format_version == 3
     with lakebed.open(copies[1]) as lake, pytest.raises(UsageError, match="moved has position delete files"):
         relocate(lake, origin=str(there.folder))
@@ -137,16 +137,16 @@ def test_a_table_with_types_that_only_spark_knows_is_changed_and_stands_in_nobod
     lake.execute("INSERT INTO any SELECT 2, parse_json('[3]'), NULL")
     lake.execute("ALTER TABLE any ADD COLUMN more INT")
     asked = "SELECT id, to_json(v) AS v FROM any ORDER BY id"
-    assert list(lake.query(asked, engine="spark").rows()) == [(1, '{"a":[1,2]}'), (2, "[3]")]
+    assert lake.query(asked, engine="spark").fetchall() == [(1, '{"a":[1,2]}'), (2, "[3]")]
     clone = lake.clone(table, "shop.silver.any_copy", at="begun")
     lake.execute(f"UPDATE {clone} SET v = parse_json('true') WHERE id = 1")
-    assert list(lake.query(f"SELECT to_json(v) AS v FROM {clone}", engine="spark").rows()) == [("true",)]
-    assert [row[0] for row in lake.query(f"SELECT record_count FROM {table}$files").rows()] == [1, 1]
+    assert lake.query(f"SELECT to_json(v) AS v FROM {clone}", engine="spark").fetchall() == [("true",)]
+    assert [row[0] for row in lake.query(f"SELECT record_count FROM {table}$files")] == [1, 1]
     with pytest.raises(BadQuery, match=r"DuckDB has no type for variant, which v of shop.silver.any is"):
         lake.query(f"FROM {table}").to_arrow()
     with pytest.raises(UsageError, match="the type variant of v is not known to Arrow"):
-        lake.table(table).arrow()
-    assert sorted(lake.table(table, columns=["id"]).arrow()["id"].to_pylist()) == [1, 2]
+        lake.table(table).to_arrow()
+    assert sorted(lake.table(table, columns=["id"]).to_arrow()["id"].to_pylist()) == [1, 2]
     assert not [one for one in lake.care(orphans=True, dry_run=True).entries if one.state == "failed"]
     assert fsck(lake, sample=None).problems == 0
 
@@ -163,6 +163,6 @@ def test_a_pipelines_table_that_was_upgraded_goes_on(shop: TestLake) -> None:
     shop.land("sales", "2.csv", "id,v,w\n2,3,4\n3,5,6\n")
     shop.run_one("silver.sales")
     wanted = [(1, 1, None), (2, 3, 4), (3, 5, 6)]
-    assert list(shop.lake.query(f"SELECT id, v, w FROM {table} ORDER BY id").rows()) == wanted
+    assert shop.lake.query(f"SELECT id, v, w FROM {table} ORDER BY id").fetchall() == wanted
     assert [tuple(row) for row in shop.lake.spark.sql(f"SELECT id, v, w FROM {table.spark} ORDER BY id").collect()] == wanted
     assert shop.lake.describe(table).format_version == 3

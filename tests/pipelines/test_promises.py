@@ -458,8 +458,8 @@ def test_a_view_is_made_judged_and_read_through_by_others_with_the_same_pins(sho
     assert shop.rows("gold.c") == [{"n": 1}]
     assert [row.id for row in shop.lake.spark.sql("SELECT * FROM lake.shop.silver.v").collect()] == [2]
     asked = "SELECT v.id, a.id FROM silver.v JOIN bronze.a ON a.id <= v.id ORDER BY 2"
-    assert list(shop.lake.query(asked, engine="spark").rows()) == [(2, 1), (2, 2)]
-    assert list(shop.lake.query(asked).rows()) == [(2, 1), (2, 2)]
+    assert shop.lake.query(asked, engine="spark").fetchall() == [(2, 1), (2, 2)]
+    assert shop.lake.query(asked).fetchall() == [(2, 1), (2, 2)]
     assert [one.reason for one in shop.lake.explain(asked)] == ["VIEW_BY_DUCKDB", "PRUNED", "NO_CONDITION"]
     with pytest.raises(BadQuery, match="no states of its own"):
         shop.lake.query("SELECT * FROM v", engine="spark", at="2026-01-01")

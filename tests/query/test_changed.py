@@ -125,7 +125,7 @@ def test_a_changed_table_is_read_by_the_names_in_its_files_so_that_their_bounds_
         update.rename_column("a", "now").add_column("new", LongType())
     scan = scan_of(lake, table)
     assert [(one.names, len(one.files)) for one in scan.groups] == [(("id", "a", None), 2)]
-    assert "schema =" not in select(PlannedTable(("", "", ""), ReadTarget(lake.table(table)._chosen.pinned), scan=scan))
+    assert "schema =" not in select(PlannedTable(("", "", ""), ReadTarget(lake.table(table)._selection.pinned), scan=scan))
     iceberg.append(pa.table({"id": [3], "now": ["z"], "new": [30]}))
     assert [one.names for one in scan_of(lake, table).groups] == [("id", "now", "new"), ("id", "a", None)]
     assert by_lake(lake, table) == [

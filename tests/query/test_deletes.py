@@ -40,7 +40,7 @@ def by_spark(lake: Lake, where: str = "true") -> list[tuple[int, str]]:
 
 
 def test_there_are_delete_files(lake: Lake) -> None:
-    (summary,) = next(lake.query(f"SELECT summary FROM {TABLE}$snapshots ORDER BY committed_at DESC").rows())
+    (summary,) = next(iter(lake.query(f"SELECT summary FROM {TABLE}$snapshots ORDER BY committed_at DESC")))
     assert int(summary["total-position-deletes"]) > 60
 
 
@@ -48,27 +48,27 @@ def test_there_are_delete_files(lake: Lake) -> None:
 def test_every_way_to_read_leaves_out_what_is_deleted(lake: Lake, where: str) -> None:
     wanted = by_spark(lake, where)
     asked = f"SELECT id, s FROM {TABLE} WHERE {where} ORDER BY id"
-    assert list(lake.query(asked).rows()) == wanted
-    assert list(lake.query(asked, untrusted=True).rows()) == wanted
+    assert lake.query(asked).fetchall() == wanted
+    assert lake.query(asked, untrusted=True).fetchall() == wanted
     table = lake.table(TABLE, where=where)
     assert table.count() == len(wanted)
-    assert sorted(table.lazy().collect().rows()) == wanted
-    assert sorted((row["id"], row["s"]) for row in table.arrow().to_pylist()) == wanted
-    assert sorted(table.duckdb().fetchall()) == wanted
+    assert sorted(table.to_polars(lazy=True).collect().rows()) == wanted
+    assert sorted((row["id"], row["s"]) for row in table.to_arrow().to_pylist()) == wanted
+    assert sorted(table.to_duckdb().fetchall()) == wanted
 
 
 def test_a_count_is_not_that_of_the_files(lake: Lake) -> None:
     wanted = len(by_spark(lake))
     assert lake.table(TABLE).count() == wanted
-    assert list(lake.query(f"SELECT count(*) FROM {TABLE}").rows()) == [(wanted,)]
+    assert lake.query(f"SELECT count(*) FROM {TABLE}").fetchall() == [(wanted,)]
     assert lake.explain(f"FROM {TABLE}")[0].how == "iceberg"
 
 
 def test_each_former_state_has_its_own_deletes(lake: Lake) -> None:
-    snapshots = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {TABLE}$snapshots ORDER BY committed_at").rows()]
+    snapshots = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {TABLE}$snapshots ORDER BY committed_at")]
     for snapshot in snapshots:
         wanted = lake.spark.sql(f"SELECT count(*), sum(id) FROM {TABLE.spark} VERSION AS OF {snapshot}").collect()[0]
-        assert list(lake.query(f"SELECT count(*), sum(id) FROM {TABLE}", at=snapshot).rows()) == [tuple(wanted)]
+        assert lake.query(f"SELECT count(*), sum(id) FROM {TABLE}", at=snapshot).fetchall() == [tuple(wanted)]
         assert lake.table(TABLE, at=snapshot).count() == wanted[0]
 
 
@@ -78,5 +78,5 @@ def test_deletes_hold_after_the_schema_has_changed(lake: Lake) -> None:
     lake.spark.sql(f"INSERT INTO {TABLE.spark} VALUES (500, 'new', 5)")
     lake.spark.sql(f"DELETE FROM {TABLE.spark} WHERE id = 1")
     wanted = [tuple(row) for row in lake.spark.sql(f"SELECT id, t, s FROM {TABLE.spark} ORDER BY id").collect()]
-    assert list(lake.query(f"SELECT id, t, s FROM {TABLE} ORDER BY id").rows()) == wanted
+    assert lake.query(f"SELECT id, t, s FROM {TABLE} ORDER BY id").fetchall() == wanted
     assert (500, "new", 5) in wanted

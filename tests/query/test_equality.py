@@ -310,7 +310,7 @@ def test_arithmetic_differs_where_the_docs_say_so_and_nowhere_else_that_was_look
     asked = ", ".join(f"{spark} AS c{number}" for number, (spark, _, _, _) in enumerate(cases))
     by_spark = lake.spark.sql(f"SELECT {asked}").collect()[0]
     for number, (spark, duckdb, from_spark, from_duckdb) in enumerate(cases):
-        answer = next(iter(lake.query(f"SELECT {duckdb or spark}").rows()))[0]
+        answer = next(iter(lake.query(f"SELECT {duckdb or spark}")))[0]
         assert (by_spark[f"c{number}"], answer) == (from_spark, from_duckdb), spark
 
 
@@ -319,7 +319,7 @@ def test_a_sum_beyond_bigint_is_an_error_in_spark_and_a_number_in_duckdb(history
 
     with pytest.raises(ArithmeticException):
         history.trio.lake.spark.sql(SUMS_BEYOND).collect()
-    assert next(iter(history.trio.lake.query(SUMS_BEYOND).rows())) == (2**63,)
+    assert next(iter(history.trio.lake.query(SUMS_BEYOND))) == (2**63,)
 
 
 @pytest.mark.parametrize("line", [case[0] for case in DIFFERENCES])

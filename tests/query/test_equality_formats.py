@@ -119,7 +119,7 @@ def _by_other_ways(looks: Looks) -> None:
     lake = looks.trio.lake
     looks.states["by other ways"] = {
         "engine": read(lake.query(f"SELECT * FROM {TABLE.spark} ORDER BY id", engine="spark").to_arrow()),
-        "frame": read(lake.table(TABLE).spark().orderBy("id").toArrow()),
+        "frame": read(lake.table(TABLE).to_spark().orderBy("id").toArrow()),
         "duckdb": looks.states["defaulted"]["duckdb"],
     }
     branch = lake.spark.sql(f"SELECT * FROM {TABLE.spark} VERSION AS OF 'side' ORDER BY id").toArrow()

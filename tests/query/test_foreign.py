@@ -61,30 +61,30 @@ def invoke(*arguments: object) -> str:
 )
 def test_a_foreign_table_is_read_by_its_name(lake: Lake, name: str, first: int) -> None:
     asked = f"SELECT min(id) FROM {name} WHERE id <> 5"
-    assert list(lake.query(asked).rows()) == [(first,)]
+    assert lake.query(asked).fetchall() == [(first,)]
 
 
 def test_of_names_that_differ_in_case_only_ours_is_meant(lake: Lake) -> None:
     for name in ("shop.silver.orders", '"Shop".silver.orders', 'lake."Shop".silver.orders', "orders"):
-        assert list(lake.query(f"SELECT id FROM {name} ORDER BY 1").rows()) == [(1,), (2,)]
+        assert lake.query(f"SELECT id FROM {name} ORDER BY 1").fetchall() == [(1,), (2,)]
 
 
 def test_foreign_tables_join_with_ours_and_with_themselves_under_conditions_of_their_own(lake: Lake) -> None:
     asked = """SELECT o.id, f.id, "my table".id, d.id, e.id FROM orders o, plain.flat f, "my ns"."my table", A.b.c.deep d
         JOIN A.b.c.deep e ON true WHERE o.id = 1 AND f.id = 11 AND "my table".id = 20 AND d.id = 30 AND e.id = 31"""
-    assert list(lake.query(asked).rows()) == [(1, 11, 20, 30, 31)]
+    assert lake.query(asked).fetchall() == [(1, 11, 20, 30, 31)]
     assert [one.table for one in lake.explain(asked)][:3] == ["shop.silver.orders", "plain.flat", '"my ns"."my table"']
 
 
 def test_former_states_and_metadata_of_foreign_tables_can_be_asked(lake: Lake) -> None:
-    ((snapshot,),) = list(lake.query("SELECT snapshot_id FROM plain.flat$snapshots").rows())
-    assert list(lake.query("SELECT count(*) FROM plain.flat", at=snapshot).rows()) == [(2,)]
-    assert list(lake.query(f"SELECT count(*) FROM plain.flat AT (VERSION => {snapshot})").rows()) == [(2,)]
+    ((snapshot,),) = lake.query("SELECT snapshot_id FROM plain.flat$snapshots").fetchall()
+    assert lake.query("SELECT count(*) FROM plain.flat", at=snapshot).fetchall() == [(2,)]
+    assert lake.query(f"SELECT count(*) FROM plain.flat AT (VERSION => {snapshot})").fetchall() == [(2,)]
 
 
 def test_untrusted_queries_may_read_foreign_tables_as_they_read_ours(lake: Lake) -> None:
-    assert list(lake.query("SELECT id FROM plain.flat WHERE id = 10", untrusted=True).rows()) == [(10,)]
-    assert list(lake.query("SELECT id FROM A.b.c.deep WHERE id = 30", untrusted=True).rows()) == [(30,)]
+    assert lake.query("SELECT id FROM plain.flat WHERE id = 10", untrusted=True).fetchall() == [(10,)]
+    assert lake.query("SELECT id FROM A.b.c.deep WHERE id = 30", untrusted=True).fetchall() == [(30,)]
     with pytest.raises(BadQuery, match=r"no table 'plain\.nothing'"):
         lake.query("SELECT * FROM plain.nothing", untrusted=True)
 
@@ -120,10 +120,10 @@ def test_foreign_tables_are_listed_and_described(lake: Lake) -> None:
 
 
 def test_statements_that_list_tables_show_foreign_ones(lake: Lake) -> None:
-    assert {row[0] for row in lake.query("SHOW TABLES").rows()} >= {"flat", "my table", "deep", "umsätze 2024", "orders"}
+    assert {row[0] for row in lake.query("SHOW TABLES")} >= {"flat", "my table", "deep", "umsätze 2024", "orders"}
     found = lake.query("SELECT table_catalog, table_schema FROM information_schema.columns WHERE table_name = 'my table'")
-    assert list(found.rows()) == [("my ns", "main")]
-    assert next(iter(lake.query('DESCRIBE "my ns"."my table"').rows()))[:2] == ("id", "BIGINT")
+    assert found.fetchall() == [("my ns", "main")]
+    assert next(iter(lake.query('DESCRIBE "my ns"."my table"')))[:2] == ("id", "BIGINT")
 
 
 @pytest.mark.parametrize("name", ["plain.flat", '"my ns"."my table"', "A.b.c.deep"])
@@ -145,8 +145,8 @@ def test_a_deep_namespace_of_plain_names_is_read_level_by_level(tmp_path: Path) 
     """In SQLite and PostgreSQL it is a table of ours whose layer has a dot."""
     with make_lake(tmp_path / "lake") as lake:
         add(bench_of(lake), ("a", "b", "c", "deep"), [7])
-        assert list(lake.query("SELECT id FROM a.b.c.deep").rows()) == [(7,)]
-        assert list(lake.query('SELECT id FROM "a"."b.c"."deep"').rows()) == [(7,)]
+        assert lake.query("SELECT id FROM a.b.c.deep").fetchall() == [(7,)]
+        assert lake.query('SELECT id FROM "a"."b.c"."deep"').fetchall() == [(7,)]
         assert str(lake.find("a.b.c.deep")) == 'a."b.c".deep'
 
 

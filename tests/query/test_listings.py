@@ -28,13 +28,13 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         shop.close()
         other.close()
         for asked in ("FROM gone", "FROM shop.silver.orders", "FROM shop.silver.orders a, shop.silver.orders b WHERE b.id = 1"):
-            list(lake.query(asked).rows())  # what queries made for themselves is no table of the lake
+            lake.query(asked).fetchall()  # what queries made for themselves is no table of the lake
         lake.drop("gone")
         yield lake
 
 
 def answer(lake: Lake, sql: str, **options: Any) -> list[tuple[Any, ...]]:
-    return list(lake.query(sql, **options).rows())
+    return lake.query(sql, **options).fetchall()
 
 
 THREE = [("my-shop", "silver", "orders"), ("shop", "gold", "clean-orders"), ("shop", "silver", "orders")]
@@ -127,7 +127,7 @@ def test_a_layer_of_several_namespaces_is_that_of_the_namespace_given(lake: Lake
 
 def test_two_listings_at_once_do_not_disturb_each_other(lake: Lake) -> None:
     one, two = (lake.query("SELECT table_name FROM information_schema.tables ORDER BY ALL") for _ in range(2))
-    assert list(two.rows()) == list(one.rows()) == [("clean-orders",), ("orders",), ("orders",)]
+    assert two.fetchall() == one.fetchall() == [("clean-orders",), ("orders",), ("orders",)]
 
 
 @pytest.mark.parametrize(
@@ -157,4 +157,4 @@ def test_what_is_not_told_is_refused_by_name(lake: Lake, sql: str, said: str, ad
 )  # fmt: skip
 def test_untrusted_queries_are_told_of_no_table(lake: Lake, sql: str) -> None:
     with pytest.raises(BadQuery):
-        list(lake.query(sql, untrusted=True).rows())
+        lake.query(sql, untrusted=True).fetchall()

@@ -42,7 +42,7 @@ def test_readers_see_whole_publications_while_a_writer_publishes(tmp_path: Path)
         assert errors == []
         assert writer.exitcode == 0
         assert len(seen) > 3
-        assert list(lake.query(ASKED).rows()) == [
+        assert lake.query(ASKED).fetchall() == [
             (ROWS * (rounds + 1), rounds + 1, ROWS * (rounds + 1), *2 * [ROWS * (rounds + 1) - 1])
         ]
 
@@ -50,7 +50,7 @@ def test_readers_see_whole_publications_while_a_writer_publishes(tmp_path: Path)
 def _read(lake: Lake, writer: multiprocessing.process.BaseProcess, errors: list[BaseException], seen: set[int]) -> None:
     try:
         while writer.is_alive():
-            ((left, batches, right, newest_right, newest_left),) = lake.query(ASKED).rows()
+            ((left, batches, right, newest_right, newest_left),) = lake.query(ASKED)
             assert left == right == batches * ROWS
             assert newest_left == newest_right
             seen.add(left)

@@ -59,11 +59,11 @@ def test_every_reader_gives_every_column_its_name_and_its_values(lake: Lake, tab
     assert lake.query(asked, untrusted=True).to_arrow().to_pylist() == wanted
     frame = lake.table(table)
     assert list(frame.columns) == list(wanted[0])
-    assert frame.arrow().sort_by("id").to_pylist() == wanted
-    relation = frame.duckdb()
+    assert frame.to_arrow().sort_by("id").to_pylist() == wanted
+    relation = frame.to_duckdb()
     assert relation.columns == list(wanted[0])
     assert sorted(row[0] for row in relation.fetchall()) == [row["id"] for row in wanted]
-    polars = frame.lazy().sort("id").collect()
+    polars = frame.to_polars(lazy=True).sort("id").collect()
     assert polars.drop("in_map", "deep").to_dicts() == [_without(row, "in_map", "deep") for row in wanted]
 
 
@@ -77,9 +77,9 @@ def test_columns_that_are_not_nested_are_read_alone_too(lake: Lake, table: Table
     wanted = [tuple(row[name] for name in names) for row in WANTED[table]]
     frame = lake.table(table, columns=names)
     assert frame.scan().plain
-    assert sorted(tuple(row.values()) for row in frame.arrow().to_pylist()) == wanted
-    assert sorted(frame.lazy().collect().rows()) == wanted
-    assert lake.table(table, columns=["id"], where='"count(*)" > 299 AND "it\'s" < 400').arrow()["id"].to_pylist() == [3]
+    assert sorted(tuple(row.values()) for row in frame.to_arrow().to_pylist()) == wanted
+    assert sorted(frame.to_polars(lazy=True).collect().rows()) == wanted
+    assert lake.table(table, columns=["id"], where='"count(*)" > 299 AND "it\'s" < 400').to_arrow()["id"].to_pylist() == [3]
 
 
 @BOTH
@@ -88,7 +88,7 @@ def test_a_condition_on_any_name_finds_its_rows_at_every_depth(lake: Lake, table
     value, (top, *inside) = row(3)[name], paths(duckdb_identifier(name))
     gone = table == ALTERED and name in ("my col", AGAIN)
     for path in inside if gone else (top, *inside):
-        found = lake.query(f"SELECT id, {path} FROM {table.duckdb} WHERE {path} = {value}").rows()
+        found = lake.query(f"SELECT id, {path} FROM {table.duckdb} WHERE {path} = {value}")
         assert list(found) == [(3, value)], path
 
 

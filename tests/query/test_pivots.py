@@ -34,7 +34,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 
 
 def answer(lake: Lake, sql: str, **options: Any) -> list[str]:
-    return sorted(map(str, lake.query(sql, **options).rows()))
+    return sorted(map(str, lake.query(sql, **options)))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_pivot_leaves_out_files_by_its_own_conditions(lake: Lake) -> None:
 
 
 def test_planning_a_pivot_looks_only_at_the_tables_it_names(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    catalog, looks = lake.queries._stores.catalog, []
+    catalog, looks = lake.stores.catalog, []
     pointers = type(catalog).pointers
 
     def looking(
@@ -123,4 +123,4 @@ def test_what_cannot_be_pivoted_says_why(lake: Lake, sql: str, error: type[Excep
 @pytest.mark.parametrize("sql", ["PIVOT t ON s USING sum(b)", "FROM (PIVOT t ON s USING sum(b))"])
 def test_untrusted_queries_name_the_values_of_a_pivot(lake: Lake, sql: str) -> None:
     with pytest.raises(BadQuery):
-        list(lake.query(sql, untrusted=True).rows())
+        lake.query(sql, untrusted=True).fetchall()

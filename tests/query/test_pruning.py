@@ -290,7 +290,7 @@ def test_no_row_is_lost_by_parameters(lake_and_plain: tuple[Lake, Any]) -> None:
             except Exception:  # not every value can be compared with every column
                 continue
             with lake.query(query.format("shop.silver.a"), parameters=given) as result:
-                assert _answers(list(result.rows())) == _answers(expected), (query, given)
+                assert _answers(result.fetchall()) == _answers(expected), (query, given)
                 pruned += sum(table.reason in ("PRUNED", "ALL_PRUNED") for table in result.explain())
             asked += 1
     assert asked > 150
@@ -308,7 +308,7 @@ def _compare(lake: Lake, plain: Any, queries: list[str]) -> tuple[int, int]:
             continue
         sql = query.format(a="shop.silver.a", b="shop.silver.b", old=f"shop.silver.a AT (VERSION => {first})")
         with lake.query(sql) as result:
-            assert _answers(list(result.rows())) == _answers(expected), query
+            assert _answers(result.fetchall()) == _answers(expected), query
             pruned += sum(table.reason in ("PRUNED", "ALL_PRUNED") for table in result.explain())
         asked += 1
         if asked % 10 == 0 and "values" not in (result.plan.tree or {}):  # DuckDB explains no PIVOT that looks for its values

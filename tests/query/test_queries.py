@@ -43,7 +43,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 
 def one(lake: Lake, sql: str, **options: object) -> object:
     """The one value of an answer."""
-    ((value,),) = lake.query(sql, **options).rows()  # type: ignore[arg-type]
+    ((value,),) = lake.query(sql, **options)  # type: ignore[arg-type]
     return value
 
 
@@ -78,7 +78,7 @@ def test_a_name_that_fits_several_tables_is_refused_unless_a_namespace_is_given(
 
 def test_columns_may_be_qualified_by_the_whole_name(lake: Lake) -> None:
     sql = "SELECT shop.silver.orders.id, silver.orders.id, orders.id FROM silver.orders WHERE shop.silver.orders.id = 3"
-    assert list(lake.query(sql).rows()) == [(3, 3, 3)]
+    assert lake.query(sql).fetchall() == [(3, 3, 3)]
 
 
 def test_a_name_of_with_hides_the_table(lake: Lake) -> None:
@@ -89,13 +89,13 @@ def test_a_name_of_with_hides_the_table(lake: Lake) -> None:
 def test_the_rest_of_the_text_is_the_users(lake: Lake) -> None:
     sql = "SELECT 'orders' AS \"from orders\", $$ orders $$, count(*) /* orders */ -- orders\nFROM orders;"
     result = lake.query(sql)
-    assert list(result.rows()) == [("orders", " orders ", 30)]
+    assert result.fetchall() == [("orders", " orders ", 30)]
     assert result.columns == ("from orders", "' orders '", "count_star()")
 
 
 def test_the_same_table_twice_is_read_as_each_place_needs_it(lake: Lake) -> None:
     result = lake.query("SELECT a.id, b.id FROM orders a JOIN orders b ON a.id + 20 = b.id WHERE a.id < 2 AND b.id > 15")
-    assert sorted(result.rows()) == [(0, 20), (1, 21)]
+    assert sorted(result) == [(0, 20), (1, 21)]
     assert [(table.files, table.total_files, table.condition) for table in result.explain()] == [
         (1, 3, "id < 2"),
         (2, 3, "id > 15"),
@@ -111,7 +111,7 @@ def test_moments(lake: Lake) -> None:
     assert one(lake, "SELECT count(*) FROM orders AS o AT (VERSION => 'first') WHERE o.id > 3") == 6
     assert one(lake, f"SELECT count(*) FROM orders AT (TIMESTAMP => TIMESTAMP '{newest.at:%Y-%m-%d %H:%M:%S.%f}')") == 30
     both = "SELECT (SELECT count(*) FROM orders), count(*) FROM orders AT (VERSION => 'first')"
-    assert list(lake.query(both).rows()) == [(30, 10)]
+    assert lake.query(both).fetchall() == [(30, 10)]
     with pytest.raises(UnknownName, match="no snapshot, tag, branch"):
         lake.query("FROM orders", at="frist")
     with pytest.raises(UsageError, match="The oldest state that is kept"):
@@ -131,7 +131,7 @@ def test_a_former_state_is_held_while_it_is_read(lake: Lake) -> None:
 
 def test_metadata_tables(lake: Lake) -> None:
     assert one(lake, "SELECT count(*) FROM shop.silver.orders$snapshots WHERE operation = 'append'") == 3
-    assert sorted(lake.query("SELECT name, type FROM orders$refs").rows()) == [("first", "tag"), ("main", "branch")]
+    assert sorted(lake.query("SELECT name, type FROM orders$refs")) == [("first", "tag"), ("main", "branch")]
     assert one(lake, "SELECT sum(record_count) FROM orders$files") == 30
     assert one(lake, "SELECT sum(record_count) FROM orders$files", at="first") == 10
     assert one(lake, "SELECT record_count FROM orders$partitions") == 30
@@ -151,17 +151,17 @@ def test_an_answer_in_every_form(lake: Lake) -> None:
     assert arrow.num_rows == 30
     assert result.to_polars().to_dicts() == arrow.to_pylist()
     assert len(result.to_pandas()) == 30
-    assert [batch.num_rows for batch in result.batches(8)] == [8, 8, 8, 6]
-    assert list(result.rows()) == [tuple(row.values()) for row in arrow.to_pylist()]
+    assert [batch.num_rows for batch in result.to_arrow_batches(rows=8)] == [8, 8, 8, 6]
+    assert result.fetchall() == [tuple(row.values()) for row in arrow.to_pylist()]
     assert result.columns == ("id", "half", "nothing")
 
 
 @pytest.mark.parametrize("limit", [0, 1, 7, 30, 99])
 def test_a_limit_holds_in_every_form(lake: Lake, limit: int) -> None:
     result = lake.query("FROM orders", limit=limit)
-    assert len(list(result.rows())) == min(limit, 30)
+    assert len(result.fetchall()) == min(limit, 30)
     assert result.to_arrow().num_rows == min(limit, 30)
-    assert sum(batch.num_rows for batch in result.batches(4)) == min(limit, 30)
+    assert sum(batch.num_rows for batch in result.to_arrow_batches(rows=4)) == min(limit, 30)
 
 
 def test_parameters_are_values(lake: Lake) -> None:
@@ -205,7 +205,7 @@ def test_query_table_never_answers_from_what_another_query_read_of_a_table(lake:
 )
 def test_errors_say_what_where_and_what_next(lake: Lake, sql: str, what: str, advice: str) -> None:
     with pytest.raises(BadQuery, match=what) as refused:
-        list(lake.query(sql).rows())
+        lake.query(sql).fetchall()
     assert advice in refused.value.next
 
 
@@ -220,7 +220,7 @@ def test_unknown_tables_have_near_names(lake: Lake) -> None:
 
 def test_an_error_in_the_middle_of_an_answer_is_ours_too(lake: Lake) -> None:
     sql = "SELECT CASE WHEN id = 25 THEN error('no') ELSE 'fine' END FROM orders"
-    for read in (QueryResult.to_arrow, lambda result: list(result.rows()), lambda result: list(result.batches(1))):
+    for read in (QueryResult.to_arrow, QueryResult.fetchall, lambda result: list(result.to_arrow_batches(rows=1))):
         with pytest.raises(BadQuery, match="no"):
             read(lake.query(sql))
     assert one(lake, "SELECT count(*) FROM orders") == 30
@@ -245,7 +245,7 @@ def test_a_lost_file_is_named(tmp_path: Path, changed: bool) -> None:
 
 def test_a_session_is_as_it_was_after_every_query(lake: Lake) -> None:
     abandoned = lake.query("FROM orders a, orders b, orders c")
-    next(abandoned.rows())
+    next(iter(abandoned))
     del abandoned
     for _ in range(5):
         assert one(lake, "SELECT count(*) FROM orders", at="first") == 10
@@ -269,7 +269,7 @@ def test_every_query_is_in_the_log(lake: Lake) -> None:
     with pytest.raises(BadQuery):
         lake.query("SELECT marked_nix FROM orders")
     fields = "status, rows, files_scanned, files_pruned, principal, tables, error"
-    found = list(lake.query(f"SELECT {fields} FROM system.query_log WHERE sql LIKE '%marked%' ORDER BY ts").rows())
+    found = lake.query(f"SELECT {fields} FROM system.query_log WHERE sql LIKE '%marked%' ORDER BY ts").fetchall()
     assert found[:2] == [
         ("ok", 5, 1, 2, "ada", ["shop.silver.orders"], ""),
         ("error", 0, 3, 0, "", ["shop.silver.orders"], found[1][-1]),
@@ -299,5 +299,5 @@ def test_rows_below_a_limit_are_not_chosen_by_what_they_are_joined_with(tmp_path
         add_table(bench, "many", [numbers(0), numbers(10), numbers(20), numbers(30)], schema=ID)
         bench.close()
         asked = "SELECT count(*) FROM (VALUES ({})) few(id) JOIN (SELECT id FROM many LIMIT 20) q USING (id)"
-        found = [next(lake.query(asked.format(one), untrusted=untrusted).rows()) for one in (5, 15, 25, 35)]  # one of each file
+        found = [next(iter(lake.query(asked.format(one), untrusted=untrusted))) for one in (5, 15, 25, 35)]  # one of each file
         assert sorted(found) == [(0,), (0,), (1,), (1,)]

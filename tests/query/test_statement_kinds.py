@@ -41,7 +41,7 @@ def _compare(lake: Lake, plain: Any, statement: str, parameters: Any = None, *, 
     expected = plain.execute(sql.replace("{first}", "past.orders"), parameters)
     with lake.query(sql.replace("{first}", "orders AT (VERSION => 'first')"), parameters=parameters) as result:
         assert [*result.columns] == [column[0] for column in expected.description]
-        ours, theirs = [*map(str, result.rows())], [*map(str, expected.fetchall())]
+        ours, theirs = [*map(str, result)], [*map(str, expected.fetchall())]
     if rows:
         assert (ours if ordered else sorted(ours)) == (theirs if ordered else sorted(theirs))
     assert theirs

@@ -33,7 +33,7 @@ class Altered:
         frame = self.lake.table(self.table, at=at)
         assert list(frame.columns) == found.column_names == frame.schema.names
         rows: list[dict[str, object]] = found.to_pylist()
-        assert frame.arrow().sort_by("id").to_pylist() == rows
+        assert frame.to_arrow().sort_by("id").to_pylist() == rows
         return rows
 
 
@@ -71,9 +71,9 @@ def test_the_table_as_it_is_and_its_branches_have_the_present_columns(altered: A
 def test_one_query_may_read_the_same_snapshot_with_both(altered: Altered) -> None:
     then = f"{altered.table} AS b AT (VERSION => {altered.head})"
     sql = f"SELECT a.new, b.old, b.gone FROM {altered.table} a JOIN {then} USING (id) ORDER BY id"
-    assert list(altered.lake.query(sql).rows()) == [("a", "a", 7), ("b", "b", 8)]
+    assert altered.lake.query(sql).fetchall() == [("a", "a", 7), ("b", "b", 8)]
     sql = f"FROM {altered.table} AT (VERSION => {altered.head}) WHERE old = 'a'"
-    assert [row[0] for row in altered.lake.query(sql).rows()] == [1]
+    assert [row[0] for row in altered.lake.query(sql)] == [1]
 
 
 def test_spark_is_asked_for_columns_by_their_ids_and_for_defaults() -> None:

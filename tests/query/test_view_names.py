@@ -38,7 +38,7 @@ def test_no_table_takes_the_place_of_a_view_until_it_is_dropped(tmp_path: Path) 
         bench = bench_of(lake)
         bench.write(bench.table("orders"), [1, 2])
         add_view(lake, "few")
-        assert list(lake.query("SELECT * FROM few").rows()) == [(2,)]
+        assert lake.query("SELECT * FROM few").fetchall() == [(2,)]
         with pytest.raises(NameTaken, match=r"lakebed table drop shop\.silver\.few"):
             lake.rename("orders", "shop.silver.few")
         with pytest.raises(NameTaken, match="is a view"):

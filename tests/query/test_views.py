@@ -45,7 +45,7 @@ def invoke(*arguments: object) -> str:
 
 
 def rows(lake: Lake, sql: str) -> list[tuple[object, ...]]:
-    return list(lake.query(sql).rows())
+    return lake.query(sql).fetchall()
 
 
 def test_views_are_listed_and_described_beside_tables(lake: Lake) -> None:
@@ -66,8 +66,8 @@ def test_views_are_listed_and_described_beside_tables(lake: Lake) -> None:
     described = json.loads(invoke("table", "describe", "few", "--json", "--lake", lake.root.folder))
     assert [column["name"] for column in described["columns"]] == ["id", "s"]
     assert described["sql"] == VIEWS["shop.silver.few"]
-    assert list(lake.query("SELECT table_type FROM information_schema.tables WHERE table_name = 'few'").rows()) == [("VIEW",)]
-    assert [row[0] for row in lake.query("DESCRIBE silver.few").rows()] == ["id", "s"]
+    assert lake.query("SELECT table_type FROM information_schema.tables WHERE table_name = 'few'").fetchall() == [("VIEW",)]
+    assert [row[0] for row in lake.query("DESCRIBE silver.few")] == ["id", "s"]
     assert "upper(s)" in invoke("table", "describe", "silver.loud", "--lake", lake.root.folder)
 
 
@@ -80,14 +80,14 @@ def test_a_view_of_known_constructs_is_answered_by_duckdb_over_its_tables(lake: 
     explained = [(one.table, one.reason) for one in lake.explain("SELECT * FROM counted")]
     assert [table for table, _ in explained] == ["shop.gold.counted", "shop.silver.few", "shop.silver.orders"]
     assert explained[0][1] == explained[1][1] == "VIEW_BY_DUCKDB"
-    assert list(lake.query("SELECT n FROM counted", untrusted=True).rows()) == [(2,)]
+    assert lake.query("SELECT n FROM counted", untrusted=True).fetchall() == [(2,)]
 
 
 def test_any_other_view_is_answered_by_spark_and_leaves_no_file(lake: Lake) -> None:
     asked = "SELECT l.id, l.s, l.at, o.s FROM loud l JOIN orders o ON o.id = l.id WHERE l.id < 3 ORDER BY 1"
     with lake.query(asked) as answer:
         assert answer.types[2] == "TIMESTAMP WITH TIME ZONE"
-        assert [(row[0], row[1], row[2].isoformat(), row[3]) for row in answer.rows()] == [
+        assert [(row[0], row[1], row[2].isoformat(), row[3]) for row in answer] == [
             (1, "A", "1970-01-01T00:00:00+00:00", "a"),
             (2, "B", "1970-01-02T00:00:00+00:00", "b"),
         ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakebed.engines.duckdb import DuckSessions
+from lakebed.engines.duckdb import DuckEngine
 from lakebed.errors import BadQuery
 from lakebed.ports import And, Column, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
 from lakebed.query.parsing.where import RowFilter, parse_where
@@ -23,11 +23,9 @@ GERMAN = Comparison("country", "=", "DE")
 
 @pytest.fixture(scope="module")
 def parse() -> Iterator[Any]:
-    sessions = DuckSessions(timezone="UTC", inspect=lambda pinned, about: None, cache=0)
-    session = sessions.take()
-    yield lambda sql: session.parse(sql)[1]
-    session.close()
-    sessions.close()
+    engine = DuckEngine(timezone="UTC", inspect=lambda pinned, part: None, cache=0)
+    yield lambda sql: engine.parse(sql)[1]
+    engine.close()
 
 
 def read(text: str, parse: Any) -> RowFilter:

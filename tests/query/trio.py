@@ -62,7 +62,7 @@ class Trio:
 
     def fulfilled_in_duckdb(self, predicates: Iterable[Predicate]) -> list[list[int]]:
         return [
-            [row[0] for row in self.lake.query(f"SELECT id FROM {self.table.duckdb} WHERE {one.duckdb} ORDER BY id").rows()]
+            [row[0] for row in self.lake.query(f"SELECT id FROM {self.table.duckdb} WHERE {one.duckdb} ORDER BY id")]
             for one in predicates
         ]
 

@@ -10,17 +10,17 @@ from lakebed.settings import Root, Settings, logs_folder
 from lakebed.tables.lookup.entries import find_readable, foreign_matching, foreign_metadata, views_matching
 
 if TYPE_CHECKING:
-    from lakebed.app.lazy import LazyTable
-    from lakebed.app.queries import Queries
     from lakebed.app.stores import Stores
     from lakebed.app.tables import Tables
     from lakebed.engines.types import SparkSession
     from lakebed.ports import Column, Compute, TableMetadata, ViewMetadata
     from lakebed.query.cancellation import Cancellation
+    from lakebed.query.lazy.table import LazyTable
     from lakebed.query.planning.explain import TableExplanation
+    from lakebed.query.queries import Queries
     from lakebed.query.request import Engine
     from lakebed.query.results.log import QueryLog
-    from lakebed.query.results.result import QueryResult as QueryResult
+    from lakebed.query.results.result import QueryResult
 
 
 class Reads:
@@ -74,19 +74,26 @@ class Reads:
         """What such a table is; None for a view, and for one that cannot be read."""
         return foreign_metadata(self.stores.catalog, one)
 
-    # -- reading it
+    # -- reading
 
     @cached_property
     def queries(self) -> "Queries":
-        """SQL over the lake's tables, and what was asked so far."""
-        from lakebed.app.queries import Queries
+        """Plans and runs SQL over the lake's tables."""
+        from lakebed.app.queries import LakeEngines, open_queries
 
-        logs = logs_folder(self.settings, self.root, self._environment)
-        return Queries(self.stores, self.root, self.settings, environment=self._environment, logs=logs, compute=self._compute)
+        engines = LakeEngines(
+            self.stores,
+            self.root,
+            self.settings,
+            environment=self._environment,
+            compute=self._compute,
+            spark=lambda: self.spark,
+        )
+        return open_queries(self.stores, self.settings, self.query_log, engines)
 
-    @property
+    @cached_property
     def query_log(self) -> "QueryLog":
-        """What was asked so far; plain files, so it can be read while catalog and state are down."""
+        """The queries so far; plain files, so it can be read while catalog and state are down."""
         from lakebed.query.results.log import QueryLog
 
         return QueryLog(logs_folder(self.settings, self.root, self._environment))
@@ -106,16 +113,35 @@ class Reads:
         route: str = "api",
         stop: "Cancellation | None" = None,
     ) -> "QueryResult":
-        """The answer to a query in DuckDB's SQL (or Spark's), all tables as of one moment; no JVM starts for DuckDB.
+        """Run a query in DuckDB's SQL (or Spark's), with all tables as of one moment; DuckDB needs no JVM.
 
-        `at` reads all tables as of a snapshot, tag, branch or time. `untrusted` SQL is judged, confined and limited.
-        `stop` ends it from another thread.
+        `at` reads all tables at a point: a snapshot, tag, branch, run or time. `untrusted` SQL is checked, confined and
+        limited. `stop` cancels the query from another thread. `principal` and `route` go into the query log.
         """
         from lakebed.query.request import QueryRequest
-        from lakebed.query.results.log_recorder import Caller
 
-        ask = QueryRequest(sql, None if at is None else str(at), engine, limit, namespace, parameters, profile, stop)
-        return self.queries.query(ask, untrusted=untrusted, asker=Caller(principal, route))
+        return self.queries.query(
+            QueryRequest(
+                sql,
+                at=None if at is None else str(at),
+                engine=engine,
+                limit=limit,
+                namespace=namespace,
+                parameters=parameters,
+                profile=profile,
+                stop=stop,
+                untrusted=untrusted,
+                principal=principal,
+                route=route,
+            )
+        )
+
+    def explain(self, sql: str, *, at: str | int | None = None, namespace: str | None = None) -> "tuple[TableExplanation, ...]":
+        """For each table of a query: the files considered, those that would be read, and why; reads no row."""
+        from lakebed.query.planning.explain import explain_plan
+        from lakebed.query.request import QueryRequest
+
+        return explain_plan(self.queries.plan(QueryRequest(sql, None if at is None else str(at), namespace=namespace)))
 
     def table(
         self,
@@ -128,20 +154,20 @@ class Reads:
     ) -> "LazyTable":
         """A table to be read later by Polars, Arrow, DuckDB, pandas or Spark, pinned to one snapshot from now on.
 
-        `where` is a condition in DuckDB's SQL. `memory` is what DuckDB may use while it reads, such as `512MB`.
+        `where` is a condition in DuckDB's SQL. `memory` limits what DuckDB may use while it reads, such as `512MB`.
         """
-        from lakebed.app.choosing import choose
-        from lakebed.app.lazy import TableReaders
+        from lakebed.query.lazy.select import select_table
+        from lakebed.query.lazy.table import LazyTableServices
 
-        stores, moment = self.stores, None if at is None else str(at)
         _, pointer, metadata = self.table_work.look_up(name)
-        reading = TableReaders(stores.catalog, stores.scans, stores.events, lambda: self.queries.sessions, lambda: self.spark)
-        zone = self.settings.timezone
-        return choose(pointer, metadata, reading, columns=columns, where=where, at=moment, memory=memory, timezone=zone)
-
-    def explain(self, sql: str, *, at: str | int | None = None, namespace: str | None = None) -> "tuple[TableExplanation, ...]":
-        """Of each table of a query: the files considered, those that would be read, and why; reads no row."""
-        from lakebed.query.planning.explain import explain_plan
-        from lakebed.query.request import QueryRequest
-
-        return explain_plan(self.queries.plan(QueryRequest(sql, None if at is None else str(at), namespace=namespace)))
+        services = LazyTableServices(self.stores.scans, self.queries.engines.frames, self.queries.protect)
+        return select_table(
+            pointer,
+            metadata,
+            services,
+            columns=columns,
+            where=where,
+            at=None if at is None else str(at),
+            memory=memory,
+            timezone=self.settings.timezone,
+        )

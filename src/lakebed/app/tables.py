@@ -100,18 +100,10 @@ class Tables:
     def reading(
         self, name: str | TableName, *, at: str | int | None = None, seconds: float, reader: str = "reader"
     ) -> Iterator[Snapshot]:
-        """A state that care leaves alone while the block lasts; should this process die, for so many seconds.
-
-        It is held first and looked for then: whoever expires it looks for holders before its files go.
-        """
+        """A snapshot that care leaves alone while the block lasts; if this process dies, for `seconds` more."""
         table, _, metadata = self.look_up(name)
         point = self.find_point(table, metadata, at)
-
-        def require_kept() -> None:
-            self.find_point(table, self.look_up(table)[2], point.id)
-
-        snapshots = {table: [point.id]}
-        with protect_snapshots(self._events, snapshots, require_kept=require_kept, reader=reader, seconds=seconds):
+        with protect_snapshots(self._catalog, self._events, {table: [point.id]}, reader=reader, seconds=seconds):
             yield point
 
     # -- rollback

@@ -26,6 +26,9 @@ class QueryRequest:
     parameters: Sequence[Any] | Mapping[str, Any] | None = None
     profile: bool = False  # measure what each step of the engine took
     stop: Cancellation | None = field(default=None, compare=False)
+    untrusted: bool = False  # check, confine and limit it
+    principal: str = ""  # who asks, for the query log
+    route: str = "api"  # by which way
 
     @property
     def named_parameters(self) -> Mapping[str, Any]:

@@ -42,7 +42,7 @@ def answer(batches: Any) -> dict[str, Any]:
 
 def ask(lake: Lake, sql: str = SORTED) -> dict[str, Any]:
     with lake.query(sql) as result:
-        return answer(result.batches(50_000))
+        return answer(result.to_arrow_batches(rows=50_000))
 
 
 def main() -> None:

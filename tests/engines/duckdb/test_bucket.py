@@ -47,13 +47,13 @@ def lake(database: Database, bucket: Bucket) -> Iterator[tuple[Lake, RealBench]]
 def test_tables_in_a_bucket_are_read(lake: tuple[Lake, RealBench]) -> None:
     opened, bench = lake
     table = add_table(bench, "orders", [FIRST, FIRST], schema=SCHEMA)
-    assert list(opened.query(f"SELECT count(*), max(id) FROM {table} WHERE id = 2").rows()) == [(2, 2)]
-    assert list(opened.query(f"SELECT count(*) FROM {table}", untrusted=True).rows()) == [(4,)]
+    assert opened.query(f"SELECT count(*), max(id) FROM {table} WHERE id = 2").fetchall() == [(2, 2)]
+    assert opened.query(f"SELECT count(*) FROM {table}", untrusted=True).fetchall() == [(4,)]
     loaded = bench.iceberg.load_table(table.parts)
     change_nested(loaded)
     assert opened.explain(f"FROM {table}")[0].how == "iceberg"
-    assert sorted(opened.query(f"SELECT id, place.code FROM {table}").rows(), key=str) == [(1, 2611)] * 2 + [(2, None)] * 2
-    assert list(opened.query("SELECT count(*) FROM orders$files").rows()) == [(2,)]
+    assert sorted(opened.query(f"SELECT id, place.code FROM {table}"), key=str) == [(1, 2611)] * 2 + [(2, None)] * 2
+    assert opened.query("SELECT count(*) FROM orders$files").fetchall() == [(2,)]
 
 
 @pytest.mark.s3
@@ -75,7 +75,7 @@ def test_odd_characters_in_keys(lake: tuple[Lake, RealBench]) -> None:
     )
     values = ["a*b", "axb", "a?b", "a[x]b", "a b", "a%b", "a=b", "é", "+"]
     made.append(pa.table({"s": values}))
-    assert sorted(row[0] for row in opened.query("SELECT s FROM odd").rows()) == sorted(values)
+    assert sorted(row[0] for row in opened.query("SELECT s FROM odd")) == sorted(values)
 
 
 @pytest.mark.s3
@@ -84,4 +84,4 @@ def test_the_lakes_keys_open_nothing_beside_the_lake(lake: tuple[Lake, RealBench
     opened, _ = lake
     outside = opened.root.url.rpartition("/")[0] + "/elsewhere/x.parquet"
     with pytest.raises(LakebedError):
-        list(opened.query(f"SELECT * FROM '{outside}'").rows())
+        opened.query(f"SELECT * FROM '{outside}'").fetchall()

@@ -12,6 +12,7 @@ import pytest
 from lakebed.app import Lake
 from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
 from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs
+from lakebed.engines.duckdb.untrusted.engine import ConfinedEngine
 from lakebed.errors import BadQuery
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
@@ -119,10 +120,12 @@ def test_a_closed_lake_leaves_no_process(tmp_path: Path) -> None:
         table = add_table(bench, "orders", [ids(range(5))], schema=ids([1]).schema)
         bench.close()
         for _ in range(3):
-            assert list(lake.query(f"SELECT count(*) FROM {table}", untrusted=True).rows()) == [(5,)]
+            assert lake.query(f"SELECT count(*) FROM {table}", untrusted=True).fetchall() == [(5,)]
         (ready,) = waiting(_children(lake))
     assert not alive(ready)
 
 
 def _children(lake: Lake) -> ChildPool:
-    return lake.queries._children
+    engine = lake.queries.engines.untrusted
+    assert isinstance(engine, ConfinedEngine)
+    return engine.children

@@ -183,7 +183,7 @@ def test_conditions_on_changed_columns_find_their_rows(lake: tuple[Lake, RealBen
     loaded.append(_later(loaded))
 
     def ids(condition: str) -> list[int]:
-        return [row[0] for row in opened.query(f"SELECT id FROM {table} WHERE {condition} ORDER BY id").rows()]
+        return [row[0] for row in opened.query(f"SELECT id FROM {table} WHERE {condition} ORDER BY id")]
 
     assert ids("text = 'it''s'") == [1]
     assert ids("s = 2147483647") == [1]
@@ -204,7 +204,7 @@ def test_a_table_without_files_has_its_columns(lake: tuple[Lake, RealBench]) -> 
     answer = opened.query(f"SELECT * FROM {table}").to_arrow()
     assert answer.column_names == SCHEMA.names
     assert answer.num_rows == 0
-    assert list(opened.query(f"SELECT count(*) FROM {table}").rows()) == [(0,)]
+    assert opened.query(f"SELECT count(*) FROM {table}").fetchall() == [(0,)]
 
 
 def test_no_column_need_be_read_to_count(lake: tuple[Lake, RealBench]) -> None:
@@ -215,7 +215,7 @@ def test_no_column_need_be_read_to_count(lake: tuple[Lake, RealBench]) -> None:
         for name in SCHEMA.names[1:]:
             change.delete_column(name)
         change.add_column("fresh", LongType())
-    assert list(opened.query(f"SELECT count(*), count(fresh) FROM {table}").rows()) == [(4, 0)]
+    assert opened.query(f"SELECT count(*), count(fresh) FROM {table}").fetchall() == [(4, 0)]
 
 
 def test_a_star_in_a_path_stands_for_itself(lake: tuple[Lake, RealBench]) -> None:
@@ -234,5 +234,5 @@ def test_a_star_in_a_path_stands_for_itself(lake: tuple[Lake, RealBench]) -> Non
     )
     values = ["a*b", "axb", "a?b", "a[x]b", "a b", "a%b", "a=b", "é", "'"]
     made.append(pa.table({"s": values}))
-    assert sorted(row[0] for row in opened.query("SELECT s FROM starred").rows()) == sorted(values)
-    assert [row[0] for row in opened.query("SELECT s FROM starred WHERE s = 'a*b'").rows()] == ["a*b"]
+    assert sorted(row[0] for row in opened.query("SELECT s FROM starred")) == sorted(values)
+    assert [row[0] for row in opened.query("SELECT s FROM starred WHERE s = 'a*b'")] == ["a*b"]

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakebed.app import Lake
+from lakebed.engines.duckdb import DuckEngine
 from lakebed.engines.duckdb.instance_pool import InstancePool
 from lakebed.names import TableName
 from lakebed.query.request import QueryRequest
@@ -36,7 +37,9 @@ def lake_and_table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[L
 
 
 def shared(lake: Lake) -> InstancePool:
-    return lake.queries.sessions._pool(())
+    engine = lake.queries.engines.duckdb
+    assert isinstance(engine, DuckEngine)
+    return engine._pool(())
 
 
 def spoil_footers(lake: Lake, table: TableName) -> None:
@@ -52,11 +55,11 @@ def test_a_footer_is_read_once(tmp_path: Path) -> None:
     lake, table = lake_of_many_files(tmp_path)
     with lake:
         asked = f"SELECT count(*), sum(id) FROM {table}"
-        first = list(lake.query(asked).rows())
+        first = lake.query(asked).fetchall()
         spoil_footers(lake, table)
-        assert list(lake.query(asked).rows()) == first
-        assert list(lake.query(f"SELECT max(id) FROM {table} WHERE id > 3").rows()) == [(FILES + 3,)]
-        assert lake.table(table).arrow().num_rows == FILES * 5
+        assert lake.query(asked).fetchall() == first
+        assert lake.query(f"SELECT max(id) FROM {table} WHERE id > 3").fetchall() == [(FILES + 3,)]
+        assert lake.table(table).to_arrow().num_rows == FILES * 5
 
 
 FILE_QUERIES = [
@@ -85,13 +88,13 @@ def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path, lake_and_tabl
     sql = asked.format(file=file, folder=tmp_path, table=table)
     for number in (41, 42):
         write_ones(file, number)
-        assert list(lake.query(sql).rows()) == [(number,)]
+        assert lake.query(sql).fetchall() == [(number,)]
 
 
 def test_a_relation_reads_files_anew(tmp_path: Path, lake_and_table: tuple[Lake, TableName]) -> None:
     lake, table = lake_and_table
     file = tmp_path / "x.parquet"
-    relation = lake.table(table).duckdb()
+    relation = lake.table(table).to_duckdb()
     for number in (41, 42):
         write_ones(file, number)
         assert relation.query("t", f"SELECT sum(n) FROM t, '{file}' WHERE id = 0").fetchall() == [(number,)]
@@ -114,7 +117,7 @@ def test_more_is_not_remembered_than_may_be(tmp_path: Path) -> None:
     with lake:
         most = 0
         for _ in range(40):
-            assert list(lake.query(f"SELECT count(*) FROM {table}").rows()) == [(FILES * 5,)]
+            assert lake.query(f"SELECT count(*) FROM {table}").fetchall() == [(FILES * 5,)]
             most = max([most, *(one.ended for one in shared(lake)._open)])
         assert 0 < most <= 32  # then it had seen enough, and the next query had another
 
@@ -123,7 +126,7 @@ def test_what_may_stay_is_remembered(tmp_path: Path) -> None:
     lake, table = lake_of_many_files(tmp_path)
     with lake:
         for _ in range(20):
-            assert list(lake.query(f"SELECT count(*) FROM {table}").rows()) == [(FILES * 5,)]
+            assert lake.query(f"SELECT count(*) FROM {table}").fetchall() == [(FILES * 5,)]
         (only,) = shared(lake)._open
         assert 0 < only.cached_bytes() < lake.settings.query.cache_memory
 
@@ -131,12 +134,12 @@ def test_what_may_stay_is_remembered(tmp_path: Path) -> None:
 def test_queries_at_the_same_time_share_one_and_see_their_own_states(tmp_path: Path) -> None:
     lake, table = lake_of_many_files(tmp_path)
     with lake:
-        history = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {table}$snapshots").rows()]
+        history = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {table}$snapshots")]
         now = [lake.query(f"SELECT id FROM {table}") for _ in range(3)]
         then = lake.query(f"SELECT id FROM {table}", at=history[0])
         assert len(shared(lake)._open) == 2  # two states under one name
-        assert [len(list(one.rows())) for one in (*now, then)] == [FILES * 5] * 3 + [5]
-        assert [len(list(one.rows())) for one in (then, *now)] == [5] + [FILES * 5] * 3
+        assert [len(one.fetchall()) for one in (*now, then)] == [FILES * 5] * 3 + [5]
+        assert [len(one.fetchall()) for one in (then, *now)] == [5] + [FILES * 5] * 3
 
 
 def test_threads_that_ask_for_different_states_never_get_anothers(tmp_path: Path) -> None:
@@ -146,12 +149,12 @@ def test_threads_that_ask_for_different_states_never_get_anothers(tmp_path: Path
     def ask(first: int) -> None:
         for turn in range(12):
             number = (first * 7 + turn) % FILES
-            found = lake.query(f"SELECT count(*) FROM {table}", at=history[number]).rows()
+            found = lake.query(f"SELECT count(*) FROM {table}", at=history[number])
             if (rows := list(found)) != [((number + 1) * 5,)]:
                 wrong.append((number, rows))
 
     with lake:
-        history = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {table}$snapshots ORDER BY committed_at").rows()]
+        history = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {table}$snapshots ORDER BY committed_at")]
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
         for thread in threads:
             thread.start()
@@ -159,7 +162,7 @@ def test_threads_that_ask_for_different_states_never_get_anothers(tmp_path: Path
             thread.join()
         assert wrong == []
         assert len(shared(lake)._open) <= 6
-        list(lake.query("SELECT 1").rows())
+        lake.query("SELECT 1").fetchall()
         assert all(not one.users for one in shared(lake)._open)
 
 
@@ -169,9 +172,9 @@ def test_views_that_nobody_uses_are_dropped(tmp_path: Path, monkeypatch: pytest.
     with lake:
         for number in range(10):  # each has files of its own, hence a view
             asked = f"SELECT count(*) FROM {table} AS a, {table} AS b WHERE a.id = {number} AND b.id = {number + 20}"
-            list(lake.query(asked).rows())
-            list(lake.query(f"SELECT count(*) FROM {table}$files").rows())
-        list(lake.query(f"SELECT count(*) FROM {table}$partitions").rows())
+            lake.query(asked).fetchall()
+            lake.query(f"SELECT count(*) FROM {table}$files").fetchall()
+        lake.query(f"SELECT count(*) FROM {table}$partitions").fetchall()
         (only,) = shared(lake)._open
         with only.connection.cursor() as cursor:
             (count,) = cursor.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone()
@@ -183,14 +186,14 @@ def test_settings_of_one_query_are_not_the_next_ones(tmp_path: Path) -> None:
     lake, table = lake_of_many_files(tmp_path)
     with lake:
         profiled = lake.query(f"SELECT count(*) FROM {table}", profile=True)
-        list(profiled.rows())
+        profiled.fetchall()
         assert profiled.profile
         assert profiled.profile.operators
-        list(lake.query("PIVOT (SELECT 1 AS a, 2 AS b) ON a USING sum(b)").rows())
-        assert list(lake.query("SELECT current_setting('enable_profiling') IS NULL").rows()) == [(True,)]
+        lake.query("PIVOT (SELECT 1 AS a, 2 AS b) ON a USING sum(b)").fetchall()
+        assert lake.query("SELECT current_setting('enable_profiling') IS NULL").fetchall() == [(True,)]
 
 
 def test_the_memory_of_queries_is_bounded_by_the_setting(tmp_path: Path) -> None:
     lake, _ = lake_of_many_files(tmp_path, query={"memory": "300MB"})
     with lake:
-        assert list(lake.query("SELECT current_setting('memory_limit')").rows()) == [("286.1 MiB",)]
+        assert lake.query("SELECT current_setting('memory_limit')").fetchall() == [("286.1 MiB",)]

@@ -80,7 +80,7 @@ def test_a_query_beside_one_with_an_inner_limit_answers_right(lake: Lake) -> Non
 
 def test_what_a_killed_process_left_is_swept_and_what_others_use_is_not(lake: Lake, temporary: Path) -> None:
     with lake.query(spilled.SORTED) as result:
-        batches = result.batches(1_000)
+        batches = result.to_arrow_batches(rows=1_000)
         next(batches)
         (own,) = temporary.iterdir()
         killed = started(lake, 1_000)
@@ -100,7 +100,7 @@ def test_what_a_killed_process_left_is_swept_and_what_others_use_is_not(lake: La
 
 def test_nobody_else_can_read_what_is_spilled(lake: Lake, temporary: Path) -> None:
     with lake.query(spilled.SORTED) as result:
-        batches = result.batches(1_000)
+        batches = result.to_arrow_batches(rows=1_000)
         next(batches)
         assert spilled.temporary_files()
         assert [oct(path.stat().st_mode & 0o777) for path in temporary.iterdir()] == ["0o700"]
@@ -126,7 +126,7 @@ def test_the_folder_is_a_setting_and_one_that_cannot_be_is_named(tmp_path: Path,
     values = {"memory": spilled.MEMORY}
     with make_lake(tmp_path / "a", query=values, places={"spill": str(tmp_path / "elsewhere")}) as lake:
         with lake.query(spilled.SORTED) as result:
-            batches = result.batches(1_000)
+            batches = result.to_arrow_batches(rows=1_000)
             next(batches)
             assert [path for path in (tmp_path / "elsewhere").rglob("duckdb_temp*") if path.is_file()]
         assert list(temporary.iterdir()) == []
@@ -139,4 +139,4 @@ def test_the_folder_is_a_setting_and_one_that_cannot_be_is_named(tmp_path: Path,
 def test_where_there_is_no_temporary_folder_what_fits_is_answered(lake: Lake, temporary: Path) -> None:
     os.rmdir(temporary)
     temporary.touch()
-    assert list(lake.query("SELECT 1").rows()) == [(1,)]
+    assert lake.query("SELECT 1").fetchall() == [(1,)]

@@ -28,7 +28,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 
 
 def answer(lake: Lake, sql: str) -> list[tuple[object, ...]]:
-    return list(lake.query(sql).rows())
+    return lake.query(sql).fetchall()
 
 
 WRITES = [

@@ -80,7 +80,7 @@ def test_a_lazy_frame_filters_as_a_whole_one_does(tmp_path: Path, seed: int) -> 
     _, table = grow(rng, bench, "grown")
     types = {field.name: field.type for field in table.schema().as_arrow() if field.name not in ("u", "clock")}
     with lakebed.open(tmp_path, environment={"LAKEBED_CACHE": str(tmp_path / "cache")}) as lake:
-        lazy = lake.table("grown").lazy()
+        lazy = lake.table("grown").to_polars(lazy=True)
         whole = lazy.collect()
         for _ in range(40):
             expression = anything(rng, whole.schema, types)

@@ -130,15 +130,15 @@ def _asked(demo: Demo) -> None:
     lake, took = demo.lake, []
     for _ in range(2):
         began = time.perf_counter()
-        best = list(lake.query(_REVENUE).rows())
+        best = lake.query(_REVENUE).fetchall()
         took.append((time.perf_counter() - began) * 1000)
     shown = ", ".join(f"{country} {revenue}" for country, revenue in best)
     demo.say(f"   {shown}: DuckDB, no JVM, {took[0]:.0f} ms at first and {took[1]:.0f} ms the second time")
     first, count = lake.history(ORDERS)[-1], f"SELECT count(*) FROM {ORDERS}"
-    (then,), (now,) = (next(lake.query(count, at=at).rows()) for at in (first.id, None))
+    (then,), (now,) = (next(iter(lake.query(count, at=at))) for at in (first.id, None))
     demo.say(f"   {ORDERS} had {then} rows at its first snapshot and has {now} now")
     german = lake.table(CLEAN_ORDERS, columns=["amount"], where="country = 'DE'")
-    rows = german.arrow().num_rows
+    rows = german.to_arrow().num_rows
     demo.say(
         f"   lake.table(…, where=\"country = 'DE'\") is a lazy table for Polars, Arrow, pandas, DuckDB and Spark: {rows} rows"
     )
@@ -152,7 +152,7 @@ def _untrusted(showing: Demo) -> None:
         except BadQuery as refused:
             showing.facts.setdefault("strangers", []).append(refused.what)
             showing.say(f"   {asked}: {refused.what}")
-    found = next(showing.lake.query(f"SELECT count(*) FROM {REVENUE}", untrusted=True).rows())
+    found = next(iter(showing.lake.query(f"SELECT count(*) FROM {REVENUE}", untrusted=True)))
     showing.say(
         f"   SELECT count(*) FROM {REVENUE}: {found[0]}, in a process of its own that sees this table's files and nothing else"
     )

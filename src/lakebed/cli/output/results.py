@@ -27,7 +27,7 @@ def show_result(screen: Screen, answer: "QueryResult", mode: str) -> str:
 
 def show_table(screen: Screen, answer: "QueryResult", *, most: int, widest: int | None) -> tuple[int, bool]:
     """Rows under headings: how many were shown, and whether there are more."""
-    rows = answer.rows()
+    rows = iter(answer)
     shown = [[cell(value, widest) for value in row] for row in islice(rows, most)]
     more = next(rows, None) is not None
     headings = _numbered(answer.columns)

@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 
 from lakebed.engines.duckdb.failures import as_failure
+from lakebed.query.engine import OperatorProfile
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.planning.planner import OperatorProfile
 
 _TELLING = ("Filters", "Function", "Join Type", "Conditions", "Groups", "Aggregates", "Order By")
 

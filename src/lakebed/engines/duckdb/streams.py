@@ -1,78 +1,84 @@
-"""One pinned table through DuckDB: its rows as a stream, or as a relation of a connection of its own."""
+"""One pinned table read by DuckDB: as a stream of batches, or as a relation on a connection of its own."""
 
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.arrow import arrow_schema, cast_batches, combine_batches, is_narrow
-from lakebed.engines.duckdb.queries import DuckSession, DuckSessions
+from lakebed.engines.duckdb.engine import DuckEngine
+from lakebed.engines.duckdb.session import DuckSession
 from lakebed.engines.duckdb.sql.conditions import condition
 from lakebed.engines.duckdb.sql.views import SetupPart, extension_parts, select
-from lakebed.ports import Predicate, Scan
+from lakebed.ports import Scan
+from lakebed.query.engine import ReadRequest
 from lakebed.query.lazy.selection import TableSelection
 from lakebed.query.planning.plan import PlannedTable, QueryPlan, ReadTarget
 
-_FEW = 2_048  # rows that DuckDB works on at a time: with texts and lists nobody knows how large they are
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-
-@dataclass(frozen=True)
-class ReadRequest:
-    """What is read of a chosen table this time."""
-
-    columns: tuple[str, ...]
-    predicate: Predicate | None = None
-    limit: int | None = None
-    rows: int = 65_536  # of a batch
+_FEW = 2_048  # the rows of a vector in DuckDB: rows with text or lists may be large, so they are taken in few
 
 
 def stream_batches(
-    sessions: DuckSessions, chosen: TableSelection, scan: Scan, wanted: ReadRequest, *, memory: str | None
+    engine: DuckEngine, selection: TableSelection, scan: Scan, request: ReadRequest, *, memory: str | None
 ) -> Iterator[Any]:
-    """Arrow batches with the table's own types; what is not read yet is not in memory."""
+    """Arrow batches with the table's own types; only what is being read is in memory."""
     by_name = {column.name: column for column in scan.columns}
-    schema = arrow_schema(by_name[name] for name in wanted.columns)
-    session = _taken(sessions, scan, memory)
+    schema = arrow_schema(by_name[name] for name in request.columns)
+    session = _session(engine, scan, memory)
     try:
-        source = _Source(chosen, scan)
-        rows = session.run(source.plan(source.select(wanted)), seen=source.needs)
+        source = _Source(selection, scan)
+        rows = session.run(source.plan(source.select(request)), parts=source.parts)
         if is_narrow(schema):
-            yield from cast_batches(rows.reader(wanted.rows), schema)
+            yield from cast_batches(rows.reader(request.rows), schema)
         else:
-            yield from cast_batches(combine_batches(rows.reader(min(_FEW, wanted.rows)), rows=wanted.rows), schema)
+            yield from cast_batches(combine_batches(rows.reader(min(_FEW, request.rows)), rows=request.rows), schema)
     finally:
         session.close()
 
 
-def count_rows(sessions: DuckSessions, chosen: TableSelection, scan: Scan, *, memory: str | None) -> int:
+def count_rows(engine: DuckEngine, selection: TableSelection, scan: Scan, *, memory: str | None) -> int:
     """How many rows fulfil the condition."""
-    session = _taken(sessions, scan, memory)
+    session = _session(engine, scan, memory)
     try:
-        source = _Source(chosen, scan)
+        source = _Source(selection, scan)
         counting = source.plan(f"SELECT count(*) FROM ({source.select(ReadRequest(()))})")
-        return int(session.run(counting, seen=source.needs).fetch(1)[0][0])
+        return int(session.run(counting, parts=source.parts).fetch(1)[0][0])
     finally:
         session.close()
 
 
 def private_relation(
-    sessions: DuckSessions,
-    chosen: TableSelection,
+    engine: DuckEngine,
+    selection: TableSelection,
     scan: Scan,
-    wanted: ReadRequest,
+    request: ReadRequest,
     *,
     memory: str | None,
     on_end: Callable[[], None],
 ) -> Any:
     """A `duckdb.DuckDBPyRelation`; its connection lasts as long as the relation does."""
-    session = sessions.take_private(memory=memory)
+    session = engine.private_session(memory=memory)
     try:
-        source = _Source(chosen, scan)
-        found = session.connection(source.needs).sql(source.select(wanted))
+        source = _Source(selection, scan)
+        found = session.connection(source.parts).sql(source.select(request))
     except BaseException:
         session.close()
         raise
     weakref.finalize(found, _end, session, on_end)
+    return found
+
+
+def arrow_relation(engine: DuckEngine, table: "pa.Table") -> Any:
+    """A relation over an Arrow table; its connection lasts as long as the relation does."""
+    session = engine.private_session()
+    try:
+        found = session.connection().from_arrow(table)
+    except BaseException:
+        session.close()
+        raise
+    weakref.finalize(found, session.close)
     return found
 
 
@@ -81,26 +87,26 @@ def _end(session: DuckSession, on_end: Callable[[], None]) -> None:
     on_end()
 
 
-def _taken(sessions: DuckSessions, scan: Scan, memory: str | None) -> DuckSession:
-    """UUIDs come as such from lossless sessions only."""
+def _session(engine: DuckEngine, scan: Scan, memory: str | None) -> DuckSession:
+    """A session for a scan; only lossless ones return UUIDs as UUIDs."""
     if memory:
-        return sessions.take_private(memory=memory)
-    return sessions.take(lossless=any("uuid" in column.type for column in scan.columns))
+        return engine.private_session(memory=memory)
+    return engine.session(lossless=any("uuid" in column.type for column in scan.columns))
 
 
 class _Source:
-    """The rows of a scan as a source of SQL; a view would be bound twice."""
+    """The rows of a scan as a source in SQL. DuckDB would bind a view twice, so it is none."""
 
-    def __init__(self, chosen: TableSelection, scan: Scan) -> None:
-        self._chosen, self._view = chosen, PlannedTable(("", "", ""), ReadTarget(chosen.pinned), scan=scan)
+    def __init__(self, selection: TableSelection, scan: Scan) -> None:
+        self._selection, self._view = selection, PlannedTable(("", "", ""), ReadTarget(selection.pinned), scan=scan)
 
     @property
-    def needs(self) -> tuple[SetupPart, ...]:
+    def parts(self) -> tuple[SetupPart, ...]:
         return extension_parts([self._view])
 
-    def select(self, wanted: ReadRequest) -> str:
-        more = condition(wanted.predicate) if wanted.predicate is not None else None
-        return self._chosen.select(f"({select(self._view)})", wanted.columns, more=more, limit=wanted.limit)
+    def select(self, request: ReadRequest) -> str:
+        more = condition(request.predicate) if request.predicate is not None else None
+        return self._selection.select(f"({select(self._view)})", request.columns, more=more, limit=request.limit)
 
     def plan(self, sql: str) -> QueryPlan:
-        return QueryPlan(sql, sql, (), tree={})  # of one table: there is nothing to be careful about
+        return QueryPlan(sql, sql, (), tree={})  # an empty tree: one table has no LIMIT below a join

@@ -5,7 +5,7 @@ from typing import Any
 
 import duckdb
 
-from lakebed.engines.duckdb.queries import CAREFUL
+from lakebed.engines.duckdb.engine import CAREFUL
 from lakebed.engines.duckdb.spill import spill_setting
 from lakebed.errors import UsageError
 from lakebed.names import TableName, duckdb_identifier

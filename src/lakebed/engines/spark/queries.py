@@ -6,8 +6,8 @@ from typing import Any
 from lakebed.engines.spark.failures import as_failure
 from lakebed.errors import BadQuery, LakebedError
 from lakebed.ports import Compute
+from lakebed.query.engine import OperatorProfile
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.planning.planner import OperatorProfile
 
 
 class SparkRows:

@@ -1,18 +1,19 @@
-"""The state of a table that a query reads."""
+"""A table pinned to the snapshot that a query reads."""
 
-from lakebed.names import TableName
-from lakebed.ports import Snapshot, TableMetadata
+from lakebed.ports import Pointer, TableMetadata
+from lakebed.query.planning.plan import PinnedTable
 from lakebed.tables import find_point
 
 
-def snapshot_and_schema(table: TableName, metadata: TableMetadata, at: str | None, timezone: str) -> tuple[Snapshot | None, int]:
-    """The snapshot meant, and the schema to read it with, as Spark has it.
+def pin_table(pointer: Pointer, metadata: TableMetadata, at: str | None, *, timezone: str) -> PinnedTable:
+    """The table at a point, with the schema that Spark would read it with.
 
-    The table as it is, and a branch, have the present columns; a snapshot, a tag, a run and a time those that the snapshot was
-    written with, though it may be the present one.
+    The present table and a branch have the present columns; a snapshot, a tag, a run and a time have those that the snapshot
+    was written with, even if it is the present one.
     """
     if at is None:
-        return metadata.head(), metadata.schema
-    point = find_point(table, metadata, at, timezone=timezone)
+        return PinnedTable(pointer, metadata, metadata.head(), metadata.schema)
+    snapshot = find_point(pointer.table, metadata, at, timezone=timezone)
     ref = metadata.refs.get(at)
-    return point, metadata.schema if ref and ref.kind == "branch" else metadata.schema_at(point)
+    is_branch = ref is not None and ref.kind == "branch"
+    return PinnedTable(pointer, metadata, snapshot, metadata.schema if is_branch else metadata.schema_at(snapshot))

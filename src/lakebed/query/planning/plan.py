@@ -25,7 +25,7 @@ _TAKEN = {"main", "memory", "system", "temp"}  # names of databases that DuckDB 
 
 @dataclass(frozen=True)
 class PinnedTable:
-    """A table at the state that a query reads, with the columns of a schema of it."""
+    """A table at the snapshot that a query reads, with the schema to read it with."""
 
     pointer: Pointer
     metadata: TableMetadata
@@ -34,17 +34,25 @@ class PinnedTable:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those that readers see there."""
+        """The columns that readers see."""
         return self.metadata.columns_of(self.schema)
 
     @property
     def table(self) -> TableName:
         return self.pointer.table
 
+    @property
+    def past_snapshot(self) -> int | None:
+        """The id of the snapshot, unless it is the table's present one."""
+        head = self.metadata.head()
+        if self.snapshot is None or (head is not None and head.id == self.snapshot.id):
+            return None
+        return self.snapshot.id
+
 
 @dataclass(frozen=True)
 class SystemTable:
-    """A table that is none of the lake's, such as the query log: rows by a SELECT of ours."""
+    """A table that Lakebed keeps about itself, such as the query log: its rows come from a SELECT."""
 
     name: tuple[str, ...]
     select: str
@@ -52,7 +60,7 @@ class SystemTable:
 
 @dataclass(frozen=True)
 class CatalogView:
-    """A view: its rows by a query over tables; or, where `why` says what it takes Spark for, in the files that Spark wrote."""
+    """A view: answered by a query over its tables, or, where `why` says why only Spark can, from files that Spark wrote."""
 
     name: TableName
     plan: "QueryPlan | None" = None

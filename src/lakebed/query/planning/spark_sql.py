@@ -7,7 +7,7 @@ from lakebed.errors import BadPipeline, BadQuery, UnknownName
 from lakebed.names import CATALOG, spark_identifier
 from lakebed.ports import Catalog
 from lakebed.query.parsing.query_text import Piece, replaced
-from lakebed.query.planning.pin import snapshot_and_schema
+from lakebed.query.planning.pin import pin_table
 from lakebed.query.planning.plan import PinnedTable, PlannedTable, QueryPlan, ReadTarget
 from lakebed.query.planning.resolve import CatalogNames, all_names
 from lakebed.query.request import METADATA_TABLES, QueryRequest, TableReference
@@ -21,39 +21,38 @@ if TYPE_CHECKING:
 _ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
 
 
-def plan_spark_query(ask: QueryRequest, catalog: Catalog, *, timezone: str) -> QueryPlan:
+def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) -> QueryPlan:
     """The query over pinned tables. What Spark can be made to do from a SELECT beside reading tables is refused."""
     try:
-        reading, named = _parse(ask.sql)
+        reading, named = _parse(request.sql)
     except BadPipeline as error:
         raise BadQuery(error.what, where=error.where, next=error.next) from None
     known = CatalogNames(catalog.pointers())
     try:
-        meant = _resolve(named, known, ask)
+        meant = _resolve(named, known, request)
     except UnknownName:  # only then it is worth asking what else there is
         known = all_names(catalog)
-        meant = _resolve(named, known, ask)
+        meant = _resolve(named, known, request)
     pointers = known.tables
     metadata = catalog.metadata({pointers[found.table] for _, _, found in meant if found.table in pointers})
     pieces: list[Piece] = []
     views: dict[object, PlannedTable] = {}
     for names, table, found in meant:
         if found.table not in pointers:
-            pieces.append(Piece(names[0].start, names[-1].end, _view(found, ask)))
+            pieces.append(Piece(names[0].start, names[-1].end, _view(found, request)))
             continue
-        point, schema = snapshot_and_schema(found.table, metadata[found.table], ask.at, timezone)
-        pinned = PinnedTable(pointers[found.table], metadata[found.table], point, schema)
+        pinned = pin_table(pointers[found.table], metadata[found.table], request.at, timezone=timezone)
         views.setdefault(found, PlannedTable(found.table.parts, ReadTarget(pinned, found.part)))
         text = _pinned_text(pinned, found, aliased=bool(table.alias), own=_has_time_travel(reading, names))
         pieces.append(Piece(names[0].start, names[-1].end, text))
     text = reading.text[: reading.end]
-    return QueryPlan(ask.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
+    return QueryPlan(request.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
 
 
 def _resolve(
-    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: CatalogNames, ask: QueryRequest
+    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: CatalogNames, request: QueryRequest
 ) -> "list[tuple[tuple[Token, ...], exp.Table, TableReference]]":
-    return [(names, table, found) for names, table in named if (found := _resolve_name(names, known, ask.namespace))]
+    return [(names, table, found) for names, table in named if (found := _resolve_name(names, known, request.namespace))]
 
 
 def _parse(sql: str) -> "tuple[LexedText, list[tuple[tuple[Token, ...], exp.Table]]]":
@@ -84,9 +83,9 @@ def _tables(reading: "LexedText", tree: "exp.Expr") -> "Iterator[tuple[tuple[Tok
             yield names, table
 
 
-def _view(meant: TableReference, ask: QueryRequest) -> str:
+def _view(meant: TableReference, request: QueryRequest) -> str:
     """A view of the catalog, which Spark reads itself: over its tables as they are then."""
-    if meant.part != "rows" or ask.at is not None:
+    if meant.part != "rows" or request.at is not None:
         raise BadQuery(f"{meant.table} is a view: it has no states of its own.", next="Ask its tables instead.")
     return meant.table.spark
 

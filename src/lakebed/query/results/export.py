@@ -61,7 +61,7 @@ def new_file(path: str) -> Iterator[BinaryIO]:
 def _columnar(result: QueryResult, format: Format, stream: BinaryIO) -> None:
     import pyarrow as pa
 
-    reader = result.reader()
+    reader = result.to_arrow_batches()
     if format == "arrow":
         with pa.ipc.new_stream(stream, reader.schema) as writer:
             for batch in reader:
@@ -77,19 +77,19 @@ def _columnar(result: QueryResult, format: Format, stream: BinaryIO) -> None:
 def _csv(result: QueryResult, text: IO[str]) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(result.columns)
-    writer.writerows([cell(value) for value in row] for row in result.rows())
+    writer.writerows([cell(value) for value in row] for row in result)
 
 
 def _json(result: QueryResult, text: IO[str]) -> None:
     text.write("[")
-    for number, row in enumerate(result.rows()):
+    for number, row in enumerate(result):
         text.write(",\n" if number else "\n")
         text.write(_object(result, row))
     text.write("\n]\n")
 
 
 def _ndjson(result: QueryResult, text: IO[str]) -> None:
-    for row in result.rows():
+    for row in result:
         text.write(_object(result, row) + "\n")
 
 

@@ -1,8 +1,9 @@
-"""Who asks, and how a query gets into the log."""
+"""From a running query to its line in the query log."""
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -13,53 +14,59 @@ from lakebed.query.planning.plan import QueryPlan
 from lakebed.query.request import QueryRequest
 from lakebed.query.results.log import QueryLog, QueryLogEntry, sql_hash
 
-
-@dataclass(frozen=True)
-class Caller:
-    """Who asks, and by which way."""
-
-    principal: str = ""
-    route: str = "api"
+_NO_PLAN = QueryPlan("", "", ())
 
 
 class LogRecorder:
-    """A query on its way into the log."""
+    """Measures one query and writes it to the log when it ends."""
 
-    def __init__(self, log: QueryLog, ask: QueryRequest, asker: Caller, untrusted: bool) -> None:
-        self._log, self._ask, self._asker, self._untrusted = log, ask, asker, untrusted
+    def __init__(self, log: QueryLog, request: QueryRequest) -> None:
+        self._log, self._request = log, request
         self._at, self._began = datetime.now(UTC), time.perf_counter()
-        self._done = False
+        self._finished = False
+
+    @contextmanager
+    def failures(self, plan: QueryPlan = _NO_PLAN) -> Iterator[None]:
+        """Log the query as failed if the block fails."""
+        try:
+            yield
+        except LakebedError as error:
+            self.finish(plan, 0, error)
+            raise
 
     def finish(self, plan: QueryPlan, rows: int, error: LakebedError | None) -> None:
-        """Write it down, once."""
-        if self._done:
+        """Write the query to the log, the first time this is called."""
+        if self._finished:
             return
-        self._done = True
-        tables = explain_plan(replace(plan, tree=None))  # which columns, the log does not tell
-        entry = QueryLogEntry(
-            ts=self._at,
-            id=new_run_id(),
-            sql=self._ask.sql,
-            sql_hash=sql_hash(self._ask.sql),
-            status=_status(error, untrusted=self._untrusted),
-            error=str(error.what) if error else "",
-            principal=self._asker.principal,
-            route=self._asker.route,
-            engine=self._ask.engine,
-            untrusted=self._untrusted,
-            params_redacted=_redacted(self._ask.parameters),
-            rows=rows,
-            ms=round((time.perf_counter() - self._began) * 1000, 3),
-        )
+        self._finished = True
+        tables = explain_plan(replace(plan, tree=None))  # the log does not say which columns were read
         self._log.write(
             replace(
-                entry,
+                self._entry(rows, error),
                 tables=tuple(one.table for one in tables),
                 snapshot_ids=tuple(one.snapshot for one in tables),
                 bytes=sum(one.bytes for one in tables),
                 files_scanned=sum(one.files for one in tables),
                 files_pruned=sum(one.total_files - one.files for one in tables),
             )
+        )
+
+    def _entry(self, rows: int, error: LakebedError | None) -> QueryLogEntry:
+        request = self._request
+        return QueryLogEntry(
+            ts=self._at,
+            id=new_run_id(),
+            sql=request.sql,
+            sql_hash=sql_hash(request.sql),
+            status=_status(error, untrusted=request.untrusted),
+            error=str(error.what) if error else "",
+            principal=request.principal,
+            route=request.route,
+            engine=request.engine,
+            untrusted=request.untrusted,
+            params_redacted=_parameter_types(request.parameters),
+            rows=rows,
+            ms=round((time.perf_counter() - self._began) * 1000, 3),
         )
 
 
@@ -71,8 +78,8 @@ def _status(error: LakebedError | None, *, untrusted: bool) -> Literal["ok", "er
     return "refused" if untrusted and isinstance(error, BadQuery) else "error"
 
 
-def _redacted(parameters: Sequence[Any] | Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Types of parameters, never their values."""
+def _parameter_types(parameters: Sequence[Any] | Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The types of parameters; their values are never logged."""
     if isinstance(parameters, Mapping):
         return tuple(f"{name}: {type(value).__name__}" for name, value in parameters.items())
     return tuple(type(value).__name__ for value in parameters or ())

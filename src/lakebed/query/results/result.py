@@ -1,4 +1,4 @@
-"""The answer of a query, as whatever the reader works with."""
+"""The result of a query."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,23 +7,23 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakebed.errors import LakebedError, MissingExtra
+from lakebed.query.engine import FrameConverter, OperatorProfile, QueryRows
 from lakebed.query.planning.explain import TableExplanation, explain_plan
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.planning.planner import OperatorProfile, QueryRows
-from lakebed.query.results.pandas_frame import DtypeBackend, as_pandas
+from lakebed.query.request import QueryRequest
+from lakebed.query.results.row_source import PREVIEW, RowSource
 
 if TYPE_CHECKING:
-    import pandas as pd  # type: ignore[import-untyped]
     import polars as pl
     import pyarrow as pa
 
 _BATCH = 100_000
-_FETCHED = 2_000
+_FETCHED = 2_000  # rows at a time
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What the first passage through the rows took; `operators` only where that was asked for."""
+    """What the first reading of the rows took; `operators` only if the request asked for a profile."""
 
     plan_ms: float
     run_ms: float
@@ -31,42 +31,44 @@ class Profile:
     operators: tuple[OperatorProfile, ...] = ()
 
 
-OnEnd = Callable[[int, LakebedError | None], None]  # how many rows were handed over, and what went wrong
+OnEnd = Callable[[int, LakebedError | None], None]  # how many rows were read, and the error that ended it
 
 
-class QueryResult:
-    """Rows of one moment, computed as they are read. Asked a second time, the same states are read again.
+class QueryResult(RowSource):
+    """Rows as of one moment, computed as they are read. Reading them again runs the query again, over the same snapshots.
 
-    Close it, or read it to its end: until then a connection is kept for it.
+    Close it or read it to the end: until then it keeps a connection.
     """
 
     def __init__(
         self,
         plan: QueryPlan,
-        begin: Callable[[], QueryRows],
+        rows: QueryRows,
+        run: Callable[[], QueryRows],
         *,
-        limit: int | None = None,
-        on_end: OnEnd | None = None,
+        request: QueryRequest,
+        frames: FrameConverter,
+        on_end: OnEnd,
         plan_ms: float = 0.0,
-        profile: bool = False,
     ) -> None:
-        self.plan, self._begin, self._limit = plan, begin, limit
-        self.profile: Profile | None = None  # known when the rows were read
-        self._plan_ms, self._profiling, self._began = plan_ms, profile, time.perf_counter()
-        self._on_end: OnEnd | None = on_end
-        self._open: QueryRows | None = None
+        self.plan, self._run, self._request, self._frames = plan, run, request, frames
+        self.profile: Profile | None = None  # known when the rows have been read
         self.truncated = False  # whether an untrusted answer reached its limits; known at its end
-        try:
-            self._fresh: QueryRows | None = begin()
-        except LakebedError as error:
-            self._finish(0, error)
-            raise
-        self.columns = tuple(name for name, _ in self._fresh.columns)
-        self.types = tuple(type_ for _, type_ in self._fresh.columns)
+        self._plan_ms, self._began = plan_ms, time.perf_counter()
+        self._on_end: OnEnd | None = on_end
+        self._unread: QueryRows | None = rows
+        self._open: QueryRows | None = None
+        self.columns = tuple(name for name, _ in rows.columns)
+        self.types = tuple(type_ for _, type_ in rows.columns)
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """One row after the other, as Python values."""
-        left = self._limit
+    @property
+    def column_types(self) -> tuple[tuple[str, str], ...]:
+        """Name and type of each column; types are the engine's."""
+        return tuple(zip(self.columns, self.types, strict=True))
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """The rows as tuples of Python values; every iteration begins with the first row."""
+        left = self._request.limit
         with self._start_pass() as reading:
             while found := reading.rows.fetch(_FETCHED if left is None else min(left, _FETCHED)):
                 reading.count += len(found)
@@ -75,13 +77,8 @@ class QueryResult:
                 if left == 0:
                     break
 
-    def batches(self, rows: int = _BATCH) -> "Iterator[pa.RecordBatch]":
-        """Arrow record batches of about so many rows; no more than a few of them are in memory."""
-        with self._start_pass() as reading:
-            yield from self._limited(reading.rows.reader(rows), reading)
-
-    def reader(self, rows: int = _BATCH) -> "pa.RecordBatchReader":
-        """The same as one `pyarrow.RecordBatchReader`."""
+    def to_arrow_batches(self, *, rows: int = _BATCH) -> "pa.RecordBatchReader":
+        """The rows as they are computed, in batches of about `rows`; only a few batches are in memory."""
         import pyarrow as pa
 
         reading = self._start_pass()
@@ -94,7 +91,7 @@ class QueryResult:
         return pa.RecordBatchReader.from_batches(source.schema, batches())
 
     def _limited(self, source: "pa.RecordBatchReader", reading: "_Pass") -> "Iterator[pa.RecordBatch]":
-        left = self._limit
+        left = self._request.limit
         for batch in source:
             shown = batch if left is None else batch.slice(0, left)
             reading.count += shown.num_rows
@@ -102,18 +99,6 @@ class QueryResult:
             left = None if left is None else left - shown.num_rows
             if left == 0:
                 break
-
-    def to_arrow(self) -> "pa.Table":
-        """All rows as an Arrow table."""
-        return self.reader().read_all()
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Arrow's PyCapsule interface: what speaks it takes an answer as it is, as `lake.write` and `polars.DataFrame` do."""
-        return self.reader().__arrow_c_stream__(requested_schema)
-
-    def to_pandas(self, *, dtype_backend: DtypeBackend | None = None) -> "pd.DataFrame":
-        """All rows as a pandas DataFrame; `dtype_backend="pyarrow"` keeps every type, and NaN apart from NULL."""
-        return as_pandas(self.to_arrow(), dtype_backend)
 
     def to_polars(self) -> "pl.DataFrame":
         """All rows as a Polars DataFrame."""
@@ -125,12 +110,20 @@ class QueryResult:
         assert isinstance(found, pl.DataFrame)  # noqa: S101 - a table gives no Series
         return found
 
+    def to_duckdb(self) -> Any:
+        """All rows as a `duckdb.DuckDBPyRelation`, on a connection of its own."""
+        return self._frames.to_duckdb(self.to_arrow())
+
+    def to_spark(self) -> Any:
+        """All rows as a Spark DataFrame; starts Spark if it is not running yet."""
+        return self._frames.to_spark(self.to_arrow())
+
     def explain(self) -> tuple[TableExplanation, ...]:
-        """Of each table: files considered, files read, and why."""
+        """For each table: files considered, files read, and why."""
         return explain_plan(self.plan)
 
     def _start_pass(self) -> "_Pass":
-        rows, self._fresh = self._fresh or self._begin(), None
+        rows, self._unread = self._unread or self._run(), None
         self._open = rows
         self.truncated = False
         return _Pass(rows, self._end_pass)
@@ -138,7 +131,8 @@ class QueryResult:
     def _end_pass(self, rows: QueryRows, count: int, error: LakebedError | None) -> None:
         if self.profile is None and error is None:
             took = (time.perf_counter() - self._began) * 1000
-            self.profile = Profile(self._plan_ms, took, count, rows.operators() if self._profiling else ())
+            operators = rows.operators() if self._request.profile else ()
+            self.profile = Profile(self._plan_ms, took, count, operators)
         self.truncated = rows.truncated
         rows.close()
         self._finish(count, error)
@@ -149,11 +143,11 @@ class QueryResult:
             on_end(count, error)
 
     def close(self) -> None:
-        """Stop, whether all was read or not."""
-        for rows in (self._fresh, self._open):
+        """Stop the query, whether all rows were read or not."""
+        for rows in (self._unread, self._open):
             if rows is not None:
                 rows.close()
-        self._fresh = self._open = None
+        self._unread = self._open = None
         self._finish(0, None)
 
     def __enter__(self) -> "QueryResult":
@@ -163,12 +157,24 @@ class QueryResult:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_fresh", None) is not None:
+        if getattr(self, "_unread", None) is not None:
             self.close()
+
+    def __repr__(self) -> str:
+        return f"QueryResult({', '.join(f'{name} {type_}' for name, type_ in self.column_types)})"
+
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks. They are computed apart, so that the result itself stays unread."""
+        limit = self._request.limit
+        rows = self._run()
+        try:
+            return self._html("Query result", rows.fetch(PREVIEW if limit is None else min(limit, PREVIEW)))
+        finally:
+            rows.close()
 
 
 class _Pass:
-    """One passage through the rows."""
+    """One reading of the rows, from the first to the last."""
 
     def __init__(self, rows: QueryRows, ended: Callable[[QueryRows, int, LakebedError | None], None]) -> None:
         self.rows, self.count, self._ended = rows, 0, ended

@@ -1,6 +1,6 @@
 """Views of the catalog in a query: by DuckDB where all of their SQL means the same there, by Spark otherwise."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 from lakebed.errors import BadQuery, LakebedError, UnknownName
@@ -13,7 +13,13 @@ from lakebed.query.request import TableReference
 from lakebed.query.views.spark_expressions import NotEquivalent
 
 Metadata = Callable[[Sequence[Pointer]], dict[TableName, TableMetadata]]
+_SQL_SETTINGS = ("spark.sql.ansi", "spark.sql.caseSensitive", "spark.sql.legacy")
 Planning = Callable[[str], QueryPlan]  # of a query over tables by their whole names
+
+
+def sql_changing_setting(conf: Iterable[str]) -> str:
+    """The first of Spark's settings that changes what its SQL means; empty if there is none."""
+    return next((key for key in conf if key.startswith(_SQL_SETTINGS)), "")
 
 
 def require_present(meant: TableReference, at: str | None) -> None:

@@ -1,92 +1,94 @@
-"""Protecting snapshots from expiry while somebody reads them."""
+"""Snapshots protected from expiry while they are read."""
 
 import threading
 import weakref
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import Any
+from types import TracebackType
 
-from lakebed.errors import LakebedError
+from lakebed.errors import LakebedError, UnknownName
 from lakebed.names import TableName, new_run_id
-from lakebed.ports import Events
+from lakebed.ports import Catalog, Events
+from lakebed.tables.history.points import find_point
 
-SECONDS = 3600.0  # how long snapshots stay protected after this process has died
+SECONDS = 3600.0  # how long the protection outlives a process that dies
 _RENEWALS = 4  # within that time
 
-
-class SnapshotGuard:
-    """Snapshots that care leaves alone until `release`; if this process dies, for `seconds` more.
-
-    A thread renews the protection, because nobody knows how long a reader takes. It ends when the guard
-    is released or garbage-collected.
-    """
-
-    def __init__(
-        self,
-        events: Events,
-        snapshots: Mapping[TableName, Collection[int]],
-        *,
-        reader: str = "reader",
-        seconds: float = SECONDS,
-    ) -> None:
-        self._events, self._seconds = events, seconds
-        self._snapshots = {table: ids for table, ids in snapshots.items() if ids}
-        self._holder, self._over = f"{reader} {new_run_id()}", threading.Event()
-        if not self._snapshots:
-            return
-        self._protect()
-        weakref.finalize(self, self._over.set)
-        renewal = (weakref.ref(self), self._over, seconds / _RENEWALS)
-        name = f"protection of {self._holder}"
-        self._renewer = threading.Thread(target=_renew, args=renewal, daemon=True, name=name)
-        self._renewer.start()
-
-    def _protect(self) -> None:
-        for table, snapshots in self._snapshots.items():
-            self._events.protect(self._holder, table, snapshots, seconds=self._seconds)
-
-    def release(self) -> None:
-        """End the protection. If the store does not answer, it lapses by itself."""
-        if not self._snapshots or self._over.is_set():
-            return
-        self._over.set()
-        self._renewer.join()
-        with suppress(LakebedError):
-            self._events.unprotect(self._holder)
-
-    def __enter__(self) -> "SnapshotGuard":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
+Snapshots = Mapping[TableName, Collection[int]]
 
 
 def protect_snapshots(
-    events: Events,
-    snapshots: Mapping[TableName, Collection[int]],
-    *,
-    require_kept: Callable[[], Any],
-    reader: str = "reader",
-    seconds: float = SECONDS,
-) -> SnapshotGuard:
-    """Protect snapshots, then make sure that they are still there: `require_kept` raises if one has expired.
+    catalog: Catalog, events: Events, snapshots: Snapshots, *, reader: str = "reader", seconds: float = SECONDS
+) -> "SnapshotGuard":
+    """Protect snapshots from expiry, then make sure that they still exist.
 
-    In this order nothing is lost: expiry looks for protected snapshots before it removes their files.
+    The order matters: expiry looks for protected snapshots before it removes files, so a snapshot found here stays.
     """
     guard = SnapshotGuard(events, snapshots, reader=reader, seconds=seconds)
+    if not snapshots:
+        return guard
     try:
-        require_kept()
+        _require_existing(catalog, snapshots)
     except BaseException:
         guard.release()
         raise
     return guard
 
 
-def _renew(guard: "weakref.ref[SnapshotGuard]", over: threading.Event, pause: float) -> None:
-    while not over.wait(pause):
+def _require_existing(catalog: Catalog, snapshots: Snapshots) -> None:
+    pointers = catalog.pointers(snapshots)
+    if dropped := next((table for table in snapshots if table not in pointers), None):
+        raise UnknownName("table", str(dropped), map(str, catalog.pointers()))
+    metadata = catalog.metadata(pointers.values())
+    for table, ids in snapshots.items():
+        for snapshot in ids:
+            find_point(table, metadata[table], str(snapshot))
+
+
+class SnapshotGuard:
+    """Protects snapshots until it is released; if this process dies, for `seconds` more.
+
+    A thread renews the protection, because nobody knows how long a reader takes. The thread ends when the guard is released
+    or garbage-collected.
+    """
+
+    def __init__(self, events: Events, snapshots: Snapshots, *, reader: str = "reader", seconds: float = SECONDS) -> None:
+        self._events, self._seconds = events, seconds
+        self._snapshots = {table: ids for table, ids in snapshots.items() if ids}
+        self._holder, self._released = f"{reader} {new_run_id()}", threading.Event()
+        if not self._snapshots:
+            return
+        self._protect()
+        weakref.finalize(self, self._released.set)
+        arguments = (weakref.ref(self), self._released, seconds / _RENEWALS)
+        self._thread = threading.Thread(target=_renew, args=arguments, daemon=True, name=f"protection by {self._holder}")
+        self._thread.start()
+
+    def _protect(self) -> None:
+        for table, ids in self._snapshots.items():
+            self._events.protect(self._holder, table, ids, seconds=self._seconds)
+
+    def release(self) -> None:
+        """End the protection; if the store cannot be told, it lapses by itself."""
+        if not self._snapshots or self._released.is_set():
+            return
+        self._released.set()
+        self._thread.join()
+        with suppress(LakebedError):
+            self._events.unprotect(self._holder)
+
+    def __enter__(self) -> "SnapshotGuard":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.release()
+
+
+def _renew(guard: "weakref.ref[SnapshotGuard]", released: threading.Event, pause: float) -> None:
+    while not released.wait(pause):
         alive = guard()
         if alive is None:
             return
-        with suppress(LakebedError):  # the store may answer again before the protection lapses
+        with suppress(LakebedError):  # the store may be back before the protection lapses
             alive._protect()
-        del alive
+        del alive  # or this thread would keep it from being garbage-collected

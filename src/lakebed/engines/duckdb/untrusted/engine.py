@@ -1,0 +1,65 @@
+"""Untrusted queries: each in a process of its own that can open the files of its plan and nothing else."""
+
+from collections.abc import Sequence
+
+from lakebed.engines.duckdb.engine import settings_for
+from lakebed.engines.duckdb.extensions import load_statement
+from lakebed.engines.duckdb.sql.types import text
+from lakebed.engines.duckdb.sql.views import files_of, setup_parts
+from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
+from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs, UntrustedLimits
+from lakebed.engines.duckdb.untrusted.rows import ConfinedRows
+from lakebed.ports import Scans
+from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
+from lakebed.query.request import QueryRequest
+
+
+class ConfinedEngine:
+    """Runs untrusted queries; `ready` processes are kept waiting for the next one."""
+
+    def __init__(
+        self,
+        scans: Scans,
+        *,
+        timezone: str,
+        file_access: Sequence[str] = (),
+        limits: UntrustedLimits | None = None,
+        ready: int = 0,
+    ) -> None:
+        self._scans, self._timezone, self._file_access = scans, timezone, tuple(file_access)
+        self._limits = limits
+        self.children = ChildPool(ready=ready)
+
+    def run(self, plan: QueryPlan, request: QueryRequest) -> ConfinedRows:
+        """Start the query: the child sees the tables of the plan and can open their files."""
+        query = ConfinedQuery(plan.text, self._inputs(plan), self._limits, children=self.children)
+        if request.stop:
+            request.stop.on_cancel(query.cancel)
+        return ConfinedRows(query)
+
+    def _inputs(self, plan: QueryPlan) -> SandboxInputs:
+        setup = (
+            f"SET GLOBAL TimeZone = {text(self._timezone)}",
+            *settings_for(plan),
+            *([load_statement("httpfs")] if self._file_access else []),
+            *self._file_access,
+            *(part.statement for part in setup_parts(plan.tables)),
+        )
+        names = tuple(table.name for table in plan.tables)
+        folders = tuple(f"{folder}/" for folder in self._iceberg_folders(plan))
+        return SandboxInputs(setup, names, files_of(plan.tables), folders)
+
+    def _iceberg_folders(self, plan: QueryPlan) -> frozenset[str]:
+        """Where DuckDB's Iceberg reader looks for manifests and files, for the tables that it reads."""
+        found: set[str] = set()
+        for table in all_tables(plan.tables):
+            source, scan = table.target.source, table.scan
+            if not isinstance(source, PinnedTable) or scan is None or scan.snapshot is None:
+                continue
+            if scan.files and not scan.plain:
+                found |= self._scans.folders(source.pointer, snapshot=scan.snapshot)
+        return frozenset(found)
+
+    def close(self) -> None:
+        """End the processes that wait for a query."""
+        self.children.close()

@@ -1,0 +1,142 @@
+"""A table to be read later, by any frame library: pinned now, read when rows are needed."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from lakebed.errors import MissingExtra, UsageError
+from lakebed.names import TableName
+from lakebed.ports import Predicate, Scan, Scans
+from lakebed.query.engine import ROWS, ReadRequest, TableReader
+from lakebed.query.lazy.selection import TableSelection
+from lakebed.query.results.row_source import RowSource
+from lakebed.tables import SnapshotGuard
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class LazyTableServices:
+    """What lazy tables are read through."""
+
+    scans: Scans
+    reader: TableReader
+    protect: Callable[[Mapping[TableName, Collection[int]]], SnapshotGuard]
+
+
+class LazyTable(RowSource):
+    """A table at one snapshot, whatever is committed meanwhile.
+
+    The snapshot is protected from expiry while rows are read. Types are Iceberg's; `memory` limits what DuckDB may use.
+    """
+
+    def __init__(self, selection: TableSelection, services: LazyTableServices, *, memory: str | None = None) -> None:
+        self._selection, self._services, self._memory = selection, services, memory
+
+    @property
+    def name(self) -> TableName:
+        return self._selection.pinned.table
+
+    @property
+    def snapshot(self) -> int | None:
+        """The snapshot that is read; None while the table has none."""
+        return self._selection.snapshot
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._selection.columns
+
+    @property
+    def column_types(self) -> tuple[tuple[str, str], ...]:
+        """Name and Iceberg type of each column."""
+        types = {column.name: column.type for column in self._selection.pinned.columns}
+        return tuple((name, types[name]) for name in self.columns)
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """Names and Arrow types of the columns."""
+        by_name = {column.name: column for column in self.scan().columns}
+        return self._services.reader.schema(by_name[name] for name in self.columns)
+
+    def scan(self) -> Scan:
+        """Which files are read, of how many."""
+        return self._scan(self.columns)
+
+    def to_arrow_batches(self, *, rows: int = ROWS) -> "pa.RecordBatchReader":
+        """The rows as they are read, in batches of about `rows`; only a few batches are in memory."""
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches(self.columns, None, None, rows))
+
+    @overload
+    def to_polars(self, *, lazy: Literal[False] = False) -> "pl.DataFrame": ...
+    @overload
+    def to_polars(self, *, lazy: Literal[True]) -> "pl.LazyFrame": ...
+    def to_polars(self, *, lazy: bool = False) -> "pl.DataFrame | pl.LazyFrame":
+        """All rows as a Polars DataFrame; with `lazy` a LazyFrame, which skips files and rows that its filters exclude."""
+        try:
+            import polars  # noqa: F401 - the engine needs it
+        except ImportError:
+            raise MissingExtra("polars", "A Polars frame") from None
+        frame = self._services.reader.polars_frame(self.schema, self.scan().columns, self._batches)
+        return frame if lazy else frame.collect()
+
+    def to_duckdb(self) -> Any:
+        """A `duckdb.DuckDBPyRelation`, on a connection of its own that lasts as long as the relation."""
+        guard = self._protect()
+        request = ReadRequest(self.columns)
+        try:
+            return self._services.reader.relation(
+                self._selection, self.scan(), request, memory=self._memory, on_end=guard.release
+            )
+        except BaseException:
+            guard.release()
+            raise
+
+    def to_spark(self) -> Any:
+        """A Spark DataFrame of the same snapshot, columns and rows; the whole condition must be known to Spark."""
+        where = self._selection.where
+        if where is not None and where.exact is None:
+            raise UsageError(
+                f"this condition cannot be translated for Spark: {where.text}",
+                next="Omit it here, and filter the DataFrame: lake.table(…).to_spark().filter(…)",
+            )
+        return self._services.reader.spark_frame(self._selection, where.exact if where else None)
+
+    def count(self) -> int:
+        """How many rows there are."""
+        scan = self._scan(())
+        if self._selection.where is None and scan.plain:
+            return scan.rows
+        with self._protect():
+            return self._services.reader.count(self._selection, scan, memory=self._memory)
+
+    def _scan(self, names: Sequence[str], predicate: Predicate | None = None) -> Scan:
+        selection = self._selection
+        return self._services.scans.plan(
+            selection.pinned.pointer,
+            snapshot=selection.snapshot,
+            schema=selection.pinned.schema,
+            predicate=selection.predicate(predicate),
+            columns=selection.scanned(names),
+        )
+
+    def _batches(
+        self, names: tuple[str, ...], predicate: Predicate | None, limit: int | None, rows: int | None
+    ) -> "Iterator[pa.RecordBatch]":
+        with self._protect():
+            scan = self._scan(names, predicate)
+            request = ReadRequest(names, predicate, limit, rows or ROWS)
+            yield from self._services.reader.batches(self._selection, scan, request, memory=self._memory)
+
+    def _protect(self) -> SnapshotGuard:
+        return self._services.protect({self.name: [] if self.snapshot is None else [self.snapshot]})
+
+    def __repr__(self) -> str:
+        return f"LazyTable({str(self.name)!r}, snapshot={self.snapshot})"
+
+    def _repr_html_(self) -> str:
+        """The columns, for notebooks; reads no row."""
+        return self._html(f"{self.name}, snapshot {self.snapshot}")

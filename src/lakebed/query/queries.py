@@ -1,0 +1,122 @@
+"""The queries of a lake: planned, checked, answered by an engine, and logged."""
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+
+from lakebed.errors import BadQuery, LakebedError, RunFailed
+from lakebed.names import ForeignName, TableName
+from lakebed.query.engine import QueryEngines, QueryRows
+from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
+from lakebed.query.planning.planner import QueryContext, plan_query
+from lakebed.query.planning.resolve import all_names
+from lakebed.query.request import QueryRequest
+from lakebed.query.results.log import QueryLog
+from lakebed.query.results.log_recorder import LogRecorder
+from lakebed.query.results.result import QueryResult
+from lakebed.tables import SnapshotGuard
+
+_DUCKDB_ONLY = "Untrusted queries run on DuckDB only."
+
+
+class Queries:
+    """Plans queries and runs them."""
+
+    def __init__(
+        self,
+        context: QueryContext,
+        log: QueryLog,
+        engines: QueryEngines,
+        *,
+        protect: Callable[[Mapping[TableName, Collection[int]]], SnapshotGuard],
+    ) -> None:
+        self.context, self.log, self.engines, self.protect = context, log, engines, protect
+
+    def plan(self, request: QueryRequest) -> QueryPlan:
+        """What a query would read; reads no row."""
+        if request.engine == "spark":
+            from lakebed.query.planning.spark_sql import plan_spark_query
+
+            return plan_spark_query(request, self.context.catalog, timezone=self.context.timezone)
+        return plan_query(request, self.engines.duckdb.parse, self.context)
+
+    def query(self, request: QueryRequest) -> QueryResult:
+        """The answer. Every query is logged when its last row was read, or when it failed."""
+        recorder, began = LogRecorder(self.log, request), time.perf_counter()
+        with recorder.failures():
+            self._require_allowed(request)
+            plan = self.plan(request)
+            run = self._runner(plan, request)
+            plan_ms = (time.perf_counter() - began) * 1000
+            guard = self._protect_past_snapshots(plan)
+
+        def on_end(rows: int, error: LakebedError | None) -> None:
+            guard.release()
+            recorder.finish(plan, rows, error)
+
+        try:
+            rows = run()
+        except LakebedError as error:
+            on_end(0, error)
+            raise
+        return QueryResult(plan, rows, run, request=request, frames=self.engines.frames, on_end=on_end, plan_ms=plan_ms)
+
+    def _runner(self, plan: QueryPlan, request: QueryRequest) -> Callable[[], QueryRows]:
+        if request.engine == "spark":
+            return partial(self.engines.run_by_spark, plan)
+        if request.untrusted:
+            _require_no_spark_view(plan)
+            return partial(self.engines.untrusted.run, plan, request)
+        if plan.spark_views:
+            return partial(self._run_over_spark_views, plan, request)
+        return partial(self.engines.duckdb.run, plan, request)
+
+    def _run_over_spark_views(self, plan: QueryPlan, request: QueryRequest) -> QueryRows:
+        """Run a query over views that only Spark can answer: their rows are in files until the result is closed."""
+        compute = self.engines.compute()
+        try:
+            frames = {view.name: compute.query(f"SELECT * FROM {view.name.spark}") for view in plan.spark_views}
+            files = {name: compute.materialize(frame) for name, frame in frames.items()}
+        except BaseException as error:
+            compute.close()
+            if isinstance(error, RunFailed):
+                raise BadQuery(error.what, next=error.next) from error
+            raise
+        return self.engines.duckdb.run(plan.with_view_files(files), request, on_close=compute.close)
+
+    def _require_allowed(self, request: QueryRequest) -> None:
+        """Check an untrusted query before anything of it is planned."""
+        if not request.untrusted:
+            return
+        from lakebed.query.guard.statement_guard import check_untrusted
+
+        if request.engine == "spark":
+            raise BadQuery("untrusted queries run on DuckDB only.", next="Omit the engine.")
+        if request.parameters:
+            raise BadQuery("an untrusted query takes no parameters.", next="Write the values themselves.")
+        catalog = self.context.catalog
+        try:
+            check_untrusted(request.sql, [table.parts for table in catalog.pointers() if not table.hidden])
+        except BadQuery:  # views and foreign tables are looked up only now, because that takes longer
+            known = all_names(catalog)
+            names = [table.levels for table in (*known.pointers, *known.others) if not table.hidden]
+            check_untrusted(request.sql, names)
+
+    def _protect_past_snapshots(self, plan: QueryPlan) -> SnapshotGuard:
+        """Protect the past snapshots that a plan reads; a present one stays for a day after it is superseded."""
+        past: dict[TableName, set[int]] = {}
+        for read in all_tables(plan.tables):
+            source = read.target.source
+            if isinstance(source, PinnedTable) and source.past_snapshot and not isinstance(source.table, ForeignName):
+                past.setdefault(source.table, set()).add(source.past_snapshot)
+        return self.protect(past)
+
+    def close(self) -> None:
+        """Close the engines; what is still being read ends with its last row."""
+        self.engines.close()
+
+
+def _require_no_spark_view(plan: QueryPlan) -> None:
+    if plan.spark_views:
+        view = plan.spark_views[0]
+        raise BadQuery(f"{view.name} is a view that takes Spark ({view.why}).", next=_DUCKDB_ONLY)
