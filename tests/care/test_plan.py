@@ -8,14 +8,13 @@ import pytest
 from lakebed.care.all_tables import Member, Stock
 from lakebed.care.compaction import LEAST, HeadFiles, judged, promising, rewrite_files, rewrite_manifests
 from lakebed.care.plan import plan_care
-from lakebed.care.removal.purging import run_time
 from lakebed.care.removal.removal import Removal
 from lakebed.care.services import Reaping, ZoneRules
 from lakebed.care.spec import ACTIONS, CareRequest
 from lakebed.care.steps import CareStep
 from lakebed.care.survey import LakeSurvey, OrphanLook
 from lakebed.landing import ZoneSpec
-from lakebed.names import TableName, ZoneName
+from lakebed.names import TableName, ZoneName, run_time
 from lakebed.ports import DroppedTable, FileInfo, Pointer, ReachableFile, RunSummary, Snapshot, SnapshotRef, TableMetadata
 from lakebed.settings import CareSettings, TableCare
 

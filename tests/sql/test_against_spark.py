@@ -11,12 +11,12 @@ import pytest
 from scripts import spark_facts
 
 from lakebed.errors import BadPipeline
+from lakebed.errors.source_text import SourceText
 from lakebed.settings import Settings
 from lakebed.sql import check_query
 from lakebed.sql.checking.forbidden_words import DENIED
 from lakebed.sql.checking.functions import spark_functions
 from lakebed.sql.parsing.lexer import TokenKind, lex
-from lakebed.sql.parsing.source import SqlSource
 from lakebed.sql.parsing.syntax import find_stop
 from lakebed.sql.parsing.tokens import spark_tokens
 from tests.engines.spark.lakes import new_lake
@@ -132,7 +132,7 @@ def test_no_text_has_wrong_syntax_for_us_that_spark_takes_and_hardly_one_the_oth
     for _ in range(600 * SCALE):
         text = _mutant(chance)
         try:
-            reading = lex(SqlSource(text, "a"))
+            reading = lex(SourceText(text, "a"))
         except BadPipeline:
             continue
         ours = find_stop([number for number, _, _ in spark_tokens(reading)]) is None
@@ -190,7 +190,7 @@ def test_our_tokens_are_sparks_own(session: Any) -> None:
     compared = 0
     for text in sorted(texts):
         try:
-            ours = lex(SqlSource(text, "a"))
+            ours = lex(SourceText(text, "a"))
         except BadPipeline:
             continue
         compared += 1
@@ -250,7 +250,7 @@ def _agrees(session: Any, text: str) -> bool:
 
 def _mutant(chance: random.Random) -> str:
     """A valid query with some tokens put in, taken out, replaced or exchanged."""
-    tokens = [token.text for token in lex(SqlSource(chance.choice(VALID), "a")).tokens]
+    tokens = [token.text for token in lex(SourceText(chance.choice(VALID), "a")).tokens]
     for _ in range(chance.choice((1, 2, 2, 3))):
         at = chance.randrange(len(tokens))
         match chance.randrange(5):

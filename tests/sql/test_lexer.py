@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from sqlglot.dialects import Spark
 
 from lakebed.errors import BadPipeline
+from lakebed.errors.source_text import SourceText
 from lakebed.sql.parsing.lexer import TokenKind, lex
 from lakebed.sql.parsing.parse import disagreement
-from lakebed.sql.parsing.source import SqlSource
 
 PIECES = [
     "a",
@@ -34,7 +34,7 @@ PIECES = [
 
 
 def cut(text: str) -> list[str]:
-    return [token.text for token in lex(SqlSource(text, "a")).tokens]
+    return [token.text for token in lex(SourceText(text, "a")).tokens]
 
 
 @pytest.mark.parametrize(
@@ -63,29 +63,29 @@ def test_text_is_cut_into_tokens(text: str, pieces: list[str]) -> None:
 
 
 def test_a_quoted_name_says_what_it_names() -> None:
-    (token,) = lex(SqlSource("`a``b`", "a")).tokens
+    (token,) = lex(SourceText("`a``b`", "a")).tokens
     assert (token.kind, token.name, token.upper) == (TokenKind.QUOTED, "a`b", "")
 
 
 def test_comments_and_hints_are_blanked_and_everything_stays_in_its_place() -> None:
     text = "SELECT /*+ h */ a -- b\n/* c\r\nd */ , '--e'"
-    reading = lex(SqlSource(text, "a"))
+    reading = lex(SourceText(text, "a"))
     assert reading.text == "SELECT /*+ h */ a     \n    \r\n     , '--e'"
     assert reading.bare == "SELECT          a     \n    \r\n     , '--e'"
     assert [token.text for token in reading.plain] == ["SELECT", "a", ",", "'--e'"]
 
 
 def test_a_dotted_name_is_found_by_where_it_starts() -> None:
-    reading = lex(SqlSource("SELECT a . `b`.c FROM d", "a"))
+    reading = lex(SourceText("SELECT a . `b`.c FROM d", "a"))
     assert [token.name for token in reading.chain(7)] == ["a", "b", "c"]
     assert [token.name for token in reading.chain(22)] == ["d"]
     assert reading.chain(8) == ()
-    assert lex(SqlSource("a.*", "a")).chain(0) == ()
+    assert lex(SourceText("a.*", "a")).chain(0) == ()
 
 
 @pytest.mark.parametrize("text", ["'it''s'", "SELECT 1L, x'1F', `a` <=> 'b', ORDER BY c", "a || b -> c :: d", "1.5BD .5 1e-3"])
 def test_the_parser_agrees_on_plain_text(text: str) -> None:
-    assert disagreement(lex(SqlSource(text, "a")).plain, Spark().tokenize(text)) is None
+    assert disagreement(lex(SourceText(text, "a")).plain, Spark().tokenize(text)) is None
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,13 @@ def test_the_parser_agrees_on_plain_text(text: str) -> None:
     ],
 )
 def test_a_difference_between_the_two_readings_is_found(seen_by_spark: str, seen_by_parser: str) -> None:
-    assert disagreement(lex(SqlSource(seen_by_spark, "a")).plain, Spark().tokenize(seen_by_parser)) is not None
+    assert disagreement(lex(SourceText(seen_by_spark, "a")).plain, Spark().tokenize(seen_by_parser)) is not None
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_whatever_is_not_refused_is_cut_without_a_rest(text: str) -> None:
     try:
-        reading = lex(SqlSource(text, "a"))
+        reading = lex(SourceText(text, "a"))
     except BadPipeline:
         return
     assert len(reading.text) == len(reading.bare) == len(text)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from lakebed.errors.source_text import SourceText
 from lakebed.sql.parsing.lexer import LexedText, Token, lex
-from lakebed.sql.parsing.source import SqlSource
 
 ChangeKind = Literal["insert", "update", "delete", "merge", "alter"]
 
@@ -66,14 +66,14 @@ class ChangeStatement:
 
 def read_change(text: str) -> ChangeStatement:
     """Take an INSERT, UPDATE, DELETE, MERGE or ALTER TABLE apart; anything else is refused, and so is more than one."""
-    reading = lex(SqlSource(text, "the statement"))
+    reading = lex(SourceText(text, "the statement"))
     tokens = reading.plain
     _refuse_several(reading, tokens)
     words = [token.upper for token in tokens[:3]]
     for beginning, kind in _BEGINNINGS:
         if tuple(words[: len(beginning)]) == beginning:
             return _taken_apart(reading, tokens, kind, at=len(beginning))
-    raise reading.source.bad(
+    raise reading.source.error_at(
         "this is not a statement that changes one table.", next="Write one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."
     )
 
@@ -81,13 +81,13 @@ def read_change(text: str) -> ChangeStatement:
 def _refuse_several(reading: LexedText, tokens: Sequence[Token]) -> None:
     for token in tokens:
         if token.upper == ";":
-            raise reading.source.bad("there is more than one statement.", at=token.start, next="Give them one by one.")
+            raise reading.source.error_at("there is more than one statement.", at=token.start, next="Give them one by one.")
 
 
 def _taken_apart(reading: LexedText, tokens: Sequence[Token], kind: ChangeKind, *, at: int) -> ChangeStatement:
     names = reading.chain(tokens[at].start) if at < len(tokens) else ()
     if not names:
-        raise reading.source.bad("no table is named.", at=reading.end, next="Name one: namespace.layer.name")
+        raise reading.source.error_at("no table is named.", at=reading.end, next="Name one: namespace.layer.name")
     rest = tokens[at + 2 * len(names) - 1 :]
     if kind == "alter":
         _refuse_elsewhere(reading, rest)
@@ -111,4 +111,4 @@ def _refuse_elsewhere(reading: LexedText, rest: Sequence[Token]) -> None:
     if first in _ELSEWHERE:
         words, command = _ELSEWHERE[first]
         if words is None or second in words.split():
-            raise reading.source.bad("a table's name, tags and branches are changed elsewhere.", next=f"Use {command}.")
+            raise reading.source.error_at("a table's name, tags and branches are changed elsewhere.", next=f"Use {command}.")

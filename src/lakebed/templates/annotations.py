@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from lakebed.templates.source import TemplateSource
+from lakebed.errors.source_text import SourceText
 
 Comment = Literal["--", "#"]
 
@@ -32,14 +32,14 @@ def read_annotations(text: str, *, comment: Comment, where: str, anywhere: bool 
 
     A comment that begins with `@word` is meant as an annotation, so one without a colon is refused, as is a key given twice.
     """
-    source, found = TemplateSource(text, where), dict[str, Annotation]()
+    source, found = SourceText(text, where), dict[str, Annotation]()
     for line, said in _comments(text, comment, anywhere=anywhere):
         annotation = _annotation(source, comment, line, said)
         if annotation is None:
             continue
         if annotation.key in found:
             first = found[annotation.key].line
-            raise source.wrong(f"@{annotation.key} is given twice; first on line {first}.", line=line, next="Keep one of them.")
+            raise source.error(f"@{annotation.key} is given twice; first on line {first}.", line=line, next="Keep one of them.")
         found[annotation.key] = annotation
     return found
 
@@ -60,12 +60,12 @@ def _leading(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
         match = pattern.match(text, match.end())
 
 
-def _annotation(source: TemplateSource, comment: Comment, line: int, said: str) -> Annotation | None:
+def _annotation(source: SourceText, comment: Comment, line: int, said: str) -> Annotation | None:
     match = _ANNOTATION.match(said)
     if match is None:
         return None
     if match["value"] is None:
-        raise source.wrong(
+        raise source.error(
             f"the annotation @{match['key']} has no value.",
             line=line,
             next=f"Write: {comment} @{match['key']}: value (a plain comment must not begin with '@').",

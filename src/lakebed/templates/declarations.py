@@ -32,10 +32,10 @@ def read_declarations(source: str, *, where: str) -> Declarations:
 
     Refused, with the line: broken Jinja, words that do not exist, tables and zones whose names are computed, other files.
     """
+    from lakebed.errors.source_text import SourceText
     from lakebed.templates.parse import parse, refuse_deep_nesting
-    from lakebed.templates.source import TemplateSource
     from lakebed.templates.walk import declarations_of
 
-    file = TemplateSource(source, where)
+    file = SourceText(source, where)
     with refuse_deep_nesting(file):
         return declarations_of(parse(file), file)

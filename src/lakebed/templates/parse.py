@@ -10,8 +10,8 @@ from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from lakebed.errors.source_text import SourceText
 from lakebed.templates.functions import UndefinedWord, is_none, literal_filter, output_text
-from lakebed.templates.source import TemplateSource
 
 LARGEST = 1_048_576
 MOST_TOKENS = 20_000  # parsed in a quarter of a second; a long template has a tenth of it
@@ -53,31 +53,31 @@ def grammar() -> Sandbox:
     return Sandbox()
 
 
-def parse(file: TemplateSource) -> nodes.Template:
+def parse(file: SourceText) -> nodes.Template:
     """The template's tree, or an error at the line where it stops being Jinja."""
     _refuse_oversize(file)
     try:
         return grammar().parse(file.text)
     except TemplateSyntaxError as error:
-        raise file.wrong(_sentence(error.message), line=error.lineno) from None
+        raise file.error(_sentence(error.message), line=error.lineno) from None
 
 
-def _refuse_oversize(file: TemplateSource) -> None:
+def _refuse_oversize(file: SourceText) -> None:
     if len(file.text) > LARGEST:
-        raise file.wrong(f"the file is longer than {LARGEST:,} characters.", next="Load data through a landing zone instead.")
+        raise file.error(f"the file is longer than {LARGEST:,} characters.", next="Load data through a landing zone instead.")
     if sum(1 for _ in _TAG.finditer(file.text)) > MOST_TAGS:
-        raise file.wrong(f"the template has more than {MOST_TAGS:,} tags.", next="Split it into several pipelines.")
+        raise file.error(f"the template has more than {MOST_TAGS:,} tags.", next="Split it into several pipelines.")
     if endless := _ENDLESS_NUMBER.search(file.text):
-        raise file.wrong("a number has thousands of digits.", line=file.text.count("\n", 0, endless.start()) + 1)
+        raise file.error("a number has thousands of digits.", line=file.text.count("\n", 0, endless.start()) + 1)
 
 
 @contextmanager
-def refuse_deep_nesting(file: TemplateSource) -> Iterator[None]:
+def refuse_deep_nesting(file: SourceText) -> Iterator[None]:
     """Turns running out of stack into an error about the file."""
     try:
         yield
     except RecursionError:
-        raise file.wrong("the template is nested too deeply.", next="Write it flatter.") from None
+        raise file.error("the template is nested too deeply.", next="Write it flatter.") from None
 
 
 def _sentence(message: str | None) -> str:

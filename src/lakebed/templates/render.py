@@ -60,15 +60,15 @@ def render(source: str, values: TemplateValues, *, where: str) -> Rendered:
     Whatever `declared` refuses is refused here too, as is what has no value in this run, at its line. A template that is
     not simple runs in a process with little memory and time: it cannot hurt this one.
     """
+    from lakebed.errors.source_text import SourceText
     from lakebed.templates.functions import bindings
     from lakebed.templates.parse import parse, refuse_deep_nesting
     from lakebed.templates.render_buffer import TooLong
     from lakebed.templates.render_confined import render_confined
     from lakebed.templates.render_simple import render_simple
-    from lakebed.templates.source import TemplateSource
     from lakebed.templates.walk import declarations_of
 
-    file = TemplateSource(source, where)
+    file = SourceText(source, where)
     with refuse_deep_nesting(file):
         tree = parse(file)
         if not declarations_of(tree, file).simple:
@@ -76,5 +76,5 @@ def render(source: str, values: TemplateValues, *, where: str) -> Rendered:
         try:
             page = render_simple(tree, bindings(json.loads(values.as_json())), file)
         except TooLong as error:
-            raise file.wrong(str(error), line=error.line) from None
+            raise file.error(str(error), line=error.line) from None
         return Rendered(page.text(), page.lines())

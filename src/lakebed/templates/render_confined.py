@@ -13,9 +13,9 @@ import jinja2
 import markupsafe
 
 from lakebed.errors import RunFailed
+from lakebed.errors.source_text import SourceText
 from lakebed.templates.child import READY
 from lakebed.templates.render import Rendered
-from lakebed.templates.source import TemplateSource
 
 # The child limits its own processor time (`child.py`), which ends every attack within a second or so. This one is for a child
 # that hangs, and leaves room for a machine so busy that starting Python takes seconds.
@@ -25,7 +25,7 @@ _PROGRAM = "import sys; sys.path += sys.argv[1:]; from lakebed.templates.child i
 _SIMPLER = "Make the template simpler; computing belongs into the SQL."
 
 
-def render_confined(file: TemplateSource, values: str) -> Rendered:
+def render_confined(file: SourceText, values: str) -> Rendered:
     """The text that any template gives, or the reason why it gives none."""
     answer, status = _ask(json.dumps({"source": file.text, "values": json.loads(values)}).encode())
     if not answer.startswith(READY):
@@ -37,7 +37,7 @@ def render_confined(file: TemplateSource, values: str) -> Rendered:
     return _understood(answer.removeprefix(READY).partition(b"\n")[0], status, file)
 
 
-def _understood(answer: bytes, status: int, file: TemplateSource) -> Rendered:
+def _understood(answer: bytes, status: int, file: SourceText) -> Rendered:
     """The answer, which is trusted no more than the template is."""
     try:
         reply = json.loads(answer)
@@ -47,10 +47,10 @@ def _understood(answer: bytes, status: int, file: TemplateSource) -> Rendered:
         case {"text": str(text), "lines": [*lines]} if all(isinstance(line, int) for line in lines):
             return Rendered(text, tuple(lines))
         case {"what": str(what), "next": str(next), "line": int() | None as line}:
-            raise file.wrong(what, line=line, next=next)
+            raise file.error(what, line=line, next=next)
         case _:
             spent = "time" if -status in (signal.SIGPROF, signal.SIGKILL) else "memory"
-            raise file.wrong(f"the template takes too much {spent}.", next=_SIMPLER)
+            raise file.error(f"the template takes too much {spent}.", next=_SIMPLER)
 
 
 def _ask(job: bytes) -> tuple[bytes, int]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from jinja2 import TemplateRuntimeError, Undefined, nodes
 
+from lakebed.errors.source_text import SourceText
 from lakebed.templates.functions import is_none, literal_filter, output_text
 from lakebed.templates.render_buffer import RenderBuffer
-from lakebed.templates.source import TemplateSource
 from lakebed.templates.template_names import FUNCTIONS, VALUES
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -75,7 +75,7 @@ def _is_config_get(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name) and node.attr == "get"
 
 
-def render_simple(tree: nodes.Template, words: Mapping[str, Any], file: TemplateSource) -> RenderBuffer:
+def render_simple(tree: nodes.Template, words: Mapping[str, Any], file: SourceText) -> RenderBuffer:
     """The page that a simple template gives."""
     page = RenderBuffer()
     _Rendering(page, words, file).body(tree.body)
@@ -85,7 +85,7 @@ def render_simple(tree: nodes.Template, words: Mapping[str, Any], file: Template
 class _Rendering:
     """One rendering: where it writes, what the words mean, and the file that errors point at."""
 
-    def __init__(self, page: RenderBuffer, words: Mapping[str, Any], file: TemplateSource) -> None:
+    def __init__(self, page: RenderBuffer, words: Mapping[str, Any], file: SourceText) -> None:
         self.page, self.words, self.file = page, words, file
 
     def body(self, statements: list[nodes.Node]) -> None:
@@ -113,7 +113,7 @@ class _Rendering:
         try:
             return how(self.value(node))
         except (TemplateRuntimeError, TypeError, ValueError) as error:
-            raise self.file.wrong(str(error), line=node.lineno, next=getattr(error, "next", "")) from None
+            raise self.file.error(str(error), line=node.lineno, next=getattr(error, "next", "")) from None
 
     def value(self, node: nodes.Node) -> Any:
         match node:

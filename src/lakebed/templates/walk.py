@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 from jinja2 import nodes
 
 from lakebed.errors import near, suggestion
+from lakebed.errors.source_text import SourceText
 from lakebed.templates.declarations import Declarations, TemplateRead
 from lakebed.templates.parse import grammar
 from lakebed.templates.render_simple import is_simple
-from lakebed.templates.source import TemplateSource
 from lakebed.templates.template_names import ALLOWED, FUNCTIONS, OURS, QUESTIONS, READS, VALUES
 
 
-def declarations_of(tree: nodes.Template, file: TemplateSource) -> Declarations:
+def declarations_of(tree: nodes.Template, file: SourceText) -> Declarations:
     """Every table, zone and word in the tree, each checked."""
     found = tuple(_every(tree))
     own = _own_names(found, file)
@@ -40,7 +40,7 @@ def _every(tree: nodes.Node) -> Iterator[nodes.Node]:
         waiting.extend(reversed(list(node.iter_child_nodes())))
 
 
-def _own_names(found: tuple[nodes.Node, ...], file: TemplateSource) -> set[str]:
+def _own_names(found: tuple[nodes.Node, ...], file: SourceText) -> set[str]:
     """The names that the template gives itself by set, for, with or macro."""
     own = {
         node.name: node.lineno
@@ -48,14 +48,14 @@ def _own_names(found: tuple[nodes.Node, ...], file: TemplateSource) -> set[str]:
         if isinstance(node, nodes.Macro) or (isinstance(node, nodes.Name) and node.ctx != "load")
     }
     for name in own.keys() & OURS:
-        raise file.wrong(f"{name!r} is a word of Lakebed and cannot be set.", line=own[name], next="Choose another name.")
+        raise file.error(f"{name!r} is a word of Lakebed and cannot be set.", line=own[name], next="Choose another name.")
     return set(own)
 
 
-def _check(node: nodes.Node, file: TemplateSource, *, own: set[str], called: set[int]) -> None:
+def _check(node: nodes.Node, file: SourceText, *, own: set[str], called: set[int]) -> None:
     match node:
         case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
-            raise file.wrong(
+            raise file.error(
                 "a template is one file: include, import and extends are not available.",
                 line=node.lineno,
                 next="Read another pipeline's table with ref('layer.table').",
@@ -68,44 +68,44 @@ def _check(node: nodes.Node, file: TemplateSource, *, own: set[str], called: set
             _check_known("test", node, grammar().tests, file)
 
 
-def _check_known(kind: str, node: nodes.Filter | nodes.Test | nodes.Name, known: Iterable[str], file: TemplateSource) -> None:
+def _check_known(kind: str, node: nodes.Filter | nodes.Test | nodes.Name, known: Iterable[str], file: SourceText) -> None:
     if node.name not in known:
-        raise file.wrong(
+        raise file.error(
             f"there is no {kind} {node.name!r} in templates.", line=node.lineno, next=suggestion(near(node.name, known))
         )
 
 
-def _check_word(node: nodes.Name, file: TemplateSource, *, called: bool) -> None:
+def _check_word(node: nodes.Name, file: SourceText, *, called: bool) -> None:
     _check_known("word", node, ALLOWED, file)
     if node.name == "config" and called:
-        raise file.wrong(
+        raise file.error(
             "config holds the settings and cannot be called.",
             line=node.lineno,
             next="Settings are given by annotations (-- @key: value) or in config.yaml.",
         )
     if node.name in FUNCTIONS and not called:
         # `{% if is_incremental %}` would always be true, and a `ref` under another name would hide what is read.
-        raise file.wrong(
+        raise file.error(
             f"{node.name} is a function.", line=node.lineno, next=f"Write {node.name}(…) where its answer is needed."
         )
     if node.name in VALUES and called:
-        raise file.wrong(f"{node.name} is a value and cannot be called.", line=node.lineno, next=f"Write {node.name} without ().")
+        raise file.error(f"{node.name} is a value and cannot be called.", line=node.lineno, next=f"Write {node.name} without ().")
 
 
 def _callee(call: nodes.Call) -> str:
     return call.node.name if isinstance(call.node, nodes.Name) else ""
 
 
-def _check_arguments(call: nodes.Call, file: TemplateSource) -> None:
+def _check_arguments(call: nodes.Call, file: SourceText) -> None:
     word, options = _callee(call), {pair.key for pair in call.kwargs}
     given = len(call.args) + len(options)
     if word == "var" and not (call.args and given <= 2 and options <= {"default"}):
-        raise file.wrong("var takes a name and perhaps a default.", line=call.lineno, next="Write var('name') or var('name', 1).")
+        raise file.error("var takes a name and perhaps a default.", line=call.lineno, next="Write var('name') or var('name', 1).")
     if word in QUESTIONS and (given or call.dyn_args or call.dyn_kwargs):
-        raise file.wrong(f"{word} takes nothing.", line=call.lineno, next=f"Write {word}().")
+        raise file.error(f"{word} takes nothing.", line=call.lineno, next=f"Write {word}().")
 
 
-def _read(call: nodes.Call, file: TemplateSource) -> TemplateRead:
+def _read(call: nodes.Call, file: SourceText) -> TemplateRead:
     """The table or zone that a call of `ref` or `landing_zone` names."""
     word, options = _callee(call), {pair.key: pair.value for pair in call.kwargs}
     given = [*call.args, *options.values(), *(extra for extra in (call.dyn_args, call.dyn_kwargs) if extra)]
@@ -113,14 +113,14 @@ def _read(call: nodes.Call, file: TemplateSource) -> TemplateRead:
     texts = [_text(node, call, file) for node in given]
     fits = len(call.args) == 1 and options.keys() <= ({"pattern"} if word == "landing_zone" else set())
     if not fits:
-        raise file.wrong(f"{word} takes one name.", line=call.lineno, next=f"Write {shape}.")
+        raise file.error(f"{word} takes one name.", line=call.lineno, next=f"Write {shape}.")
     return TemplateRead(texts[0], call.lineno, *texts[1:])
 
 
-def _text(node: nodes.Node, call: nodes.Call, file: TemplateSource) -> str:
+def _text(node: nodes.Node, call: nodes.Call, file: SourceText) -> str:
     if isinstance(node, nodes.Const) and isinstance(node.value, str) and "{{" not in node.value and "{%" not in node.value:
         return node.value
-    raise file.wrong(
+    raise file.error(
         f"the name in {_callee(call)}(…) is computed.",
         line=call.lineno,
         next="Write the name as a plain string so that the graph can be known before anything runs.",

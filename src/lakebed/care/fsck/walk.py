@@ -137,9 +137,9 @@ def judge_folders(inventory: Inventory, *, any_table: bool) -> Iterator[Finding]
         yield lost_catalog(found)
     files: Counter[str] = Counter()
     lost: dict[str, tuple[int, int]] = {}
-    used = set(inventory.places) | {folder_of(path) for path in inventory.reached}
+    used = set(inventory.places) | {_table_folder(path) for path in inventory.reached}
     for path, info in inventory.files.items():
-        folder = folder_of(path)
+        folder = _table_folder(path)
         if path == f"{folder}/{USED_MARKER}" or _partner(path) in inventory.reached:
             continue  # where a table was, and none will be again; checksums of a file that is reached
         files[folder] += 1
@@ -156,6 +156,6 @@ def _partner(path: str) -> str:
     return f"{folder}/{name[1:-4]}" if name.startswith(".") and name.endswith(".crc") else ""
 
 
-def folder_of(path: str) -> str:
-    """`{namespace}/warehouse/{layer}/{folder}`: where a table lies."""
+def _table_folder(path: str) -> str:
+    """The first four parts of a path: `{namespace}/warehouse/{layer}/{folder}`."""
     return "/".join(path.split("/")[:4])

@@ -7,17 +7,17 @@ from lakebed.care.services import ZoneRules
 from lakebed.care.steps import PurgeEvents, PurgeFolders, PurgeLogs, PurgeProcessed, PurgeRuns
 from lakebed.care.survey import LakeSurvey
 from lakebed.landing.plan import PROCESSED
-from lakebed.names import TableName
+from lakebed.names import TableName, run_time
 from lakebed.ports import FileInfo, RunSummary
 from lakebed.settings import CareSettings, TableCare
 
 _UNKNOWN = 7  # times as long: what no record tells of may belong to another lake, or to a run whose record is gone
 
 
-def run_time(run_id: str) -> datetime | None:
-    """When a run began, by its id; None for what is no such id."""
+def _time_in_name(name: str) -> datetime | None:
+    """When the run began whose id a folder has as its name; None for a name that is no run's id."""
     try:
-        return datetime.fromtimestamp(int(run_id[:12], 16) / 1000, UTC) if len(run_id) == 32 else None
+        return run_time(name) if len(name) == 32 else None
     except (ValueError, OverflowError, OSError):
         return None
 
@@ -33,7 +33,7 @@ def purge_processed(zone: ZoneRules, files: Iterable[FileInfo], *, now: datetime
 
 def _archived(file: FileInfo, zone: ZoneRules) -> datetime:
     below = file.path.removeprefix(f"{zone.zone.folder}/{PROCESSED}/")
-    return run_time(below.split("/", 1)[0]) or file.modified
+    return _time_in_name(below.split("/", 1)[0]) or file.modified
 
 
 def purge_staging(
@@ -51,7 +51,7 @@ def purge_staging(
 
 
 def _is_over(name: str, inside: list[FileInfo], runs: Mapping[str, RunSummary], settings: CareSettings, now: datetime) -> bool:
-    newest = max(*(file.modified for file in inside), run_time(name) or datetime.min.replace(tzinfo=UTC))
+    newest = max(*(file.modified for file in inside), _time_in_name(name) or datetime.min.replace(tzinfo=UTC))
     known = runs.get(name)
     if known and known.state == "running":
         return False

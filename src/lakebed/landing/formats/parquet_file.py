@@ -9,9 +9,10 @@ from typing import Any
 from lakebed.landing.formats.csv_text import duplicate_names
 from lakebed.landing.formats.file_format import FileFormat, options_of
 from lakebed.landing.formats.sniffed import SniffedFile
-from lakebed.landing.formats.streams import WINDOW, BrokenFile, Ranges
+from lakebed.landing.formats.streams import WINDOW, BrokenFile
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
+from lakebed.ports.ranged_file import RangedFile
 
 
 def sniff_parquet(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
@@ -47,7 +48,7 @@ def _opened(files: Files, file: FileInfo) -> Iterator[Any]:
     from pyarrow.parquet import ParquetFile
 
     try:
-        with io.BufferedReader(Ranges(files, file), WINDOW) as stream, ParquetFile(stream) as parquet:
+        with io.BufferedReader(RangedFile(files, file.path, size=file.size), WINDOW) as stream, ParquetFile(stream) as parquet:
             yield parquet
     except (ArrowException, OSError) as error:
         raise BrokenFile(f"it is no whole Parquet file: {str(error).splitlines()[0]}") from None

@@ -6,12 +6,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from gzip import BadGzipFile, GzipFile
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, cast
 
 from lakebed.ports import FileInfo, Files
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from lakebed.ports.ranged_file import RangedFile
 
 WINDOW = 64 * 1024
 _GZIP = b"\x1f\x8b"
@@ -22,40 +20,10 @@ class BrokenFile(Exception):
     """The bytes are not what the file's name promises."""
 
 
-class Ranges(io.RawIOBase):
-    """A file of a store, seekable. Its size is the one that was seen when it was frozen."""
-
-    def __init__(self, files: Files, file: FileInfo) -> None:
-        super().__init__()
-        self._files, self._file, self._at = files, file, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.size}[whence]
-        self._at = max(0, start + offset)
-        return self._at
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        view = memoryview(buffer).cast("B")
-        wanted = min(len(view), self._file.size - self._at)
-        data = self._files.read(self._file.path, start=self._at, length=wanted) if wanted > 0 else b""
-        view[: len(data)] = data
-        self._at += len(data)
-        return len(data)
-
-
 @contextmanager
 def open_stream(files: Files, file: FileInfo, *, gzipped: bool, ahead: int = _AHEAD) -> Iterator[IO[bytes]]:
     """The bytes inside a file; `Damaged` where its gzip is."""
-    with io.BufferedReader(Ranges(files, file), ahead) as whole:
+    with io.BufferedReader(RangedFile(files, file.path, size=file.size), ahead) as whole:
         try:
             yield cast("IO[bytes]", GzipFile(fileobj=whole)) if gzipped else whole
         except EOFError:

@@ -56,13 +56,13 @@ def _resolve(
 
 
 def _parse(sql: str) -> "tuple[LexedText, list[tuple[tuple[Token, ...], exp.Table]]]":
+    from lakebed.errors.source_text import SourceText
     from lakebed.sql.checking.forbidden_words import refuse_words
     from lakebed.sql.checking.tree import refuse_tree
     from lakebed.sql.parsing.lexer import lex
     from lakebed.sql.parsing.parse import parse
-    from lakebed.sql.parsing.source import SqlSource
 
-    reading = lex(SqlSource(sql, "the query"))
+    reading = lex(SourceText(sql, "the query"))
     refuse_words(reading)
     tree = parse(reading)
     refuse_tree(reading, tree)
@@ -79,7 +79,7 @@ def _tables(reading: "LexedText", tree: "exp.Expr") -> "Iterator[tuple[tuple[Tok
         if not is_function(table) and not is_cte(table):
             names = reading.chain(place(table.parts[0]))
             if [part.name for part in table.parts] != [token.name for token in names]:
-                raise reading.source.bad("this name cannot be checked.", at=place(table), next="Write it more plainly.")
+                raise reading.source.error_at("this name cannot be checked.", at=place(table), next="Write it more plainly.")
             yield names, table
 
 

@@ -8,9 +8,9 @@ same tokens, and the tree it makes of them is judged again. What cannot be read 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from lakebed.errors.source_text import SourceText, same_line
 from lakebed.sql.checking.forbidden_words import refuse_words
 from lakebed.sql.parsing.lexer import lex
-from lakebed.sql.parsing.source import SqlSource, same_line
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def check_query(
     from lakebed.sql.parsing.parse import parse
     from lakebed.sql.parsing.wrong_syntax import syntax_error
 
-    reading = lex(SqlSource(text, where, line_of or same_line))
+    reading = lex(SourceText(text, where, line_of or same_line))
     refuse_words(reading)
     wrong = syntax_error(reading)
     tree = parse(reading, wrong)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from lakebed.errors import BadPipeline
+from lakebed.errors.source_text import SourceText
 from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
-from lakebed.sql.parsing.source import SqlSource
 
 QUERY_BEGINS = {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
 _BEFORE_QUERY = {"", "(", ")", "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT"}
@@ -63,51 +63,51 @@ def _refuse_no_query(reading: LexedText) -> None:
     source, tokens = reading.source, reading.tokens
     opening = next((token for token in tokens if token.upper not in (";", "(")), None)
     if opening is None:
-        raise source.bad("there is no query.", next="Write one SELECT.")
+        raise source.error_at("there is no query.", next="Write one SELECT.")
     if opening.upper not in QUERY_BEGINS:
         what = f"{opening.upper or opening.text} does not begin a query: only SELECT, WITH, FROM, VALUES and TABLE do."
-        raise source.bad(what, at=opening.start, next="Write one SELECT; Lakebed writes its result to the table.")
+        raise source.error_at(what, at=opening.start, next="Write one SELECT; Lakebed writes its result to the table.")
     for index, token in enumerate(tokens):
         if token.upper == ";" and any(later.upper != ";" for later in tokens[index:]):
-            raise source.bad("there are several statements.", at=token.start, next="Leave one query, and no ; inside it.")
+            raise source.error_at("there are several statements.", at=token.start, next="Leave one query, and no ; inside it.")
 
 
-def _refuse_substitution(source: SqlSource, text: str) -> None:
+def _refuse_substitution(source: SourceText, text: str) -> None:
     at = text.find("${")
     if at >= 0:
         what = "Spark would put a setting or an environment variable in place of ${…}, even inside quotes."
-        raise source.bad(what, at=at, next="Use {{ var(…) }}, or write the $ and the { apart: concat('$', '{').")
+        raise source.error_at(what, at=at, next="Use {{ var(…) }}, or write the $ and the { apart: concat('$', '{').")
 
 
-def _refuse_unbalanced(source: SqlSource, tokens: tuple[Token, ...]) -> None:
+def _refuse_unbalanced(source: SourceText, tokens: tuple[Token, ...]) -> None:
     closing = {")": "(", "]": "["}
     opened: list[Token] = []
     for token in tokens:
         if token.upper in ("(", "["):
             opened.append(token)
         elif token.upper in closing and (not opened or opened.pop().upper != closing[token.upper]):
-            raise source.bad(f"a {token.text} closes nothing.", at=token.start, next="Check the brackets.")
+            raise source.error_at(f"a {token.text} closes nothing.", at=token.start, next="Check the brackets.")
     if opened:
-        raise source.bad(f"a {opened[-1].text} is not closed.", at=opened[-1].start, next="Check the brackets.")
+        raise source.error_at(f"a {opened[-1].text} is not closed.", at=opened[-1].start, next="Check the brackets.")
 
 
-def _wrong_word(source: SqlSource, tokens: tuple[Token, ...], index: int) -> BadPipeline | None:
+def _wrong_word(source: SourceText, tokens: tuple[Token, ...], index: int) -> BadPipeline | None:
     """The error for a token, judged by its neighbours; none for most."""
     token, before, after = tokens[index], _near(tokens, index - 1), _near(tokens, index + 1)
     if token.kind is TokenKind.STRING and (after.upper in ("(", ".") or before.upper == "."):
-        return source.bad("a quoted text stands in place of a name.", at=token.start, next="Put backticks around names.")
+        return source.error_at("a quoted text stands in place of a name.", at=token.start, next="Put backticks around names.")
     if token.is_name and after.upper == "(" and (why := DENIED.get(token.name.casefold())):
-        return source.bad(f"{token.name}() {why}.", at=token.start, next="Write this step as a Python pipeline.")
+        return source.error_at(f"{token.name}() {why}.", at=token.start, next="Write this step as a Python pipeline.")
     if token.is_name and after.upper == "." and is_format(token.name) and is_path(_near(tokens, index + 2).name):
         return paths_are_no_tables(source, token)
     if token.kind is not TokenKind.WORD or before.upper == ".":
         return None
     if before.upper == "AS" and _NEVER_NAMES.fullmatch(token.upper):
-        return source.bad(f"{token.upper} cannot be a bare name.", at=token.start, next="Put backticks around it.")
+        return source.error_at(f"{token.upper} cannot be a bare name.", at=token.start, next="Put backticks around it.")
     if before.upper == "," and (
         _AFTER_COMMA.fullmatch(token.upper) or (after.upper == "BY" and _BEFORE_BY.fullmatch(token.upper))
     ):
-        return source.bad("there is a comma too many.", at=before.start, next="Take it out, or put backticks around the name.")
+        return source.error_at("there is a comma too many.", at=before.start, next="Remove it, or put backticks around the name.")
     if reads_table(tokens, index) or is_values_as_name(tokens, index) or has_harmless_options(tokens, index):
         return None
     return _wrong_keyword(source, token, after)
@@ -151,8 +151,8 @@ def _near(tokens: Sequence[Token], index: int) -> Token:
     return tokens[index] if 0 <= index < len(tokens) else Token(TokenKind.SYMBOL, 0, 0, "")
 
 
-def paths_are_no_tables(source: SqlSource, token: Token) -> BadPipeline:
-    return source.bad(
+def paths_are_no_tables(source: SourceText, token: Token) -> BadPipeline:
+    return source.error_at(
         f"{token.name}.… reads files by their path.",
         at=token.start,
         next="Let the files land in a zone and read {{ landing_zone('…') }}, so that each is read once and accounted for.",
@@ -169,22 +169,22 @@ def is_path(part: str) -> bool:
     return _PATH.search(part) is not None
 
 
-def _wrong_keyword(source: SqlSource, token: Token, after: Token) -> BadPipeline | None:
+def _wrong_keyword(source: SourceText, token: Token, after: Token) -> BadPipeline | None:
     word, at = token.upper, token.start
     if word == "USING" and after.upper != "(":
         what = "USING hands the rows to a program on every worker."
-        return source.bad(what, at=at, next="Write this step as a Python pipeline; a join says USING (column).")
+        return source.error_at(what, at=at, next="Write this step as a Python pipeline; a join says USING (column).")
     if word == "IDENTIFIER" and after.upper == "(":
-        return source.bad("IDENTIFIER() makes a name at run time, hidden from us.", at=at, next="Write the name itself.")
+        return source.error_at("IDENTIFIER() makes a name at run time, hidden from us.", at=at, next="Write the name itself.")
     if word == "TABLE":
         what = "TABLE cannot stand in a query here."
-        return source.bad(what, at=at, next="Write SELECT * FROM …, or backticks around a column of this name.")
+        return source.error_at(what, at=at, next="Write SELECT * FROM …, or backticks around a column of this name.")
     if word.startswith("__TMP"):
-        return source.bad("names that begin with __tmp are the parser's own.", at=at, next="Choose another name.")
+        return source.error_at("names that begin with __tmp are the parser's own.", at=at, next="Choose another name.")
     if word == "WITH" and after.upper == "(":
-        return source.bad("a table is given options.", at=at, next="Take out WITH (…); ref() pins what is read.")
+        return source.error_at("a table is given options.", at=at, next="Take out WITH (…); ref() pins what is read.")
     if word == "VALUES" and after.is_name:
-        return source.bad("VALUES is followed by a name.", at=at, next="Write VALUES (…), or backticks around a column.")
+        return source.error_at("VALUES is followed by a name.", at=at, next="Write VALUES (…), or backticks around a column.")
     if _CLAUSES.fullmatch(word) and (after.upper in (",", ")", ".", ";") or not after.text):
-        return source.bad(f"{word} stands where a name belongs.", at=at, next="Put backticks around it.")
+        return source.error_at(f"{word} stands where a name belongs.", at=at, next="Put backticks around it.")
     return None

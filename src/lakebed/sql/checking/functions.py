@@ -43,7 +43,7 @@ def refuse_unknown_functions(reading: LexedText, tree: exp.Expr, others: Collect
         if known is None or called.casefold() in known or called.casefold() in others:
             continue
         advice = suggestion(near(called, known)) or f"See those of Spark: {_LIST}"
-        raise reading.source.bad(f"there is no function {called}().", at=names[-1].start, next=advice)
+        raise reading.source.error_at(f"there is no function {called}().", at=names[-1].start, next=advice)
 
 
 def _known(before: tuple[str, ...]) -> frozenset[str] | None:

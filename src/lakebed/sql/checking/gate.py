@@ -1,9 +1,9 @@
 """What a gate's query must be able to do: return no row."""
 
 from lakebed.errors import BadPipeline
+from lakebed.errors.source_text import SourceText
 from lakebed.sql.checking.check import CheckedQuery
 from lakebed.sql.parsing.lexer import lex
-from lakebed.sql.parsing.source import SqlSource
 
 
 def refuse_bare_count(query: CheckedQuery, *, where: str) -> None:
@@ -11,7 +11,7 @@ def refuse_bare_count(query: CheckedQuery, *, where: str) -> None:
     from lakebed.sql.checking.emptiness import always_returns
     from lakebed.sql.parsing.parse import parse
 
-    if always_returns(parse(lex(SqlSource(query.text, where)))):
+    if always_returns(parse(lex(SourceText(query.text, where)))):
         raise BadPipeline(
             "this gate returns a row whatever the table holds (a count without GROUP BY is one row, even if it is 0), "
             "and a gate passes only when it returns none.",

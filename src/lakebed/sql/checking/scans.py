@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from lakebed.errors import BadPipeline, near, suggestion
+from lakebed.errors.source_text import SourceText
 from lakebed.sql.checking.forbidden_words import is_format, is_path, paths_are_no_tables, reads_table
 from lakebed.sql.checking.tree import place
 from lakebed.sql.parsing.lexer import LexedText, Token, lex
-from lakebed.sql.parsing.source import SqlSource
 
 _FUNCTIONS_WITH_FROM = {"EXTRACT", "SUBSTR", "SUBSTRING", "TRIM", "OVERLAY"}
 _NO_TABLE = {"SELECT", "VALUES", "LATERAL", "VIEW", "WITH", "FROM"}
@@ -25,7 +25,7 @@ class AllowedTable:
 
     @classmethod
     def of(cls, text: str) -> "AllowedTable":
-        reading = lex(SqlSource(text, "allowed"))
+        reading = lex(SourceText(text, "allowed"))
         names = reading.chain(reading.plain[0].start if reading.plain else 0)
         rest = [token for token in reading.plain if token.start >= (names[-1].end if names else 0)]
         return cls(text, tuple(token.name for token in names), tuple(token.text.upper() for token in rest))
@@ -50,7 +50,7 @@ def _scans(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
             continue
         names = reading.chain(place(table.parts[0]))
         if [part.name for part in table.parts] != [token.name for token in names]:
-            raise reading.source.bad("this name cannot be checked.", at=place(table), next="Write it more plainly.")
+            raise reading.source.error_at("this name cannot be checked.", at=place(table), next="Write it more plainly.")
         yield names
 
 
@@ -90,10 +90,10 @@ def _one(reading: LexedText, names: tuple[Token, ...], given: list[AllowedTable]
     known = {".".join(table.parts): table.text for table in given}
     advice = "Read tables through {{ ref('…') }}, so that their snapshots are pinned and they run first."
     close = suggestion(near(written, known))
-    raise source.bad(f"{written} was not given to this query.", at=names[0].start, next=f"{advice} {close}".strip())
+    raise source.error_at(f"{written} was not given to this query.", at=names[0].start, next=f"{advice} {close}".strip())
 
 
-def _wrong_name(source: SqlSource, names: tuple[Token, ...]) -> BadPipeline | None:
+def _wrong_name(source: SourceText, names: tuple[Token, ...]) -> BadPipeline | None:
     """The error for a name that means files: csv.`x`, or a class of a data source, or a path inside the catalog."""
     first = names[0].name
     if any(is_path(token.name) for token in names):
@@ -101,7 +101,7 @@ def _wrong_name(source: SqlSource, names: tuple[Token, ...]) -> BadPipeline | No
     if len(names) == 2 and (is_format(first) or "." in first):
         return paths_are_no_tables(source, names[0])
     if len(names) == 1 and first.casefold() == "stream":
-        return source.bad("a stream cannot be read by a run.", at=names[0].start, next="Read the table itself.")
+        return source.error_at("a stream cannot be read by a run.", at=names[0].start, next="Read the table itself.")
     return None
 
 
@@ -143,4 +143,4 @@ def _refuse_unseen_after(reading: LexedText, index: int, before: str, seen: set[
     after = reading.plain[reading.index_at[names[-1].start] + 1 :][:1] if names else ()
     if [token.upper for token in after] != ["("] and tokens[index].start not in seen:
         what = "a name stands here that cannot be checked."
-        raise reading.source.bad(what, at=tokens[index].start, next="Write it more plainly.")
+        raise reading.source.error_at(what, at=tokens[index].start, next="Write it more plainly.")

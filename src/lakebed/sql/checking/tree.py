@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from lakebed.errors import BadPipeline
+from lakebed.errors.source_text import SourceText
 from lakebed.sql.parsing.lexer import LexedText
-from lakebed.sql.parsing.source import SqlSource
 
 QUERY = (exp.Query, exp.Values)
 
@@ -44,40 +44,40 @@ def refuse_tree(reading: LexedText, tree: exp.Expr) -> None:
         if error := _wrong_node(reading, source, node):
             raise error
     if not isinstance(tree, QUERY):
-        raise source.bad("this is not a query.", next="Write one SELECT; Lakebed writes its result to the table.")
+        raise source.error_at("this is not a query.", next="Write one SELECT; Lakebed writes its result to the table.")
 
 
-def _wrong_node(reading: LexedText, source: SqlSource, node: exp.Expr) -> BadPipeline | None:
+def _wrong_node(reading: LexedText, source: SourceText, node: exp.Expr) -> BadPipeline | None:
     """The error for a node of the tree, if it is one; its place is looked for only then."""
     if isinstance(node, _COMMANDS):
         what = f"{type(node).__name__.upper()} is a command, not a query."
-        return source.bad(what, at=place(node), next="Write one SELECT; Lakebed writes its result to the table.")
+        return source.error_at(what, at=place(node), next="Write one SELECT; Lakebed writes its result to the table.")
     if isinstance(node, _UNBOUND):
-        return source.bad("a parameter stands here, and nobody gives it a value.", at=place(node), next="Use {{ var('…') }}.")
+        return source.error_at("this parameter has no value.", at=place(node), next="Use {{ var('…') }}.")
     if isinstance(node, exp.QueryTransform):
         what = "TRANSFORM runs a program on every worker."
-        return source.bad(what, at=place(node), next="Write this step as a Python pipeline.")
+        return source.error_at(what, at=place(node), next="Write this step as a Python pipeline.")
     if isinstance(node, exp.CTE) and not isinstance(node.this, QUERY):
-        return source.bad(f"{node.alias} in WITH is not a query.", at=place(node), next="Write WITH name AS (SELECT …).")
+        return source.error_at(f"{node.alias} in WITH is not a query.", at=place(node), next="Write WITH name AS (SELECT …).")
     if isinstance(node, exp.CTE) and node.alias.casefold() == "stream":  # Spark would read FROM stream x as the stream x
-        return source.bad("a WITH cannot be called stream.", at=place(node), next="Choose another name.")
+        return source.error_at("a WITH cannot be called stream.", at=place(node), next="Choose another name.")
     if type(node) in _SOURCES and not isinstance(node.this, _SOURCES[type(node)]):
-        return source.bad("this cannot be read from.", at=place(node), next="Read {{ ref('…') }} or a subquery.")
+        return source.error_at("this cannot be read from.", at=place(node), next="Read {{ ref('…') }} or a subquery.")
     if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Column):
-        return source.bad("a column stands in LIMIT or OFFSET.", at=place(node), next="Write a number.")
+        return source.error_at("a column stands in LIMIT or OFFSET.", at=place(node), next="Write a number.")
     if isinstance(node, exp.Values) and any(item.find(exp.Column) for item in node.expressions):
-        return source.bad("a column stands in VALUES.", at=place(node), next="Write values, or a SELECT.")
+        return source.error_at("a column stands in VALUES.", at=place(node), next="Write values, or a SELECT.")
     return _wrong_call(reading, source, node)
 
 
-def _wrong_call(reading: LexedText, source: SqlSource, node: exp.Expr) -> BadPipeline | None:
+def _wrong_call(reading: LexedText, source: SourceText, node: exp.Expr) -> BadPipeline | None:
     if isinstance(node, exp.Table | exp.Lateral) and isinstance(node.this, exp.Func | exp.Dot) and not _is_name(node.this):
         return _wrong_table_function(reading, source, node)
     if isinstance(node, exp.Anonymous) and node.name.casefold() in ("from_xml", "schema_of_xml"):
         options = node.expressions[2 if node.name.casefold() == "from_xml" else 1 :]
         if not all(_are_plain_options(option) for option in options):
             what = f"{node.name}() has options that may name a file."
-            return source.bad(what, at=place(node), next="Write them out: map('mode', 'PERMISSIVE').")
+            return source.error_at(what, at=place(node), next="Write them out: map('mode', 'PERMISSIVE').")
     return None
 
 
@@ -86,7 +86,7 @@ def _is_name(node: exp.Expr) -> bool:
     return isinstance(node, exp.Dot) and all(isinstance(part, exp.Identifier) for part in node.parts)
 
 
-def _wrong_table_function(reading: LexedText, source: SqlSource, node: exp.Expr) -> BadPipeline | None:
+def _wrong_table_function(reading: LexedText, source: SourceText, node: exp.Expr) -> BadPipeline | None:
     at = place(node.this)
     names = reading.chain(at)
     bare = len(names) == 1 and not (isinstance(node, exp.Table) and node.db)
@@ -94,7 +94,7 @@ def _wrong_table_function(reading: LexedText, source: SqlSource, node: exp.Expr)
         return None
     called = names[-1].name if names else "this"
     what = f"{called}() cannot be read from as a table."
-    return source.bad(what, at=at, next="These can: range, explode, posexplode, inline, stack, json_tuple, variant_explode.")
+    return source.error_at(what, at=at, next="These can: range, explode, posexplode, inline, stack, json_tuple, variant_explode.")
 
 
 def _are_plain_options(option: exp.Expr) -> bool:

@@ -138,7 +138,7 @@ class _Reader:
         names = tuple(dict.fromkeys(filter(None, known)))
         listed = ", ".join((*names[:_SHOWN], "…") if len(names) > _SHOWN else names)
         advice = suggestion(near(name, names)) or (f"There are: {listed}." if listed else "No table is read here.")
-        return self.reading.source.bad(f"there is no {kind} {name}.", at=place(column), next=advice)
+        return self.reading.source.error_at(f"there is no {kind} {name}.", at=place(column), next=advice)
 
 
 def check_columns(reading: LexedText, tree: exp.Expr, tables: Mapping[str, Names]) -> Names:

@@ -5,16 +5,16 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 from sqlglot.lineage import Node, lineage
 
+from lakebed.errors.source_text import SourceText
 from lakebed.sql.checking.scans import is_cte, is_function
 from lakebed.sql.lineage.lineage import ColumnSource, Schemas, Sources
 from lakebed.sql.parsing.lexer import lex
 from lakebed.sql.parsing.parse import parse, quiet
-from lakebed.sql.parsing.source import SqlSource
 
 
 def origins(text: str, schemas: Schemas, logical: Callable[[str], str]) -> dict[str, Sources]:
     """What `column_lineage` promises, save that whatever goes wrong is raised."""
-    tree = parse(lex(SqlSource(text, "lineage")))
+    tree = parse(lex(SourceText(text, "lineage")))
     _spread(tree)
     _write_out_windows(tree)
     _write_out_pivots(tree)

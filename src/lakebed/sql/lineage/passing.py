@@ -26,11 +26,11 @@ def passed_columns(text: str, relation: str) -> PassedColumns:
     """What a plain SELECT from the relation hands on; of any other query, nothing is said."""
     from sqlglot import exp
 
+    from lakebed.errors.source_text import SourceText
     from lakebed.sql.parsing.lexer import lex
     from lakebed.sql.parsing.parse import parse
-    from lakebed.sql.parsing.source import SqlSource
 
-    tree = parse(lex(SqlSource(text, "query")))
+    tree = parse(lex(SourceText(text, "query")))
     table = _read(tree) if isinstance(tree, exp.Select) and not tree.ctes else None
     if table is None or table.name != relation or table.args.get("db") or table.args.get("pivots"):
         return NOTHING_PASSED

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from functools import cached_property
 
 from lakebed.errors import BadPipeline
-from lakebed.sql.parsing.source import SqlSource
+from lakebed.errors.source_text import SourceText
 
 
 class TokenKind(Enum):
@@ -51,7 +51,7 @@ class Token:
 class LexedText:
     """Text cut into tokens. Both texts have every character at its former place."""
 
-    source: SqlSource
+    source: SourceText
     tokens: tuple[Token, ...]  # those of hints too
     text: str  # comments blanked out
     bare: str  # comments and hints blanked out
@@ -111,7 +111,7 @@ _KINDS = {
 _LETTERS_AFTER_DIGITS = re.compile(r"[0-9]+\.?[0-9]*[A-Z_]", re.IGNORECASE | re.ASCII)
 
 
-def lex(source: SqlSource) -> LexedText:
+def lex(source: SourceText) -> LexedText:
     """Cut the text as Spark does; refused where a reader that is not Spark could cut it otherwise."""
     tokens: list[Token] = []
     comments: list[tuple[int, int]] = []
@@ -132,20 +132,20 @@ def lex(source: SqlSource) -> LexedText:
             comments.append((start, at))
         elif kind == "hint":
             if hint >= 0:
-                raise source.bad("a hint stands inside a hint.", at=start, next="Close the first with */.")
+                raise source.error_at("a hint stands inside a hint.", at=start, next="Close the first with */.")
             hint = start
         elif kind == "end":
             hints.append(_hint(source, hint, at))
             hint = -1
     if hint >= 0:
-        raise source.bad("the hint /*+ has no end.", at=hint, next="Close it with */.")
+        raise source.error_at("the hint /*+ has no end.", at=hint, next="Close it with */.")
     text = _blanked(source.text, comments)
     return LexedText(source, tuple(tokens), text, _blanked(text, hints), tuple(hints))
 
 
-def _hint(source: SqlSource, start: int, end: int) -> tuple[int, int]:
+def _hint(source: SourceText, start: int, end: int) -> tuple[int, int]:
     if start < 0:
-        raise source.bad("there is a */ that closes nothing.", at=end - 2, next="Remove it, or put a space between * and /.")
+        raise source.error_at("there is a */ that closes nothing.", at=end - 2, next="Remove it, or put a space between * and /.")
     return start, end
 
 
@@ -156,40 +156,40 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     return text
 
 
-def _end_of_comment(source: SqlSource, start: int) -> int:
+def _end_of_comment(source: SourceText, start: int) -> int:
     """Behind the */ that closes it: comments stand inside comments."""
     depth = 0
     for found in re.finditer(r"/\*|\*/", source.text[start:]):
         depth += 1 if found[0] == "/*" else -1
         if not depth:
             return start + found.end()
-    raise source.bad("the comment /* has no end.", at=start, next="Close it with */, and each /* inside it.")
+    raise source.error_at("the comment /* has no end.", at=start, next="Close it with */, and each /* inside it.")
 
 
-def _refuse_odd_comment(source: SqlSource, comment: str, start: int) -> None:
+def _refuse_odd_comment(source: SourceText, comment: str, start: int) -> None:
     if comment.startswith("--"):
         if "\\\n" in comment:
             what = "Spark reads on after a -- comment that ends in a backslash: the next line belongs to the comment."
-            raise source.bad(what, at=start, next="Remove the backslash.")
+            raise source.error_at(what, at=start, next="Remove the backslash.")
         return
     inside = comment.find("/*+", 2)
     if inside >= 0:
-        raise source.bad("a hint stands inside a comment.", at=start + inside, next="Take out the inner /*+.")
+        raise source.error_at("a hint stands inside a comment.", at=start + inside, next="Take out the inner /*+.")
 
 
-def _refuse_strange(source: SqlSource, kind: str, text: str, start: int) -> None:
+def _refuse_strange(source: SourceText, kind: str, text: str, start: int) -> None:
     if kind == "word" and source.text.startswith("://", start + len(text)):
-        raise source.bad("an address stands where only SQL can.", at=start, next="Quote it, if it is a text.")
+        raise source.error_at("an address stands where only SQL can.", at=start, next="Quote it, if it is a text.")
     if kind == "number" and "." in text and text[-1] in "LSYlsy":
-        raise source.bad(f"{text} is not a number.", at=start, next="L, S and Y go with whole numbers.")
+        raise source.error_at(f"{text} is not a number.", at=start, next="L, S and Y go with whole numbers.")
 
 
-def _unreadable(source: SqlSource, at: int) -> BadPipeline:
+def _unreadable(source: SourceText, at: int) -> BadPipeline:
     char = source.text[at]
     if char in "'\"`":
-        return source.bad(f"the quote {char} is not closed.", at=at, next=f"Close it with {char}.")
+        return source.error_at(f"the quote {char} is not closed.", at=at, next=f"Close it with {char}.")
     if _LETTERS_AFTER_DIGITS.match(source.text, at):
-        return source.bad("a name begins with a digit.", at=at, next="Put backticks around it.")
+        return source.error_at("a name begins with a digit.", at=at, next="Put backticks around it.")
     if char.isalpha():
-        return source.bad(f"the letter {char!r} stands in a bare name.", at=at, next="Put backticks around the name.")
-    return source.bad(f"the character {char!r} means nothing in Spark SQL.", at=at, next="Remove or quote it.")
+        return source.error_at(f"the letter {char!r} stands in a bare name.", at=at, next="Put backticks around the name.")
+    return source.error_at(f"the character {char!r} means nothing in Spark SQL.", at=at, next="Remove or quote it.")

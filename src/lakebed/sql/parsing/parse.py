@@ -15,9 +15,9 @@ from sqlglot.tokenizer_core import Token as ParserToken
 from sqlglot.tokenizer_core import TokenType
 
 from lakebed.errors import BadPipeline
+from lakebed.errors.source_text import SourceText
 from lakebed.sql.checking.forbidden_words import end_of_options, has_harmless_options, is_values_as_name, reads_table
 from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
-from lakebed.sql.parsing.source import SqlSource
 from lakebed.sql.parsing.syntax import grammar
 from lakebed.sql.parsing.tokens import spark_tokens
 
@@ -50,16 +50,16 @@ def parse(reading: LexedText, wrong: BadPipeline | None = None) -> exp.Expr:
             at = disagreement(reading.plain, tokens)
             trees = _trees(_respelt(tokens, reading), text) if at is None else []
     except RecursionError:
-        raise source.bad("the query is nested too deeply to be checked.", next="Take parts out as WITH … AS (…).") from None
+        raise source.error_at("the query is nested too deeply to be checked.", next="Take parts out as WITH … AS (…).") from None
     except ParseError as error:
         raise wrong or _not_understood(source, error) from None
     except Exception:  # the parser is not ours: whatever it stumbles over is not understood
-        raise wrong or source.bad("the query is not understood.", next=_SPARK_WOULD) from None
+        raise wrong or source.error_at("the query is not understood.", next=_SPARK_WOULD) from None
     if at is not None:
         what = "Spark and Lakebed's parser read this differently, so it cannot be checked."
-        raise source.bad(what, at=at, next="Write it more plainly.")
+        raise source.error_at(what, at=at, next="Write it more plainly.")
     if len(trees) != 1 or trees[0] is None:
-        raise source.bad("there is not one query.", next="Write one SELECT.")
+        raise source.error_at("there is not one query.", next="Write one SELECT.")
     return trees[0]
 
 
@@ -155,7 +155,7 @@ def _select_from(table: ParserToken) -> list[ParserToken]:
     return [ParserToken(kind, text, table.line, table.col, table.start, table.end) for kind, text in written]
 
 
-def _not_understood(source: SqlSource, error: ParseError) -> BadPipeline:
+def _not_understood(source: SourceText, error: ParseError) -> BadPipeline:
     first = error.errors[0] if error.errors else {}
     lines = source.text.split("\n")
     line = min(max(int(first.get("line") or 1), 1), len(lines))
@@ -163,4 +163,4 @@ def _not_understood(source: SqlSource, error: ParseError) -> BadPipeline:
     start = sum(len(text) + 1 for text in lines[: line - 1])
     at = start + min(max(int(first.get("col") or 1) - len(near), 0), len(lines[line - 1]))
     what = f"{near!r} is not understood here." if near else "this is not understood."
-    return source.bad(what, at=at, next=_SPARK_WOULD)
+    return source.error_at(what, at=at, next=_SPARK_WOULD)

@@ -32,7 +32,7 @@ def _stopped(reading: LexedText, found: SyntaxStop, at: int, before: list[Token]
     words = [one.upper for one in before if one.kind is TokenKind.WORD and (token is None or token.is_name)]
     meant = next((names for word in words if word not in found.wanted and (names := near(word, found.wanted))), ())
     advice = suggestion(meant) or "Check it against Spark SQL's grammar."
-    return reading.source.bad(f"{what}{expected}.", at=min(at, max(reading.end - 1, 0)), next=advice)
+    return reading.source.error_at(f"{what}{expected}.", at=min(at, max(reading.end - 1, 0)), next=advice)
 
 
 def _qualify(reading: LexedText, before: list[Token]) -> BadPipeline | None:
@@ -40,5 +40,5 @@ def _qualify(reading: LexedText, before: list[Token]) -> BadPipeline | None:
     for token in before:
         if token.kind is TokenKind.WORD and token.upper == "QUALIFY":
             advice = "Filter outside a subquery: SELECT * FROM (SELECT …, row_number() OVER (…) AS n FROM …) WHERE n = 1."
-            return reading.source.bad("Spark has no QUALIFY.", at=token.start, next=advice)
+            return reading.source.error_at("Spark has no QUALIFY.", at=token.start, next=advice)
     return None

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from lakebed.engines.files.files_by_url import FilesByUrl
-from lakebed.engines.files.ranged import RangedFile
 from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
 from lakebed.engines.iceberg.scan.manifests import ManifestEntry
 from lakebed.ports import ColumnGroup, ScanColumn, ScanFile
+from lakebed.ports.ranged_file import RangedFile
 from lakebed.settings import normalized_location
 
 _FILES = 128  # for more it takes too long to look into all before the first is read

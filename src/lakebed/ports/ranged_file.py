@@ -1,14 +1,19 @@
-"""A file of a store as Python's own kind of file: read piece by piece, wherever it lies."""
+"""A file of a store as a Python file object: seekable, and read by ranges."""
 
 import io
+from typing import TYPE_CHECKING
 
 from lakebed.ports.files import Files
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 
 class RangedFile(io.RawIOBase):
-    """Reads ranges as they are asked for."""
+    """Fetches no more of a file than is asked for; its size is the one that was seen before."""
 
     def __init__(self, files: Files, path: str, *, size: int) -> None:
+        super().__init__()
         self._files, self._path, self._size, self._at = files, path, size, 0
 
     def readable(self) -> bool:
@@ -22,7 +27,7 @@ class RangedFile(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        self._at = start + offset
+        self._at = max(0, start + offset)
         return self._at
 
     def read(self, size: int | None = -1) -> bytes:
@@ -31,3 +36,9 @@ class RangedFile(io.RawIOBase):
         data = self._files.read(self._path, start=self._at, length=wanted) if wanted else b""
         self._at += len(data)
         return data
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer).cast("B")
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
