@@ -6,7 +6,7 @@ import pytest
 
 from lakebed.names import TableName
 from lakebed.ports import Column
-from lakebed.query.views.spark_expressions import NotEquivalent
+from lakebed.query.views.duck_expression import NotEquivalent
 from lakebed.query.views.spark_selects import translate_view
 
 COLUMNS = tuple(

@@ -19,10 +19,9 @@ from lakebed.query.planning.plan import (
     QueryPlan,
     ReadTarget,
     SystemTable,
-    plan_tables,
-    point_of,
 )
 from lakebed.query.planning.plan_cache import PlanCache
+from lakebed.query.planning.plan_tables import plan_tables, point_of
 from lakebed.query.planning.resolve import CatalogNames, all_names, tables_named, with_views_and_foreign
 from lakebed.query.request import QueryRequest, TableReference, unknown_table
 from lakebed.query.views.catalog_views import listed_tables, name_of, plan_view, require_present

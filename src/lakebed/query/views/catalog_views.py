@@ -10,7 +10,7 @@ from lakebed.query.planning.listings import ListedTable
 from lakebed.query.planning.plan import CatalogView, QueryPlan, ReadTarget, SystemTable
 from lakebed.query.planning.resolve import CatalogNames, tables_named, with_views_and_foreign
 from lakebed.query.request import TableReference
-from lakebed.query.views.spark_expressions import NotEquivalent
+from lakebed.query.views.duck_expression import NotEquivalent
 
 Metadata = Callable[[Sequence[Pointer]], dict[TableName, TableMetadata]]
 _SQL_SETTINGS = ("spark.sql.ansi", "spark.sql.caseSensitive", "spark.sql.legacy")

@@ -7,7 +7,7 @@ from lakebed.engines.duckdb.sql.views import SetupPart
 from lakebed.names import duckdb_identifier
 from lakebed.ports import Column
 from lakebed.query.planning.listings import ListedTable
-from lakebed.query.planning.plan import database_of
+from lakebed.query.planning.plan_tables import database_of
 from lakebed.types import read_iceberg_type
 
 _NO_TYPE = '"NULL"'  # of a column whose type DuckDB does not have, and of a table whose columns nobody asked for
