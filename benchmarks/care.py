@@ -26,6 +26,7 @@ from typing import Any
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.names import TableName
 from lakebed.settings import Root
+from lakebed.tables import TablePlacement
 
 LAKEBED = str(Path(sys.executable).parent / "lakebed")
 COMMITS = 20
@@ -48,7 +49,8 @@ def fill(lake: Lake, name: TableName, *, files: int) -> None:
     from pyiceberg.types import LongType, NestedField, StringType
 
     fields = (NestedField(1, "id", LongType()), NestedField(2, "amount", LongType()), NestedField(3, "customer", StringType()))
-    table = lake.iceberg.create_table(name.parts, Schema(*fields), location=lake.place_for(name))
+    placement = TablePlacement(lake.root, lake.settings, lake.stores.catalog, lake.stores.files)
+    table = lake.iceberg.create_table(name.parts, Schema(*fields), location=placement.new_location(name))
     folder = lake.root.folder / name.folder / "data"
     folder.mkdir(parents=True)
     for commit in range(COMMITS):

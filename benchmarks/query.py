@@ -100,7 +100,10 @@ def rival(tables: list[TableName], source: Callable[[TableName], str]) -> Any:
 
 
 def bare(lake: Lake, table: TableName) -> str:
-    scan = lake.stores.scans.plan(lake.stores.catalog.pointers([table])[table], snapshot=lake.history(table)[0].id)
+    _, pointer, metadata = lake.tables.look_up(table)
+    head = metadata.head()
+    assert head
+    scan = lake.stores.scans.plan(pointer, snapshot=head.id)
     return f"read_parquet([{', '.join(repr(file.location) for file in scan.files)}])"
 
 

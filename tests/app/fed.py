@@ -69,7 +69,7 @@ class Fed:
         rows = taken(cast("Any", work))
         record = RunRecord(run_id, "i", self.table, "running", tools.now())
         write_copy(files, run_id, rows)
-        with self.kept.lake.hold(self.table) as held:
+        with self.kept.lake.tables.lease(self.table) as held:
             along = PublicationRecords((record,), rows)
             publish(
                 tools.placement.catalog,
@@ -83,7 +83,7 @@ class Fed:
         return self.head()
 
     def head(self) -> Snapshot | None:
-        return self.kept.lake.describe(self.table).head()
+        return self.kept.lake.tables.describe(self.table).head()
 
     def rows(self) -> list[int]:
         return self.kept.bench.rows(self.table)

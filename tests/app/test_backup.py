@@ -19,6 +19,7 @@ from lakebed.settings import DATABASE_FILE, Settings
 from tests.care.fsck.kept import Kept
 from tests.pipelines.lakes import TestLake
 from tests.servers.postgres import Database
+from tests.support.tables import new_location
 
 
 @pytest.fixture(params=["SQLite", pytest.param("PostgreSQL", marks=[pytest.mark.s3, pytest.mark.postgres])])
@@ -37,7 +38,7 @@ def fill(kept: Kept) -> TableName:
     kept.bench.write(table, [99], branch="run_1")
     run = RunRecord("r1", "i1", table, "running", datetime.now(UTC), message="Ünïcode\n'quotes'")
     file = ConsumedFile(table, ZoneName("shop", "orders"), "shop/landing/orders/a.csv", "e1", 3, "r1")
-    with kept.lake.hold(table) as held:
+    with kept.lake.tables.lease(table) as held:
         from lakebed.tables import PublishRequest, publish
 
         asked = [PublishRequest(table, "run_1")]
@@ -81,7 +82,7 @@ def test_backup_destroy_restore_brings_back_every_row(any_kept: Kept, tmp_path: 
     made = backup(any_kept.lake, f"{tmp_path}/backups/")
     assert made.tables == 2
     destroy(any_kept)
-    assert any_kept.lake.tables() == {}
+    assert any_kept.lake.tables.list() == {}
     restored = restore(any_kept.lake, made.path)
     assert (restored.tables, restored.newer, restored.unknown, restored.moved) == (2, {}, (), False)
     assert any_kept.state() == before
@@ -151,14 +152,14 @@ def test_a_restore_that_would_overwrite_is_refused_unless_forced(kept: Kept, tmp
     kept.table("later")
     with pytest.raises(UsageError, match="2 of iceberg_tables"):
         restore(kept.lake, made.path)
-    assert len(kept.lake.tables()) == 2
-    with kept.lake.hold(table), pytest.raises(UsageError, match="somebody works on"):
+    assert len(kept.lake.tables.list()) == 2
+    with kept.lake.tables.lease(table), pytest.raises(UsageError, match="somebody works on"):
         restore(kept.lake, made.path, force=True)
-    with kept.lake.hold(table) as held:
+    with kept.lake.tables.lease(table) as held:
         zombie = held.lease
     restore(kept.lake, made.path, force=True)
-    assert list(kept.lake.tables()) == [table]
-    with kept.lake.hold(table) as held:
+    assert list(kept.lake.tables.list()) == [table]
+    with kept.lake.tables.lease(table) as held:
         assert held.lease.token > zombie.token, "who held a lease before is not taken for its holder"
 
 
@@ -177,7 +178,7 @@ def test_what_is_no_backup_is_refused_and_nothing_changed(kept: Kept, tmp_path: 
         archive.writestr("manifest.json", json.dumps({"format": 1, "schema": 99, "made_at": "", "root": "", "tables": {}}))
     with pytest.raises(NewerLake):
         restore(kept.lake, str(tmp_path / "newer"), force=True)
-    assert len(kept.lake.tables()) == 1
+    assert len(kept.lake.tables.list()) == 1
 
 
 def test_a_lost_catalog_is_rebuilt_with_every_committed_row(any_kept: Kept) -> None:
@@ -191,7 +192,7 @@ def test_a_lost_catalog_is_rebuilt_with_every_committed_row(any_kept: Kept) -> N
     from pyiceberg.schema import Schema
     from pyiceberg.types import LongType, NestedField
 
-    place = any_kept.lake.place_for(again)
+    place = new_location(any_kept.lake, again)
     any_kept.bench.iceberg.create_table(again.parts, Schema(NestedField(1, "id", LongType())), location=place)
     any_kept.bench.write(again, [1, 2, 3])
     gone = catalog.drop(any_kept.table("dropped"))
@@ -213,7 +214,7 @@ def test_rebuilding_leaves_hidden_unpublished_and_second_tables_of_a_name(kept: 
         {UNPUBLISHED: "true"}
     ).commit_transaction()
     kept.lake.stores.catalog.drop(table)
-    twin = kept.lake.place_for(table)
+    twin = new_location(kept.lake, table)
     schema = kept.lake.iceberg.load_table(("shop", "silver", "first")).schema()
     kept.lake.iceberg.create_table(table.parts, schema, location=twin)
     kept.bench.write(table, [5])
@@ -233,7 +234,7 @@ def test_a_lake_that_spark_wrote_survives_the_loss_of_its_catalog(shop: TestLake
     shop.pipeline("bronze.orders", "SELECT * FROM {{ landing_zone('orders') }}", "merge_strategy: append_only\n")
     shop.pipeline("silver.orders", "SELECT id, upper(name) AS name FROM {{ ref('bronze.orders') }}")
     shop.run()
-    assert UNPUBLISHED not in shop.lake.describe("silver.orders").properties
+    assert UNPUBLISHED not in shop.lake.tables.describe("silver.orders").properties
     before = shop.rows("silver.orders"), shop.rows("bronze.orders")
     assert fsck(shop.lake, sample=None).problems == 0
     made = backup(shop.lake, f"{shop.folder.parent}/")

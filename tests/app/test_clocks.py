@@ -44,11 +44,11 @@ def test_a_table_written_by_a_clock_ahead_of_ours_stays_readable_after_tags_and_
     first = shop.run_one("silver.a")
     with clock_ahead(monkeypatch):
         append(shop, "silver.a", 2)
-    shop.lake.tag("silver.a", "v2")
+    shop.lake.tables.tag("silver.a", "v2")
     assert seen_by_spark(shop, "silver.a") == [1, 2]
-    shop.lake.rollback("silver.a", str(first.snapshot))
+    shop.lake.tables.rollback("silver.a", str(first.snapshot))
     assert seen_by_spark(shop, "silver.a") == [1]
-    described = shop.lake.describe(shop.table("silver.a"))
+    described = shop.lake.tables.describe(shop.table("silver.a"))
     assert all(before <= after for (before, _), (after, _) in pairwise(described.snapshot_log))
     assert described.updated_at >= described.snapshot_log[-1][0]
     refused = shop.run("silver.a")["silver.a"]  # Spark itself does not commit to the past

@@ -11,13 +11,14 @@ import pytest
 import lakebed
 from lakebed.app import examine
 from lakebed.errors import LakeExists, LeaseHeld, LeaseLost, NameCollision, NoLake, UnknownName, UsageError
-from lakebed.names import AssetKey, TableName
+from lakebed.names import AssetKey, TableName, tables_of_assets
 from lakebed.settings import Root, Settings, logs_folder
 from tests.contracts.benches import sqlite_bench
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
 from tests.servers.seaweedfs import SeaweedServer
 from tests.spark_sessions import OpenSpark
+from tests.support.tables import create_statement, new_location, publish_branch
 
 
 @pytest.fixture
@@ -43,10 +44,10 @@ def test_a_table_is_found_by_the_end_of_its_name(tmp_path: Path) -> None:
     bench.table("orders")
     (tmp_path / "lakebed.yaml").touch()
     with lakebed.open(tmp_path, environment={}) as lake:
-        assert str(lake.find("ORDERS")) == "shop.silver.orders"
-        assert lake.find("silver.orders") == lake.find("shop.silver.orders")
+        assert str(lake.tables.find("ORDERS")) == "shop.silver.orders"
+        assert lake.tables.find("silver.orders") == lake.tables.find("shop.silver.orders")
         with pytest.raises(UnknownName, match="Did you mean orders"):
-            lake.find("order")
+            lake.tables.find("order")
     bench.close()
 
 
@@ -56,26 +57,31 @@ def test_an_end_that_fits_several_tables_is_refused(lake: lakebed.Lake) -> None:
     bench.namespace = "other"
     bench.table("orders")
     with pytest.raises(UsageError, match="is ambiguous"):
-        lake.find("orders")
+        lake.tables.find("orders")
     bench.close()
 
 
 def test_a_folder_that_was_used_is_never_used_again(lake: lakebed.Lake) -> None:
-    first = lake.place_for("ecommerce.silver.orders")
+    first = new_location(lake, "ecommerce.silver.orders")
     assert first == lake.root.at("ecommerce/warehouse/silver/orders")
     lake.stores.files.write("ecommerce/warehouse/silver/orders/metadata/left-over", b"")
-    second = lake.place_for("ecommerce.silver.orders")
+    second = new_location(lake, "ecommerce.silver.orders")
     assert second is not None
     assert second.startswith(f"{first}-")
-    assert lake.place_for("ecommerce.silver.orders") != second
+    assert new_location(lake, "ecommerce.silver.orders") != second
 
 
 def test_a_table_that_differs_only_in_case_has_no_place(lake: lakebed.Lake) -> None:
     bench = sqlite_bench(lake.root.folder)
     bench.table("orders")
     with pytest.raises(NameCollision):
-        lake.place_for("shop.silver.Orders")
+        new_location(lake, "shop.silver.Orders")
     bench.close()
+
+
+def asset_tables(lake: lakebed.Lake, keys: list[AssetKey]) -> dict[AssetKey, TableName]:
+    assets = lake.settings.assets
+    return tables_of_assets(keys, assets.namespace, assets.schema_mapping)
 
 
 def test_assets_live_in_the_configured_namespace(tmp_path: Path) -> None:
@@ -83,9 +89,9 @@ def test_assets_live_in_the_configured_namespace(tmp_path: Path) -> None:
     lakebed.create(Root.parse(tmp_path / "l"), values=values, template=None, environment={})
     with lakebed.open(tmp_path / "l", environment={}) as lake:
         key = AssetKey(("raw", "omop", "person"))
-        assert str(lake.assets([key])[key]) == "hospital.bronze.omop_person"
+        assert str(asset_tables(lake, [key])[key]) == "hospital.bronze.omop_person"
         with pytest.raises(NameCollision):
-            lake.assets([key, AssetKey(("bronze", "omop_Person"))])
+            asset_tables(lake, [key, AssetKey(("bronze", "omop_Person"))])
 
 
 def test_a_lease_keeps_others_out_and_publishing_needs_it(lake: lakebed.Lake) -> None:
@@ -93,14 +99,14 @@ def test_a_lease_keeps_others_out_and_publishing_needs_it(lake: lakebed.Lake) ->
     table = bench.table("orders")
     bench.write(table, [1])
     bench.write(table, [2], branch="run_1")
-    with lake.hold(table, holder="Alice"), pytest.raises(LeaseHeld, match="Alice"):
-        lake.publish([table], branch="run_1", run_id="r1")
-    with lake.hold(table) as held:
-        lake.publish([table], branch="run_1", run_id="r1", held=[held])
+    with lake.tables.lease(table, holder="Alice"), pytest.raises(LeaseHeld, match="Alice"):
+        publish_branch(lake, [table], branch="run_1", run_id="r1")
+    with lake.tables.lease(table) as held:
+        publish_branch(lake, [table], branch="run_1", run_id="r1", held=[held])
     assert bench.rows(table) == [1, 2]
     bench.write(table, [3], branch="run_2")
     with pytest.raises(LeaseLost):
-        lake.publish([table], branch="run_2", run_id="r2", held=[held])
+        publish_branch(lake, [table], branch="run_2", run_id="r2", held=[held])
     assert bench.rows(table) == [1, 2]
     bench.close()
 
@@ -113,7 +119,7 @@ def test_tables_are_written_as_the_settings_say(tmp_path: Path, open_spark: Open
     with lakebed.open(root.folder, environment={}) as lake:
         spark = open_spark(settings, root)
         for name, codec in (("plain", "SNAPPY"), ("zipped", "ZSTD")):
-            spark.sql(lake.creation_of(f"shop.bronze.{name}", "id BIGINT"))
+            spark.sql(create_statement(lake, f"shop.bronze.{name}", "id BIGINT"))
             spark.sql(f"INSERT INTO shop.bronze.{name} VALUES (1)")
             (file,) = (root.folder / "shop" / "warehouse" / "bronze" / name / "data").glob("*.parquet")
             assert pq.read_metadata(file).row_group(0).column(0).compression == codec
@@ -123,16 +129,16 @@ def test_tables_are_written_as_the_settings_say(tmp_path: Path, open_spark: Open
 @pytest.mark.parametrize("path", [("a-b",), ("a.b", "c.d"), ("Raw", "_x"), ("raw", "branch_x"), ("raw", "files"), ("1", "2")])
 def test_odd_asset_names_work_in_every_engine(lake: lakebed.Lake, open_spark: OpenSpark, path: tuple[str, ...]) -> None:
     key = AssetKey(path)
-    table = lake.assets([key])[key]
+    table = asset_tables(lake, [key])[key]
     spark = open_spark(lake.settings, lake.root)
-    spark.sql(lake.creation_of(table, "id BIGINT"))
+    spark.sql(create_statement(lake, table, "id BIGINT"))
     spark.sql(f"INSERT INTO {table.spark} VALUES (7)")
     assert [row.id for row in spark.table(table.spark).collect()] == [7]
     assert lake.iceberg.load_table(table.parts).scan().to_arrow()["id"].to_pylist() == [7]
-    assert table in lake.tables()
+    assert table in lake.tables.list()
     spark.sql(f"ALTER TABLE {table.spark} CREATE BRANCH run_1")
     spark.sql(f"INSERT INTO {table.spark}.branch_run_1 VALUES (8)")
-    lake.publish([table], branch="run_1", run_id=f"r-{table}")
+    publish_branch(lake, [table], branch="run_1", run_id=f"r-{table}")
     assert spark.table(table.spark).count() == 2
 
 
@@ -164,19 +170,19 @@ def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, o
         log.parent.mkdir(parents=True)
         log.write_text("what Spark had to say")
         orders = TableName.parse("ecommerce.bronze.orders")
-        spark.sql(lake.creation_of(orders, "order_id BIGINT, amount DECIMAL(12,2)"))
+        spark.sql(create_statement(lake, orders, "order_id BIGINT, amount DECIMAL(12,2)"))
         spark.sql(f"ALTER TABLE {orders.spark} CREATE BRANCH run_1")
         landed = spark.read.option("header", True).csv(lake.root.at("ecommerce/landing/orders/*.csv"))
         landed.selectExpr("CAST(order_id AS BIGINT) order_id", "CAST(amount AS DECIMAL(12,2)) amount").writeTo(
             f"{orders.spark}.branch_run_1"
         ).append()
         assert spark.table(orders.spark).count() == 0
-        lake.publish([orders], branch="run_1", run_id="r1")
+        publish_branch(lake, [orders], branch="run_1", run_id="r1")
         assert spark.table(orders.spark).count() == 600
-        head = lake.tables()[orders].head()
+        head = lake.tables.list()[orders].head()
         assert head is not None
         assert head.count("total-records") == 600
-        assert lake.describe("orders").location == bucket.root.at("ecommerce/warehouse/bronze/orders")
+        assert lake.tables.describe("orders").location == bucket.root.at("ecommerce/warehouse/bronze/orders")
         settings_file = lake.stores.files.read("lakebed.yaml").decode()
         assert database.password not in settings_file
         assert bucket.server.secret_access_key not in settings_file
@@ -210,12 +216,12 @@ def test_a_lake_on_a_rest_catalog_works_too(
         spark = open_spark(lake.settings, lake.root)
         tables = [TableName(namespace, "bronze", name) for name in ("a", "b")]
         for table in tables:
-            spark.sql(lake.creation_of(table, "id BIGINT"))
+            spark.sql(create_statement(lake, table, "id BIGINT"))
             spark.sql(f"ALTER TABLE {table.spark} CREATE BRANCH run_1")
             spark.sql(f"INSERT INTO {table.spark}.branch_run_1 VALUES (1)")
-        lake.publish(tables, branch="run_1", run_id="r1")
+        publish_branch(lake, tables, branch="run_1", run_id="r1")
         assert [spark.table(table.spark).count() for table in tables] == [1, 1]
-        assert set(tables) <= set(lake.tables())
+        assert set(tables) <= set(lake.tables.list())
         assert {found.state for found in examine(lake, {"PATH": os.environ["PATH"]})} <= {"ok", "warning"}
 
 
@@ -223,5 +229,5 @@ def test_a_lake_on_a_rest_catalog_works_too(
 def test_a_session_of_the_users_own_is_used_and_left_running(lake: lakebed.Lake, open_spark: OpenSpark) -> None:
     theirs = open_spark(lake.settings, lake.root)
     with lakebed.open(lake.root.folder, spark=theirs, environment=os.environ) as opened:
-        opened.spark.sql(opened.creation_of("shop.bronze.t", "id BIGINT"))
+        opened.spark.sql(create_statement(opened, "shop.bronze.t", "id BIGINT"))
     assert theirs.table("lake.shop.bronze.t").count() == 0

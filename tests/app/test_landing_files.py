@@ -60,11 +60,11 @@ def test_a_restore_with_newest_follows_rollbacks_since_the_backup(kept: Kept, tm
     assert first
     assert second
     both = backup(kept.lake, str(tmp_path / "both.zip"))
-    kept.lake.rollback(fed.table, first.id, requeue=True)
+    kept.lake.tables.rollback(fed.table, first.id, files="requeue")
     one = backup(kept.lake, str(tmp_path / "one.zip"))
     restore(kept.lake, both.path, force=True, newest=True)
     assert (fed.rows(), fed.states()) == ([1], {1: "taken", 2: "held"})
-    kept.lake.rollback(fed.table, second.id)
+    kept.lake.tables.rollback(fed.table, second.id)
     restore(kept.lake, one.path, force=True, newest=True)
     assert (fed.rows(), fed.waits(), fed.states()) == ([1, 2], set(), {1: "taken", 2: "taken"})
 
@@ -116,9 +116,9 @@ class Walk:
 
     def roll(self) -> None:
         lake, table = self.fed.kept.lake, self.fed.table
-        to = self.chance.choice(sorted(published_snapshots(lake.describe(table)) & self.at.keys()))
+        to = self.chance.choice(sorted(published_snapshots(lake.tables.describe(table)) & self.at.keys()))
         requeue = self.chance.random() < 0.5
-        lake.rollback(table, to, requeue=requeue, hold=not requeue)
+        lake.tables.rollback(table, to, files="requeue" if requeue else "exclude")
         gone = self.visible - self.at[to]
         self.visible = self.at[to]
         self.waiting = (self.waiting | (gone if requeue else frozenset())) - self.visible
@@ -138,12 +138,12 @@ def test_files_of_a_bucket_come_back_from_the_archive_and_stay_held_there(on_ser
     second = fed.run()
     assert second
     lake = on_server.lake
-    lake.rollback(fed.table, first.id, requeue=True)
+    lake.tables.rollback(fed.table, first.id, files="requeue")
     assert (fed.rows(), fed.waits()) == ([1], {2})
-    lake.rollback(fed.table, second.id, requeue=True)
+    lake.tables.rollback(fed.table, second.id, files="requeue")
     assert (fed.rows(), fed.waits()) == ([1, 2], set())
     assert fed.run() is None
-    lake.rollback(fed.table, first.id, hold=True)
+    lake.tables.rollback(fed.table, first.id, files="exclude")
     assert fed.run(full_refresh=True)
     assert fed.rows() == [1]
 

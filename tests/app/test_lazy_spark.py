@@ -15,6 +15,7 @@ from tests.contracts.benches import sqlite_bench
 from tests.engines.iceberg.histories import ARROW, rows
 from tests.engines.iceberg.test_scanning import anything, files_with_rows, planned, sql
 from tests.spark_sessions import OpenSpark
+from tests.support.tables import create_statement
 
 pytestmark = [pytest.mark.spark]
 
@@ -39,7 +40,7 @@ def test_spark_and_duckdb_read_the_same_rows_of_what_spark_wrote(tmp_path: Path,
     with lakebed.open(tmp_path, spark=spark, environment={"LAKEBED_CACHE": str(tmp_path / "cache")}) as lake:
         columns = "n INT, word STRING, price DECIMAL(8, 2), at TIMESTAMP_NTZ, there TIMESTAMP, day DATE, ok BOOLEAN, x DOUBLE"
         layout = ["bucket(4, n)", "truncate(1, word)", "month(at)", "days(there)"]
-        spark.sql(lake.creation_of("shop.silver.mixed", columns, partition_by=layout))
+        spark.sql(create_statement(lake, "shop.silver.mixed", columns, partition_by=layout))
         numbers = ((1, "'a'", "1.0"), (2, "'b'", "DOUBLE('NaN')"), (3, "NULL", "3.0"), (4, "'bc'", "NULL"))
         values = ", ".join(
             f"({n}, {word}, {n}.50, TIMESTAMP_NTZ '2024-01-0{n} 12:00:00', TIMESTAMP '2024-01-0{n} 12:00:00Z',"

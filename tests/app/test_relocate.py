@@ -21,6 +21,7 @@ from tests.contracts.benches import RealBench, postgres_bench, sqlite_bench
 from tests.pipelines.lakes import TestLake
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.support.tables import snapshots_of
 
 
 def fill(kept: Kept) -> TableName:
@@ -30,7 +31,7 @@ def fill(kept: Kept) -> TableName:
     kept.bench.iceberg.load_table(table.parts).delete("id < 5")
     kept.bench.write(table, [77], branch="mine")
     catalog = kept.lake.stores.catalog
-    head = kept.lake.describe(table).head()
+    head = kept.lake.tables.describe(table).head()
     assert head
     catalog.clone(
         catalog.pointers([table])[table],
@@ -135,7 +136,7 @@ def test_a_missing_file_stops_it_before_anything_is_changed(moved: tuple[Kept, o
     assert str(table) in skipped.lost
     assert "shop.gold.new" in {one.name for one in skipped.tables}
     lost.with_suffix(".away").rename(lost)
-    with kept.lake.hold(table), pytest.raises(UsageError, match="somebody works"):
+    with kept.lake.tables.lease(table), pytest.raises(UsageError, match="somebody works"):
         relocate(kept.lake)
     with pytest.raises(UsageError, match="no table lay below"):
         relocate(kept.lake, origin="/nowhere")
@@ -213,17 +214,17 @@ def test_spark_reads_every_snapshot_of_a_relocated_lake_and_goes_on(shop: TestLa
     shop.land("orders", "b.csv", "id,name,day\n2,B,2026-01-02\n3,c,2026-01-03\n")
     shop.run()
     table = shop.table("bronze.orders")
-    at = {one.id: _spark_rows(shop, one.id) for one in shop.lake.history(table)}
+    at = {one.id: _spark_rows(shop, one.id) for one in snapshots_of(shop.lake, table)}
     shop.lake.close()
     shutil.copytree(shop.folder, tmp_path / "new place")
     shutil.rmtree(shop.folder / "shop" / "warehouse")
     shop.folder = tmp_path / "new place"
     shop.lake = lakebed.open(shop.folder)
     relocate(shop.lake)
-    assert {one.id: _spark_rows(shop, one.id) for one in shop.lake.history(table)} == at
+    assert {one.id: _spark_rows(shop, one.id) for one in snapshots_of(shop.lake, table)} == at
     assert shop.lake.spark.sql("SELECT * FROM lake.shop.silver.seen").count() == 3
     bench = shop.lake.pipelines.tools.workbench()
-    name = bench.table(table, snapshot=shop.lake.history(table)[-1].id)
+    name = bench.table(table, snapshot=snapshots_of(shop.lake, table)[-1].id)
     assert bench.connection.execute(f"SELECT count(*) FROM {name}").fetchone() == (2,)
     bench.close()
     shop.land("orders", "c.csv", "id,name,day\n4,d,2026-01-01\n")

@@ -13,6 +13,7 @@ from lakebed.query.cancellation import Cancellation
 from lakebed.settings import Root
 from tests.contracts.benches import sqlite_bench
 from tests.query.attacks import ATTACKS, SECRET
+from tests.support.tables import snapshots_of
 
 LONG = "SELECT count(*) FROM range(1000000) a, range(1000000) b"
 
@@ -46,9 +47,9 @@ def test_more_rows_than_allowed_are_left_out_and_that_is_said(lake: Lake) -> Non
 
 
 def test_former_states_can_be_read(lake: Lake) -> None:
-    first = lake.history("orders")[-1].id
+    first = snapshots_of(lake, "orders")[-1].id
     bench = sqlite_bench(lake.root.folder)
-    bench.write(lake.find("orders"), [5])
+    bench.write(lake.tables.find("orders"), [5])
     bench.close()
     assert lake.query("SELECT count(*) FROM orders", untrusted=True, at=first).fetchall() == [(4,)]
     assert lake.query("SELECT count(*) FROM orders", untrusted=True).fetchall() == [(5,)]
@@ -57,12 +58,12 @@ def test_former_states_can_be_read(lake: Lake) -> None:
 @pytest.mark.parametrize("how", ["nested change", "clone"])
 def test_tables_that_need_their_manifests_can_be_read_too(lake: Lake, how: str) -> None:
     if how == "clone":
-        lake.clone("orders", "shop.silver.copied")
+        lake.tables.clone("orders", "shop.silver.copied")
         assert lake.query("SELECT count(*) FROM copied", untrusted=True).fetchall() == [(4,)]
         return
     from pyiceberg.types import IntegerType, NestedField, StructType
 
-    table = lake.iceberg.load_table(lake.find("orders").parts)
+    table = lake.iceberg.load_table(lake.tables.find("orders").parts)
     with table.update_schema() as update:
         update.add_column("s", StructType(NestedField(9, "a", IntegerType()), NestedField(10, "b", IntegerType())))
     with table.update_schema() as update:

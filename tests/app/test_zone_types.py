@@ -43,7 +43,7 @@ def aside(shop: TestLake, zone: str) -> dict[str, str]:
 
 
 def columns(shop: TestLake, name: str) -> dict[str, str]:
-    return {column.name: column.type for column in shop.lake.describe(shop.table(name)).columns}
+    return {column.name: column.type for column in shop.lake.tables.describe(shop.table(name)).columns}
 
 
 def land_a_year(shop: TestLake, zone: str, config: str = "") -> None:

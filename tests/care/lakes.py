@@ -14,6 +14,7 @@ from lakebed.names import TableName
 from lakebed.ports import MAIN, CareEntry, TableMetadata
 from lakebed.settings import Root
 from tests.contracts.benches import ids
+from tests.support.tables import new_location
 
 
 class CareLake:
@@ -36,7 +37,7 @@ class CareLake:
         from pyiceberg.types import LongType, NestedField
 
         name = self.name(table)
-        place = self.lake.place_for(name)
+        place = new_location(self.lake, name)
         self.lake.iceberg.create_table(
             name.parts, Schema(NestedField(1, "id", LongType())), location=place, properties=properties or {}
         )
@@ -63,7 +64,7 @@ class CareLake:
         return sorted(loaded.scan(snapshot_id=snapshot).to_arrow()["id"].to_pylist())
 
     def meta(self, table: str) -> TableMetadata:
-        return self.lake.describe(self.name(table))
+        return self.lake.tables.describe(self.name(table))
 
     def care(self, *tables: str, days: float = 0.0, **options: Any) -> CareResult:
         """Care as it would be after so many days."""

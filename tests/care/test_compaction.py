@@ -4,6 +4,7 @@ import pytest
 
 from tests.care.lakes import CareLake, entry
 from tests.pipelines.lakes import TestLake
+from tests.support.tables import create_statement
 
 pytestmark = [pytest.mark.spark]
 
@@ -14,12 +15,12 @@ TIMES = 5  # the least that is worth a rewrite
 def test_small_files_become_few_and_nothing_but_files_changes(shop: TestLake) -> None:
     lake, spark = shop.lake, shop.lake.spark
     name = shop.table("silver.orders")
-    spark.sql(lake.creation_of(name, "id BIGINT, part STRING", partition_by=["part"]))
+    spark.sql(create_statement(lake, name, "id BIGINT, part STRING", partition_by=["part"]))
     spark.sql(f"ALTER TABLE {name.spark} WRITE ORDERED BY id DESC")
     values = [f"({number}L, '{part}')" for number in range(TIMES) for part in ODD]
     for number in range(TIMES):
         spark.sql(f"INSERT INTO {name.spark} VALUES {', '.join(values[number * len(ODD) :][: len(ODD)])}")
-    before, rows = lake.describe(name).head(), shop.rows("silver.orders")
+    before, rows = lake.tables.describe(name).head(), shop.rows("silver.orders")
     assert before
     assert len(rows) == TIMES * len(ODD)
     files = {info.path for info in lake.stores.files.list("shop/warehouse")}
@@ -28,7 +29,7 @@ def test_small_files_become_few_and_nothing_but_files_changes(shop: TestLake) ->
     done = entry(lake.care(only=["compact_files"]), "compact_files")
     assert (done.state, done.counts) == ("done", {"rewritten data files": TIMES * len(ODD), "added data files": len(ODD)}), done
     assert done.bytes > 0
-    after = lake.describe(name).head()
+    after = lake.tables.describe(name).head()
     assert after
     assert (after.parent, after.operation) == (before.id, "replace")
     assert shop.rows("silver.orders") == rows

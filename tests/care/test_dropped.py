@@ -9,6 +9,7 @@ from lakebed.care.removal.removal import FOLDER
 from lakebed.errors import LakebedError
 from lakebed.tables import USED_MARKER
 from tests.care.lakes import CareLake, entry
+from tests.support.tables import protected
 
 PURGE = {"only": ["purge_dropped", "finish_removal"]}
 
@@ -16,7 +17,7 @@ PURGE = {"only": ["purge_dropped", "finish_removal"]}
 def test_a_dropped_table_is_kept_for_its_days_and_then_purged(cared: CareLake) -> None:
     cared.make("silver.orders", [1, 2])
     cared.make("silver.other", [3])
-    cared.lake.drop("silver.orders")
+    cared.lake.tables.drop("silver.orders")
     assert cared.care(days=29, orphans=True).entries == ()
     done = entry(cared.care(days=31, **PURGE), "purge_dropped")
     assert done.state == "done"
@@ -27,12 +28,12 @@ def test_a_dropped_table_is_kept_for_its_days_and_then_purged(cared: CareLake) -
     assert [noted.event.kind for noted in cared.lake.stores.events.since(kinds=["purged"])] == ["purged"]
     assert cared.rows("silver.other") == [3]
     with pytest.raises(LakebedError):
-        cared.lake.restore("silver.orders")
+        cared.lake.tables.restore("silver.orders")
 
 
 def test_its_folder_is_not_used_for_the_next_table_of_its_name(cared: CareLake) -> None:
     cared.make("silver.orders", [1])
-    cared.lake.drop("silver.orders")
+    cared.lake.tables.drop("silver.orders")
     cared.care(days=31, **PURGE)
     cared.make("silver.orders", [2])
     assert not cared.meta("silver.orders").location.endswith("/orders")
@@ -42,15 +43,15 @@ def test_its_folder_is_not_used_for_the_next_table_of_its_name(cared: CareLake) 
 
 def test_a_purged_table_leaves_its_clones_whole_and_a_purged_clone_its_source(cared: CareLake) -> None:
     cared.make("silver.orders", [1])
-    cared.lake.clone("silver.orders", "shop.silver.copy")
-    cared.lake.clone("silver.orders", "shop.silver.second")
-    cared.lake.drop("silver.orders")
+    cared.lake.tables.clone("silver.orders", "shop.silver.copy")
+    cared.lake.tables.clone("silver.orders", "shop.silver.second")
+    cared.lake.tables.drop("silver.orders")
     cared.care(days=31, **PURGE)
     assert cared.rows("silver.copy") == [1]
-    cared.lake.drop("silver.copy")
+    cared.lake.tables.drop("silver.copy")
     cared.care(days=31, **PURGE)
     assert cared.rows("silver.second") == [1]
-    cared.lake.drop("silver.second")
+    cared.lake.tables.drop("silver.second")
     cared.care(days=31, **PURGE)
     assert {path for path in cared.files() if not path.endswith(USED_MARKER)} == set()
 
@@ -60,7 +61,7 @@ def test_a_setting_of_the_table_keeps_it_longer(cared: CareLake) -> None:
     folder = cared.folder / "shop/pipelines/silver/orders"
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text("care: {dropped_max_age_days: 90}\n")
-    cared.lake.drop("silver.orders")
+    cared.lake.tables.drop("silver.orders")
     assert cared.care(days=31, **PURGE).entries == ()
     assert entry(cared.care(days=91, **PURGE), "purge_dropped").state == "done"
 
@@ -74,7 +75,7 @@ class Killed(BaseException):
 def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: pytest.MonkeyPatch, point: str, when: str) -> None:
     cared.make("silver.orders", [1])
     cared.append("silver.orders", [2])
-    cared.lake.drop("silver.orders")
+    cared.lake.tables.drop("silver.orders")
     module = dropped if point == "write_removal" else expiry
     real = getattr(module, point)
 
@@ -88,9 +89,9 @@ def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: py
         cared.care(days=31, **PURGE)
     monkeypatch.setattr(module, point, real)
     if cared.lake.stores.catalog.dropped():  # it can be restored, so all of it must be there
-        cared.lake.restore("silver.orders")
+        cared.lake.tables.restore("silver.orders")
         assert cared.rows("silver.orders") == [1, 2]
-        cared.lake.drop("silver.orders")
+        cared.lake.tables.drop("silver.orders")
     cared.care(days=31, **PURGE)
     assert cared.files() == {f"shop/warehouse/silver/orders/{USED_MARKER}"}
     assert cared.files(FOLDER) == set()
@@ -99,9 +100,9 @@ def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: py
 def test_a_dropped_table_stays_while_somebody_holds_a_state_of_it_or_its_files_are_not_its_own(cared: CareLake) -> None:
     cared.make("silver.orders", [1])
     cared.make("silver.borrowed", [2], properties={"gc.enabled": "false"})
-    with cared.lake.reading("silver.orders", seconds=10**8):
-        cared.lake.drop("silver.orders")
-        cared.lake.drop("silver.borrowed")
+    with protected(cared.lake, "silver.orders", seconds=10**8):
+        cared.lake.tables.drop("silver.orders")
+        cared.lake.tables.drop("silver.borrowed")
         before = cared.files()
         messages = {one.subject: one.message for one in cared.care(days=31, **PURGE).entries}
         assert "somebody holds" in messages["shop.silver.orders"]

@@ -11,6 +11,7 @@ from lakebed.care.removal.removal import FOLDER, Removal, write_removal
 from lakebed.errors import LakebedError, PointerMoved
 from lakebed.ports import Files, InputPin, RemoveRef, RunRecord, SetRef
 from tests.care.lakes import CareLake, entry, states
+from tests.support.tables import new_location
 
 EXPIRE = {"only": ["expire_snapshots"]}
 
@@ -75,7 +76,7 @@ def test_tags_pins_and_holds_keep_snapshots_and_their_rows(cared: CareLake) -> N
 
 def test_files_that_a_clone_shares_stay_until_the_clone_needs_them_no_more(cared: CareLake) -> None:
     name = cared.make("silver.orders", [1, 2])
-    cared.lake.clone(name, cared.name("silver.copy"))
+    cared.lake.tables.clone(name, cared.name("silver.copy"))
     cared.overwrite("silver.orders", [9])
     cared.care(days=9, **EXPIRE)
     assert cared.rows("silver.copy") == [1, 2]
@@ -87,11 +88,11 @@ def test_files_that_a_clone_shares_stay_until_the_clone_needs_them_no_more(cared
 
 def test_files_that_a_dropped_clone_shares_stay_while_it_can_be_restored(cared: CareLake) -> None:
     name = cared.make("silver.orders", [1, 2])
-    cared.lake.clone(name, cared.name("silver.copy"))
-    cared.lake.drop(cared.name("silver.copy"))
+    cared.lake.tables.clone(name, cared.name("silver.copy"))
+    cared.lake.tables.drop(cared.name("silver.copy"))
     cared.overwrite("silver.orders", [9])
     cared.care(days=9)
-    cared.lake.restore("silver.copy")
+    cared.lake.tables.restore("silver.copy")
     assert cared.rows("silver.copy") == [1, 2]
 
 
@@ -108,7 +109,7 @@ def test_metadata_files_that_the_table_knows_no_more_go_too(cared: CareLake) -> 
 def test_a_table_that_somebody_works_on_is_skipped_and_said_so(cared: CareLake) -> None:
     name = cared.make("silver.orders", [1])
     cared.overwrite("silver.orders", [2])
-    with cared.lake.hold(name, holder="a run"):
+    with cared.lake.tables.lease(name, holder="a run"):
         result = cared.care(days=9, **EXPIRE)
     done = entry(result, "expire_snapshots")
     assert (done.state, result.exit_code) == ("skipped", 0)
@@ -277,7 +278,7 @@ def test_a_clone_that_is_being_made_keeps_the_files_of_its_snapshot(cared: CareL
     monkeypatch.setattr(expiry, "_forget_snapshots", held)
     assert "somebody holds" in entry(cared.care(days=9, **EXPIRE), "expire_snapshots").message
     copy = cared.name("silver.copy")
-    stores.catalog.clone(pointer, copy, snapshot=first, location=cared.lake.place_for(copy))
+    stores.catalog.clone(pointer, copy, snapshot=first, location=new_location(cared.lake, copy))
     stores.events.unprotect("a clone")
     assert entry(cared.care(days=9), "finish_removal").state == "done"
     assert cared.rows("silver.copy") == [1, 2]

@@ -19,6 +19,7 @@ from lakebed.settings import Root
 from lakebed.tables import published_snapshots
 from tests.contracts.benches import RealBench, ids, sqlite_bench
 from tests.support.scale import SCALE
+from tests.support.tables import new_location, protected, publish_branch
 
 STEPS = 60
 Parts = tuple[str, ...]
@@ -64,13 +65,13 @@ class Walk:
 
     def note(self, table: TableName) -> None:
         """Write down what `main` holds now."""
-        expected, head = self.tables[table], self.lake.describe(table).head()
+        expected, head = self.tables[table], self.lake.tables.describe(table).head()
         assert head
         expected.rows[head.id] = list(expected.main)
 
     def point(self, table: TableName) -> int:
         """A state that readers saw. PyIceberg's overwrite passes through another, which is empty."""
-        stood = published_snapshots(self.lake.describe(table))
+        stood = published_snapshots(self.lake.tables.describe(table))
         return self.chance.choice([snapshot for snapshot in self.tables[table].rows if snapshot in stood])
 
     # -- what may happen
@@ -79,7 +80,7 @@ class Walk:
         table = self.name()
         if table in self.tables:
             return
-        place = self.lake.place_for(table)
+        place = new_location(self.lake, table)
         assert place
         self._create(table.parts, place)
         self.tables[table] = Expected()
@@ -100,9 +101,9 @@ class Walk:
 
     def _run(self, table: TableName) -> None:
         row, run_id = self.fresh(), new_run_id()
-        with self.lake.hold(table) as held:
+        with self.lake.tables.lease(table) as held:
             self.bench.write(table, [row], branch=f"run_{run_id}")
-            self.lake.publish([table], branch=f"run_{run_id}", run_id=run_id, held=[held])
+            publish_branch(self.lake, [table], branch=f"run_{run_id}", run_id=run_id, held=[held])
         self.tables[table].main.append(row)
         self.note(table)
 
@@ -119,27 +120,27 @@ class Walk:
     def roll_back(self) -> None:
         if table := self.any():
             to = self.point(table)
-            self.lake.rollback(table, to)
+            self.lake.tables.rollback(table, to)
             self.tables[table].main = list(self.tables[table].rows[to])
 
     def tag(self) -> None:
         if table := self.any():
             at = self.point(table)
             name = f"v{self.fresh()}"
-            self.lake.tag(table, name, at=at)
+            self.lake.tables.tag(table, name, at=at)
             self.tables[table].tags[name] = at
 
     def untag(self) -> None:
         if (table := self.any()) and self.tables[table].tags:
             name = self.chance.choice(sorted(self.tables[table].tags))
-            self.lake.table_work.remove_ref(table, name)
+            self.lake.tables.untag(table, name)
             del self.tables[table].tags[name]
 
     def clone(self) -> None:
         table, to = self.any(), self.name()
         if table and to not in self.tables:
-            self.lake.clone(table, to)
-            head = self.lake.describe(to).head()
+            self.lake.tables.clone(table, to)
+            head = self.lake.tables.describe(to).head()
             assert head
             main = list(self.tables[table].main)
             self.tables[to] = Expected({head.id: main}, list(main))
@@ -147,7 +148,7 @@ class Walk:
     def rename(self) -> None:
         table, to = self.any(), self.name()
         if table and to not in self.tables:
-            self.lake.rename(table, to)
+            self.lake.tables.rename(table, to)
             self.tables[to] = self.tables.pop(table)
 
     # -- what others do, who know nothing of Lakebed
@@ -161,7 +162,7 @@ class Walk:
         """As plain Spark does it: the new table lies where the renamed one has its files."""
         table, to = self.any(), self.name()
         if table and to not in self.tables:
-            place = self.lake.describe(table).location
+            place = self.lake.tables.describe(table).location
             self.bench.iceberg.rename_table(table.parts, to.parts)
             self.tables[to] = self.tables.pop(table)
             self._made_elsewhere(table, place)
@@ -170,7 +171,10 @@ class Walk:
         """In the folder of another table, or so that others lie in its own."""
         other, table = self.any(), self.name()
         if other and table not in self.tables:
-            inner, outer = f"{self.lake.describe(other).location}/inner{self.fresh()}", self.lake.root.at("shop/warehouse/silver")
+            inner, outer = (
+                f"{self.lake.tables.describe(other).location}/inner{self.fresh()}",
+                self.lake.root.at("shop/warehouse/silver"),
+            )
             self._made_elsewhere(table, self.chance.choice([inner, outer]))
 
     def write_odd(self) -> None:
@@ -212,19 +216,19 @@ class Walk:
 
     def drop(self) -> None:
         if table := self.any():
-            self.dropped[self.lake.drop(table).uuid] = self.tables.pop(table)
+            self.dropped[self.lake.tables.drop(table).uuid] = self.tables.pop(table)
 
     def restore(self) -> None:
         to = self.name()
         if self.dropped and to not in self.tables:
             uuid = self.chance.choice(list(self.dropped))  # as they were dropped: a seed tells the same story every time
-            self.lake.restore(uuid, to=to)
+            self.lake.tables.restore(uuid, to=to)
             self.tables[to] = self.dropped.pop(uuid)
 
     def begin_reading(self) -> None:
         if table := self.any():
             stack = ExitStack()
-            point = stack.enter_context(self.lake.reading(table, at=self.point(table), seconds=10**8))
+            point = stack.enter_context(protected(self.lake, table, at=self.point(table), seconds=10**8))
             pointer = self.lake.stores.catalog.pointers([table])[table]
             self.held.append((pointer.location, point.id, self.tables[table].rows[point.id], stack))
 
@@ -261,7 +265,7 @@ class Walk:
         assert visible == set(self.tables)
         for table, expected in self.tables.items():
             assert self.bench.rows(table) == sorted(expected.main), table
-            metadata = self.lake.describe(table)
+            metadata = self.lake.tables.describe(table)
             for tag, snapshot in expected.tags.items():
                 assert metadata.refs[tag].snapshot == snapshot
                 assert self.bench.rows(table, tag) == sorted(expected.rows[snapshot])
@@ -273,7 +277,7 @@ class Walk:
     def check_every_snapshot(self) -> None:
         for table, expected in self.tables.items():
             location = self.lake.stores.catalog.pointers([table])[table].location
-            for snapshot in set(self.lake.describe(table).snapshots) & set(expected.rows):
+            for snapshot in set(self.lake.tables.describe(table).snapshots) & set(expected.rows):
                 assert read_at(location, snapshot) == sorted(expected.rows[snapshot])
 
 
@@ -317,7 +321,7 @@ def test_whatever_is_kept_reads_as_it_was(walk: Walk) -> None:
     walk.end()
     for uuid in sorted(walk.dropped):  # every one of them can be had back
         to = TableName("shop", "gold", f"back{walk.fresh()}")
-        walk.lake.restore(uuid, to=to)
+        walk.lake.tables.restore(uuid, to=to)
         walk.tables[to] = walk.dropped.pop(uuid)
     walk.check()
     walk.check_every_snapshot()

@@ -23,13 +23,13 @@ def test_killed_at_any_moment_no_row_is_lost_and_no_file_is_left(tmp_path: Path)
     dice = random.Random(7)
     for table in TABLES:
         cared.make(table, [0])
-    cared.lake.clone("silver.t0", "shop.silver.copy")
+    cared.lake.tables.clone("silver.t0", "shop.silver.copy")
     died = begun = 0
     for number in range(1, ROUNDS + 1):
         for table in TABLES:
             cared.overwrite(table, [number])
         cared.make("silver.passing", [number])
-        cared.lake.drop("silver.passing")
+        cared.lake.tables.drop("silver.passing")
         died += killed(cared, lines=dice.randrange(1, 40), after=dice.choice([0, 0.002, 0.01]))
         begun += bool(cared.files(FOLDER))
         time.sleep(0.5)  # the dead one's leases pass on

@@ -58,7 +58,7 @@ def test_expiring_a_renamed_table_keeps_the_table_that_was_made_in_its_folder(ca
 
 def test_purging_a_renamed_table_keeps_the_table_that_was_made_in_its_folder(cared: CareLake) -> None:
     share_a_folder(cared)
-    cared.lake.drop("silver.b")
+    cared.lake.tables.drop("silver.b")
     before = cared.files()
     assert entry(cared.care(days=31, **PURGE), "purge_dropped").state == "done"
     assert read(cared, *A) == [3]
@@ -70,7 +70,7 @@ def test_purging_a_table_keeps_those_that_lie_in_folders_below_its_own(cared: Ca
     cared.make("silver.inner", [2])
     stray = "shop/warehouse/silver/inner/data/being-written.parquet"
     cared.lake.stores.files.write(stray, b"x")
-    cared.lake.drop("silver.outer")
+    cared.lake.tables.drop("silver.outer")
     assert entry(cared.care(days=31, **PURGE), "purge_dropped").state == "done"
     assert cared.rows("silver.inner") == [2]
     assert stray in cared.files()  # who writes there has the lease of the table below, which nobody asked for
@@ -82,7 +82,7 @@ def test_purging_a_table_keeps_a_view_that_lies_in_its_folder(cared: CareLake) -
     view = "shop/warehouse/silver/v/metadata/00000-v.metadata.json"
     cared.lake.stores.files.write(view, b"{}")
     add_row(cared, "shop.silver", "v", cared.lake.root.at(view), kind="VIEW")
-    cared.lake.drop("silver.outer")
+    cared.lake.tables.drop("silver.outer")
     cared.care(days=31, **PURGE)
     assert cared.files() == {view, "shop/warehouse/silver/_used"}
 
@@ -97,7 +97,7 @@ def test_a_file_that_another_table_took_up_stays_when_its_first_table_lets_go_of
         cared.overwrite("silver.t1", [9])
         assert entry(cared.care(days=9, **EXPIRE), "expire_snapshots").counts["files"] > 0
     else:
-        cared.lake.drop("silver.t1")
+        cared.lake.tables.drop("silver.t1")
         assert entry(cared.care(days=31, **PURGE), "purge_dropped").counts["files"] > 0
     assert cared.rows("silver.t2") == [1, 2]
 
@@ -179,7 +179,7 @@ def test_a_table_whose_name_is_none_of_ours_survives_orphan_removal_expiry_and_p
     cared.lake.stores.files.write(stray, b"x")
     cared.overwrite("silver.t1", [2])
     cared.care(days=9, orphans=True)
-    cared.lake.drop("silver.t1")
+    cared.lake.tables.drop("silver.t1")
     cared.care(days=60, orphans=True)
     assert read(cared, *parts) == [1, 5]
     assert stray not in cared.files()
@@ -239,7 +239,7 @@ def test_a_lake_that_was_moved_and_is_reached_through_a_symlink_keeps_every_row(
     reopened(cared, old)
     stray = "shop/warehouse/silver/t1/data/stray"
     cared.lake.stores.files.write(stray, b"x")
-    cared.lake.drop("silver.gone")
+    cared.lake.tables.drop("silver.gone")
     result = cared.care(days=31, orphans=True)
     assert result.ok, result.entries
     assert cared.rows("silver.t1") == [2]
@@ -282,7 +282,7 @@ def test_care_of_a_copy_that_was_not_relocated_removes_nothing_and_names_the_tab
     cared.make("silver.t1", [1])
     cared.overwrite("silver.t1", [2])
     cared.make("silver.gone", [3])
-    cared.lake.drop("silver.gone")
+    cared.lake.tables.drop("silver.gone")
     original, copy = cared.folder, tmp_path / "copy"
     copied(cared, copy)
     before = everything(original), everything(copy / "shop")
@@ -337,11 +337,11 @@ def test_a_run_in_a_copy_that_was_not_relocated_writes_nothing_into_the_original
         lambda: lake.run(),
         lambda: lake.write("shop.silver.t1", ids([3])),
         lambda: lake.execute("DELETE FROM shop.silver.t1"),
-        lambda: lake.rollback("silver.t1", lake.describe("silver.t1").refs["main"].snapshot),
-        lambda: lake.tag("silver.t1", "v1"),
-        lambda: lake.clone("silver.t1", "shop.silver.t2"),
-        lambda: lake.rename("silver.t1", "shop.silver.t2"),
-        lambda: lake.drop("silver.t1"),
+        lambda: lake.tables.rollback("silver.t1", lake.tables.describe("silver.t1").refs["main"].snapshot),
+        lambda: lake.tables.tag("silver.t1", "v1"),
+        lambda: lake.tables.clone("silver.t1", "shop.silver.t2"),
+        lambda: lake.tables.rename("silver.t1", "shop.silver.t2"),
+        lambda: lake.tables.drop("silver.t1"),
     ]
     for change in changes:
         with pytest.raises(PointsElsewhere, match=r"shop\.silver\.t1") as refusal:
@@ -351,6 +351,6 @@ def test_a_run_in_a_copy_that_was_not_relocated_writes_nothing_into_the_original
     assert everything(original) == before
     relocate(lake)
     cared.append("silver.t1", [4])
-    lake.tag("silver.t1", "v1")
+    lake.tables.tag("silver.t1", "v1")
     assert cared.rows("silver.t1") == [1, 4]
     assert everything(original) == before

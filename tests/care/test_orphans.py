@@ -16,6 +16,7 @@ from lakebed.tables import USED_MARKER
 from tests.care.lakes import CareLake, entry, states
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.support.tables import new_location
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 ORPHANS = {"only": ["remove_orphans"]}
@@ -80,19 +81,19 @@ def test_only_files_in_table_folders_count_and_the_mark_of_a_used_one_does_not(c
 def test_rename_recreate_drop_and_restore_then_orphan_removal_loses_no_row(cared: CareLake) -> None:
     """The way upstream lost a live table: its folder bore the name of another."""
     cared.make("silver.orders", [1, 2, 3])
-    cared.lake.rename("silver.orders", "shop.silver.former")
+    cared.lake.tables.rename("silver.orders", "shop.silver.former")
     cared.make("silver.orders", [4, 5])
     cared.make("silver.gone", [6])
-    cared.lake.drop("silver.gone")
+    cared.lake.tables.drop("silver.gone")
     cared.make("silver.gone", [7])
-    cared.lake.drop("silver.orders")
+    cared.lake.tables.drop("silver.orders")
     planted = {plant(cared, f"shop/warehouse/silver/{name}/data/stray") for name in ("orders", "former", "gone")}
     result = cared.care(days=20, orphans=True)
     assert {state for (action, _), state in states(result).items() if action == "remove_orphans"} == {"done"}
     assert not planted & cared.files()
-    cared.lake.restore("silver.orders")
-    cared.lake.rename("silver.gone", "shop.silver.later")
-    cared.lake.restore("silver.gone")
+    cared.lake.tables.restore("silver.orders")
+    cared.lake.tables.rename("silver.gone", "shop.silver.later")
+    cared.lake.tables.restore("silver.gone")
     found = {name: cared.rows(f"silver.{name}") for name in ("former", "orders", "gone", "later")}
     assert found == {"former": [1, 2, 3], "orders": [4, 5], "gone": [6], "later": [7]}
 
@@ -100,15 +101,15 @@ def test_rename_recreate_drop_and_restore_then_orphan_removal_loses_no_row(cared
 def test_clones_and_every_ref_are_reached(cared: CareLake) -> None:
     name = cared.make("silver.orders", [1])
     first = cared.append("silver.orders", [2])
-    cared.lake.tag(name, "v1")
+    cared.lake.tables.tag(name, "v1")
     cared.append("silver.orders", [3], branch="dev")
-    cared.lake.clone(name, "shop.silver.copy", at=first)
+    cared.lake.tables.clone(name, "shop.silver.copy", at=first)
     cared.append("silver.copy", [9])
     cared.overwrite("silver.orders", [4])
-    cared.lake.drop(name)
+    cared.lake.tables.drop(name)
     cared.care(days=20, orphans=True)
     assert cared.rows("silver.copy") == [1, 2, 9]
-    cared.lake.restore("silver.orders")
+    cared.lake.tables.restore("silver.orders")
     assert [cared.rows("silver.orders", ref) for ref in ("v1", "dev", "main")] == [[1, 2], [1, 2, 3], [4]]
 
 
@@ -192,7 +193,10 @@ def test_files_of_a_first_run_are_safe_before_the_catalog_knows_the_table(cared:
     plant(cared, "shop/warehouse/silver/new/data/part-0.parquet")
     plant(cared, "shop/warehouse/silver/other-0a1b2c3d/data/part-0.parquet")
     before = cared.files()
-    with cared.lake.hold("shop.silver.new", holder="a first run"), cared.lake.hold("shop.silver.other", holder="another"):
+    with (
+        cared.lake.tables.lease("shop.silver.new", holder="a first run"),
+        cared.lake.tables.lease("shop.silver.other", holder="another"),
+    ):
         result = cared.care(days=9, **ORPHANS)
     assert set(states(result).values()) == {"skipped"}
     assert cared.files() == before
@@ -204,7 +208,7 @@ def test_files_that_a_run_stages_are_safe_while_it_has_its_table(cared: CareLake
     record = RunRecord(run_id, "i", cared.name("silver.orders"), "running", datetime.now(UTC))
     cared.lake.stores.records.write(record)
     staged = plant(cared, f"shop/warehouse/silver/stage_{run_id}/data/part-0.parquet")
-    with cared.lake.hold("shop.silver.orders", holder="the run"):
+    with cared.lake.tables.lease("shop.silver.orders", holder="the run"):
         assert set(states(cared.care(days=9, **ORPHANS)).values()) == {"skipped"}
     assert staged in cared.files()
     cared.care(days=9, **ORPHANS)
@@ -215,7 +219,7 @@ def test_an_emptied_folder_is_never_used_again(cared: CareLake) -> None:
     plant(cared, STRAY)
     cared.care(days=9, **ORPHANS)
     assert cared.files() == {f"shop/warehouse/silver/orders/{USED_MARKER}"}
-    place = cared.lake.place_for("shop.silver.orders")
+    place = new_location(cared.lake, "shop.silver.orders")
     assert place is not None
     assert re.search(r"/silver/orders-[0-9a-f]{8}$", place)
     assert cared.care(days=99, **ORPHANS).entries == ()
@@ -237,8 +241,8 @@ def test_the_leases_of_a_folder_are_those_of_whoever_may_write_there(folder: str
 
 def test_a_table_that_lies_in_a_folder_of_another_name_is_asked_too(cared: CareLake) -> None:
     cared.make("silver.orders", [1])
-    cared.lake.rename("silver.orders", "shop.silver.later")
+    cared.lake.tables.rename("silver.orders", "shop.silver.later")
     plant(cared, STRAY)
-    with cared.lake.hold("shop.silver.later", holder="a run"):
+    with cared.lake.tables.lease("shop.silver.later", holder="a run"):
         assert entry(cared.care(days=9, **ORPHANS), "remove_orphans").state == "skipped"
     assert STRAY in cared.files()

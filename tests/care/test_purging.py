@@ -27,7 +27,7 @@ def test_a_run_whose_lease_nobody_has_is_closed_with_its_branch_and_pins(cared: 
     cared.append("silver.orders", [2], branch=f"run_{run_id}")
     records = cared.lake.stores.records
     records.pin(run_id, [InputPin(name, 1)])
-    with cared.lake.hold(name, holder="the run"):
+    with cared.lake.tables.lease(name, holder="the run"):
         assert cared.care().entries == ()
     assert states(cared.care()) == {("close_dead_runs", "shop.silver.orders"): "done"}
     found = records.run(run_id)
@@ -101,7 +101,7 @@ def test_archived_files_go_where_the_zone_says_so_and_not_while_its_reader_runs(
         files.write(f"shop/landing/{zone}/waiting.csv", b"1")
     files.write("shop/landing/orders/zone.yaml", b"auto_purge: true\n")
     take(cared, ZoneName("shop", "orders"), run_id)
-    with cared.lake.hold("shop.silver.orders", holder="a full refresh"):
+    with cared.lake.tables.lease("shop.silver.orders", holder="a full refresh"):
         assert entry(cared.care(days=31), "purge_processed").state == "skipped"
     done = entry(cared.care(days=31), "purge_processed")
     assert (done.state, done.counts, done.bytes, done.subject) == ("done", {"files": 1}, 5, "shop.orders")

@@ -10,6 +10,7 @@ import pytest
 from lakebed.tables import published_snapshots
 from tests.pipelines.lakes import TestLake
 from tests.support.scale import SCALE
+from tests.support.tables import protected
 
 pytestmark = [pytest.mark.spark]
 
@@ -44,22 +45,22 @@ class Walk:
         self.main, self.waiting = self.main | self.waiting, frozenset()
 
     def roll_back(self) -> None:
-        to = self.chance.choice(sorted(published_snapshots(self.shop.lake.describe("orders"))))
+        to = self.chance.choice(sorted(published_snapshots(self.shop.lake.tables.describe("orders"))))
         requeue = self.chance.random() < 0.5
-        self.shop.lake.rollback("orders", to, requeue=requeue, hold=not requeue)
+        self.shop.lake.tables.rollback("orders", to, files="requeue" if requeue else "exclude")
         undone = self.main - self.states[to]
         self.main = self.states[to]
         self.waiting = (self.waiting | (undone if requeue else frozenset())) - self.main
 
     def tag(self) -> None:
-        at = self.chance.choice(sorted(published_snapshots(self.shop.lake.describe("orders"))))
+        at = self.chance.choice(sorted(published_snapshots(self.shop.lake.tables.describe("orders"))))
         self.tags[f"v{len(self.tags)}"] = at
-        self.shop.lake.tag("orders", f"v{len(self.tags) - 1}", at=at)
+        self.shop.lake.tables.tag("orders", f"v{len(self.tags) - 1}", at=at)
 
     def read(self) -> None:
         stack = ExitStack()
-        at = self.chance.choice(sorted(published_snapshots(self.shop.lake.describe("orders"))))
-        stack.enter_context(self.shop.lake.reading("orders", at=at, seconds=10**8))
+        at = self.chance.choice(sorted(published_snapshots(self.shop.lake.tables.describe("orders"))))
+        stack.enter_context(protected(self.shop.lake, "orders", at=at, seconds=10**8))
         self.reading.append((at, stack))
 
     def compact(self) -> None:
@@ -72,7 +73,7 @@ class Walk:
         self.shop.lake.care(only=["remove_orphans"], now=datetime.now(UTC) + LATER)
 
     def check(self) -> None:
-        metadata = self.shop.lake.describe("orders")
+        metadata = self.shop.lake.tables.describe("orders")
         head = metadata.head()
         assert head
         self.states[head.id] = self.main

@@ -23,7 +23,7 @@ def test_snapshots_expire_and_files_that_lie_elsewhere_are_left(rest_only_bench:
     assert lake.care(str(table), dry_run=True).entries == ()
     result = lake.care(str(table), str(dropped), now=datetime.now(UTC) + timedelta(days=40))
     assert states(result) == {("expire_snapshots", str(table)): "done", ("purge_dropped", str(dropped)): "done"}
-    assert len(lake.describe(table).snapshots) == 1
+    assert len(lake.tables.describe(table).snapshots) == 1
     assert bench.rows(table) == [1, 2, 3]
     assert [gone for gone in bench.catalog.dropped() if gone.table == dropped] == []
     assert list(lake.stores.files.list(FOLDER)) == []

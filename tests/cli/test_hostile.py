@@ -12,17 +12,15 @@ import pytest
 from typer.testing import CliRunner
 
 from lakebed.app import open_lake
-from lakebed.app.lake import Lake
 from lakebed.app.look import GateResults
 from lakebed.app.pipelines import Pipelines
-from lakebed.app.tables import Tables
 from lakebed.cli.main import app
 from lakebed.cli.output.build_progress import BuildProgress
 from lakebed.cli.output.screen import Screen
 from lakebed.names import TableName
 from lakebed.pipelines.preview.preview import Preview
 from lakebed.ports import CareEntry, Field, Phase, QuarantinedFile, RunRecord, Snapshot, Verdict
-from lakebed.tables import ColumnFigures, Example, TableDiff
+from lakebed.tables import ColumnFigures, Example, TableDiff, Tables
 from tests.cli.shop import lakebed, write
 from tests.query.lakes import add_table, bench_of
 
@@ -68,7 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows = pa.table({"s": [EVIL + ORDERS]})
         add_table(bench, "evil", [], schema=rows.schema)
         bench.iceberg.load_table(TABLE.parts).append(rows, snapshot_properties={"lakebed.run-id": "[red]:ab:[/red]"})
-        opened.tag(TABLE, "ab")
+        opened.tables.tag(TABLE, "ab")
         bench.close()
     assert "shop.silver.evil" in lakebed("pipeline", "release", "evil", "-m", EVIL, "--lake", str(lake)).output
     return lake
@@ -150,7 +148,6 @@ def test_comparing_previewing_and_judging_obey_nothing(monkeypatch: pytest.Monke
     figures = ColumnFigures(EVIL, {"min": EVIL}, {"min": EVIL + ORDERS})
     found = TableDiff(point, point, (), (EVIL,), {"added": 1}, (figures,), {"added": (Example(None, {EVIL: EVIL + ORDERS}),)})
     monkeypatch.setattr(Tables, "diff", lambda *_, **__: found)
-    monkeypatch.setattr(Lake, "diff", lambda *_, **__: found)
     shown = Preview(TABLE, (Field(EVIL, "string"),), ({EVIL: EVIL + ORDERS},), ())
     monkeypatch.setattr(Pipelines, "preview", lambda *_, **__: shown)
     monkeypatch.setattr(Pipelines, "test", lambda *_, on_end, **__: (on_end(GateResults(TABLE, (VERDICT,)), 1), ())[1])

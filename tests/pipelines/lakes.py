@@ -12,6 +12,7 @@ from lakebed.app import Lake, create_lake, open_lake
 from lakebed.names import TableName
 from lakebed.ports import RunRecord
 from lakebed.settings import Root
+from tests.support.tables import snapshots_of
 
 Rows = list[dict[str, Any]]
 
@@ -68,7 +69,7 @@ class TestLake:
 
     def snapshots(self, name: str) -> int:
         """How many snapshots led to what readers see."""
-        return len(self.lake.history(self.table(name)))
+        return len(snapshots_of(self.lake, self.table(name)))
 
     def files(self) -> set[str]:
         """Every file below the namespace, by path."""
@@ -78,7 +79,7 @@ class TestLake:
         return [table for table in self.lake.stores.catalog.pointers() if table.hidden]
 
     def refs(self, name: str) -> set[str]:
-        return set(self.lake.describe(self.table(name)).refs)
+        return set(self.lake.tables.describe(self.table(name)).refs)
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def ended(process: "subprocess.Popen[str]") -> dict[str, Any]:
 
 def rows(bucket: Bucket, environment: dict[str, str]) -> dict[str, int | None]:
     with open_lake(bucket.url, environment=environment) as lake:
-        heads = {str(table): metadata.head() for table, metadata in lake.tables().items()}
+        heads = {str(table): metadata.head() for table, metadata in lake.tables.list().items()}
     return {name: head.count("total-records") if head else None for name, head in heads.items() if name in ROWS}
 
 

@@ -16,6 +16,7 @@ from lakebed.errors import BadQuery, UsageError
 from lakebed.names import TableName
 from tests.care.lakes import entry
 from tests.pipelines.lakes import TestLake
+from tests.support.tables import create_statement
 
 pytestmark = [pytest.mark.spark]
 
@@ -35,7 +36,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Iterator
 def events(shop: TestLake, name: str) -> TableName:
     """A table of a few files."""
     table, spark = shop.table(f"silver.{name}"), shop.lake.spark
-    spark.sql(shop.lake.creation_of(table, "id BIGINT, s STRING"))
+    spark.sql(create_statement(shop.lake, table, "id BIGINT, s STRING"))
     spark.sql(f"ALTER TABLE {table.spark} {UPGRADE}")
     spark.sql(f"INSERT INTO {table.spark} SELECT id, 'first' FROM range(0, {ROWS}, 1, {FILES})")
     return table
@@ -56,7 +57,7 @@ def read(shop: TestLake, table: TableName) -> list[tuple[int, str]]:
     ] == wanted
     assert sorted(lake.table(table).to_polars(lazy=True).collect().rows()) == wanted
     assert lake.table(table).count() == len(wanted)
-    head = lake.describe(table).head()
+    head = lake.tables.describe(table).head()
     assert head
     assert head.rows == len(wanted)
     return wanted
@@ -65,33 +66,33 @@ def read(shop: TestLake, table: TableName) -> list[tuple[int, str]]:
 def test_every_change_is_made_and_keeps_rows_deletion_vectors_and_row_ids(shop: TestLake) -> None:
     lake, table = shop.lake, events(shop, "changed")
     first = lineage(shop, table)
-    lake.tag(table, "begun")
+    lake.tables.tag(table, "begun")
     assert lake.execute(f"DELETE FROM {table} WHERE id = 3").rows["total"] == ROWS - 1
     lake.write(table, pa.table({"id": [5, 20], "s": ["merged", "new"]}), mode="merge", key="id")
     wanted = [(id_, {5: "merged", 20: "new"}.get(id_, "first")) for id_ in (*range(3), *range(4, ROWS), 20)]
     assert read(shop, table) == wanted
-    head = lake.describe(table).head()
+    head = lake.tables.describe(table).head()
     assert head
     assert (head.count("total-position-deletes") or 0) > 0  # of vectors
     now = lineage(shop, table)
     assert {id_: row for id_, row in now.items() if id_ in first} == {id_: row for id_, row in first.items() if id_ != 3}
     assert now[20] >= ROWS
-    clone = lake.clone(table, "shop.silver.copied")
+    clone = lake.tables.clone(table, "shop.silver.copied")
     lake.execute("DELETE FROM copied WHERE id = 20")
     assert read(shop, clone) == wanted[:-1]
     assert lake.query(f"SELECT id, s FROM {clone} ORDER BY id", untrusted=True).fetchall() == wanted[:-1]
     assert lineage(shop, clone) == {id_: row for id_, row in now.items() if id_ != 20}
-    renamed = lake.rename(clone, "shop.silver.renamed")
-    lake.drop(renamed)
-    restored = lake.restore("renamed", to="shop.silver.restored")
+    renamed = lake.tables.rename(clone, "shop.silver.renamed")
+    lake.tables.drop(renamed)
+    restored = lake.tables.restore("renamed", to="shop.silver.restored")
     assert lake.table(restored).count() == len(wanted) - 1
-    lake.rollback(table, "begun")
+    lake.tables.rollback(table, "begun")
     assert lineage(shop, table) == first
-    lake.rollback(table, str(head.id))
+    lake.tables.rollback(table, str(head.id))
     assert read(shop, table) == wanted
     assert lineage(shop, table) == now
-    assert lake.describe(table).format_version == 3
-    assert set(lake.describe(table).refs) == {"main", "begun"}
+    assert lake.tables.describe(table).format_version == 3
+    assert set(lake.tables.describe(table).refs) == {"main", "begun"}
 
 
 def test_care_rewrites_and_expires_and_fsck_finds_no_fault(shop: TestLake) -> None:
@@ -122,23 +123,23 @@ def test_a_moved_lake_is_relocated_unless_deletion_vectors_name_files_where_they
     with lakebed.open(copies[0]) as lake:
         relocate(lake, origin=str(there.folder))
         assert lake.query(f"SELECT id, s FROM {table} ORDER BY id").fetchall() == rows
-        assert lake.describe(table).format_version == 3
+        assert lake.tables.describe(table).format_version == 3
     with lakebed.open(copies[1]) as lake, pytest.raises(UsageError, match="moved has position delete files"):
         relocate(lake, origin=str(there.folder))
 
 
 def test_a_table_with_types_that_only_spark_knows_is_changed_and_stands_in_nobodys_way(shop: TestLake) -> None:
     lake, table = shop.lake, shop.table("silver.any")
-    lake.spark.sql(lake.creation_of(table, "id BIGINT"))
+    lake.spark.sql(create_statement(lake, table, "id BIGINT"))
     lake.spark.sql(f"ALTER TABLE {table.spark} {UPGRADE}")
     lake.spark.sql(f"ALTER TABLE {table.spark} ADD COLUMNS (v VARIANT, nothing VOID)")
     lake.spark.sql(f"INSERT INTO {table.spark} SELECT 1, parse_json('{{\"a\": [1, 2]}}'), NULL")
-    lake.tag(table, "begun")
+    lake.tables.tag(table, "begun")
     lake.execute("INSERT INTO any SELECT 2, parse_json('[3]'), NULL")
     lake.execute("ALTER TABLE any ADD COLUMN more INT")
     asked = "SELECT id, to_json(v) AS v FROM any ORDER BY id"
     assert lake.query(asked, engine="spark").fetchall() == [(1, '{"a":[1,2]}'), (2, "[3]")]
-    clone = lake.clone(table, "shop.silver.any_copy", at="begun")
+    clone = lake.tables.clone(table, "shop.silver.any_copy", at="begun")
     lake.execute(f"UPDATE {clone} SET v = parse_json('true') WHERE id = 1")
     assert lake.query(f"SELECT to_json(v) AS v FROM {clone}", engine="spark").fetchall() == [("true",)]
     assert [row[0] for row in lake.query(f"SELECT record_count FROM {table}$files")] == [1, 1]
@@ -165,4 +166,4 @@ def test_a_pipelines_table_that_was_upgraded_goes_on(shop: TestLake) -> None:
     wanted = [(1, 1, None), (2, 3, 4), (3, 5, 6)]
     assert shop.lake.query(f"SELECT id, v, w FROM {table} ORDER BY id").fetchall() == wanted
     assert [tuple(row) for row in shop.lake.spark.sql(f"SELECT id, v, w FROM {table.spark} ORDER BY id").collect()] == wanted
-    assert shop.lake.describe(table).format_version == 3
+    assert shop.lake.tables.describe(table).format_version == 3

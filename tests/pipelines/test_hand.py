@@ -5,6 +5,7 @@ import pytest
 
 from lakebed.errors import BadBatch, BadPipeline, GateFailed, LeaseHeld, RunFailed, UnknownName, UsageError
 from tests.pipelines.lakes import TestLake
+from tests.support.tables import snapshots_of
 
 pytestmark = [pytest.mark.spark]
 
@@ -35,7 +36,7 @@ def test_statements_change_the_table_in_one_step_each_and_show_in_history(orders
     assert orders.snapshots("silver.orders") == 5
     lake.execute("ALTER TABLE orders ADD COLUMN note STRING")
     assert list(orders.rows("silver.orders")[0]) == ["id", "v", "note"]
-    changes = lake.table_work.history("orders")
+    changes = lake.tables.history("orders")
     assert changes[0].what == "altered"
     assert next(change.snapshot.run_id for change in changes if change.snapshot) == merged.run_id
     told = lake.pipelines.runs(table="orders")
@@ -58,7 +59,7 @@ def test_what_the_gates_refuse_nobody_sees(orders: TestLake) -> None:
 def test_rows_come_in_from_any_frame_by_any_strategy(orders: TestLake) -> None:
     lake = orders.lake
     lake.write("orders", lake.spark.sql("SELECT 3 AS id, 30 AS v"))
-    head = lake.history("orders")[0]
+    head = snapshots_of(lake, "orders")[0]
     assert head.run_id == lake.pipelines.runs(table="orders")[0].run_id
     arrow = pa.table({"id": [3, 4], "v": [33, 44]}, schema=pa.schema({"id": pa.int32(), "v": pa.int32()}))
     lake.write("orders", arrow, mode="merge", key="id")
@@ -96,10 +97,10 @@ def test_rows_come_in_from_any_frame_by_any_strategy(orders: TestLake) -> None:
     ],
 )
 def test_a_statement_that_cannot_be_leaves_all_as_it_was(orders: TestLake, statement: str, error: type[Exception]) -> None:
-    before = orders.lake.describe("orders").refs["main"]
+    before = orders.lake.tables.describe("orders").refs["main"]
     with pytest.raises(error):
         orders.lake.execute(statement)
-    assert orders.lake.describe("orders").refs["main"] == before
-    with orders.lake.hold("shop.silver.orders"), pytest.raises(LeaseHeld):
+    assert orders.lake.tables.describe("orders").refs["main"] == before
+    with orders.lake.tables.lease("shop.silver.orders"), pytest.raises(LeaseHeld):
         orders.lake.execute("DELETE FROM orders")
     assert pairs(orders) == [(1, 10), (2, 20)]

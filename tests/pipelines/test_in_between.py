@@ -9,6 +9,7 @@ import pytest
 from lakebed.app.pipelines import BuildRequest
 from lakebed.pipelines.planning.steps import PrepareSchema, RunGate
 from tests.pipelines.lakes import TestLake
+from tests.support.tables import create_statement
 
 pytestmark = pytest.mark.spark
 
@@ -37,7 +38,7 @@ def ids(shop: TestLake, name: str) -> list[int]:
 
 
 def created(shop: TestLake, name: str) -> None:
-    shop.lake.spark.sql(shop.lake.creation_of(shop.table(name), "id INT, amount INT"))
+    shop.lake.spark.sql(create_statement(shop.lake, shop.table(name), "id INT, amount INT"))
 
 
 @pytest.mark.parametrize(

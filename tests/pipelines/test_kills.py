@@ -86,7 +86,7 @@ def test_a_killed_run_leaves_main_right_and_the_next_run_heals(
     shop.land("orders", "1.csv", "id,at\n1,1\n2,1\n")
     shop.run_one("bronze.orders")
     before = shop.rows("bronze.orders")
-    columns = shop.lake.describe(shop.table("bronze.orders")).columns
+    columns = shop.lake.tables.describe(shop.table("bronze.orders")).columns
 
     rows = "2,2,x\n3,2,y\n"
     rows = f"1,1,w\n2,1,w\n{rows}" if strategy == "full_refresh" else rows
@@ -100,7 +100,7 @@ def test_a_killed_run_leaves_main_right_and_the_next_run_heals(
     record = shop.run("bronze.orders")["bronze.orders"]
     assert record.state == "success", record.error
     _right(shop, strategy, again=published)
-    assert shop.lake.describe(shop.table("bronze.orders")).columns[: len(columns)] == columns
+    assert shop.lake.tables.describe(shop.table("bronze.orders")).columns[: len(columns)] == columns
     shop.lake.close()
 
 

@@ -9,6 +9,7 @@ from lakebed.ports import Snapshot
 from tests.care.lakes import entry
 from tests.pipelines.lakes import TestLake
 from tests.query.test_deletes import MERGE_ON_READ
+from tests.support.tables import create_statement
 
 FILES = 6
 
@@ -16,7 +17,7 @@ FILES = 6
 @pytest.mark.spark
 def test_rows_that_are_deleted_by_delete_files_stay_deleted(shop: TestLake) -> None:
     lake, name = shop.lake, shop.table("silver.orders")
-    lake.spark.sql(lake.creation_of(name, "id INT, v INT"))
+    lake.spark.sql(create_statement(lake, name, "id INT, v INT"))
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in MERGE_ON_READ.items())
     lake.spark.sql(f"ALTER TABLE {name.spark} SET TBLPROPERTIES ({listed})")
     for number in range(FILES):
@@ -37,7 +38,7 @@ def test_rows_that_are_deleted_by_delete_files_stay_deleted(shop: TestLake) -> N
 
 
 def _rows(shop: TestLake) -> int | None:
-    head = shop.lake.describe(shop.table("silver.orders")).head()
+    head = shop.lake.tables.describe(shop.table("silver.orders")).head()
     assert head
     return head.rows
 

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from tests.pipelines.lakes import TestLake
+from tests.support.tables import snapshots_of
 
 pytestmark = [pytest.mark.spark]
 
@@ -29,8 +30,8 @@ def test_columns_of_any_name_go_through_landing_gates_merges_diffs_and_changes_b
     found = lake.query(f"FROM {table.duckdb} ORDER BY 1").to_arrow()
     assert [list(row.values()) for row in found.to_pylist()] == [line(1), line(2)]
     assert found.column_names == NAMES
-    first, last = lake.history(table)[-1].id, lake.history(table)[0].id
-    assert lake.diff(table, first, last).rows["added"] == 1
+    first, last = snapshots_of(lake, table)[-1].id, snapshots_of(lake, table)[0].id
+    assert lake.tables.diff(table, first, last).rows["added"] == 1
 
     nested = pa.table({"my id": [1], "s t": [{"un it": [{"b`t": 5}]}], "it's": ["x"]})
     lake.write("shop.bronze.by-hand", nested)

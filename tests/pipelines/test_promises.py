@@ -10,6 +10,7 @@ import pytest
 from lakebed.errors import BadQuery, CatalogUnreachable
 from lakebed.ports import MAIN, RunRecord
 from tests.pipelines.lakes import TestLake
+from tests.support.tables import create_statement, snapshots_of
 
 pytestmark = pytest.mark.spark
 
@@ -35,7 +36,7 @@ def test_a_good_first_batch_passes_and_a_bad_second_one_is_blocked_and_readers_s
     shop.pipeline("bronze.orders", ORDERS, APPEND, gates=POSITIVE)
     shop.land("orders", "1.csv", csv((1, 10), (2, 20)))
     shop.run_one("bronze.orders")
-    before = shop.lake.describe(shop.table("bronze.orders")).head(MAIN)
+    before = shop.lake.tables.describe(shop.table("bronze.orders")).head(MAIN)
 
     shop.land("orders", "2.csv", csv((3, 30), (4, -1)))
     record = shop.run("bronze.orders")["bronze.orders"]
@@ -43,7 +44,7 @@ def test_a_good_first_batch_passes_and_a_bad_second_one_is_blocked_and_readers_s
     assert record.error["kind"] == "GateFailed"
     (verdict,) = record.verdicts
     assert (verdict.bad_rows, verdict.sample) == (1, ({"id": 4, "amount": -1},))
-    assert shop.lake.describe(shop.table("bronze.orders")).head(MAIN) == before
+    assert shop.lake.tables.describe(shop.table("bronze.orders")).head(MAIN) == before
     assert ids(shop, "bronze.orders") == [1, 2]
 
     shop.land("orders", "2.csv", csv((3, 30), (4, 40)))
@@ -331,17 +332,17 @@ def test_a_full_refresh_follows_its_query_when_columns_come_go_and_change_places
         "silver.a", query("('y', 2, 9L)", "kept, id, fresh"), gates={"any": "SELECT 1 FROM {{ this }} WHERE kept <> 'y'"}
     )
     shop.run_one("silver.a")
-    assert [column.name for column in shop.lake.describe(shop.table("silver.a")).columns] == ["kept", "id", "fresh"]
+    assert [column.name for column in shop.lake.tables.describe(shop.table("silver.a")).columns] == ["kept", "id", "fresh"]
     assert shop.rows("silver.a") == [{"kept": "y", "id": 2, "fresh": 9}]
 
 
 def test_a_failed_run_with_new_columns_leaves_the_old_schema(shop: TestLake) -> None:
     shop.pipeline("silver.a", query("(1, 1)"), gates=POSITIVE)
     shop.run_one("silver.a")
-    before = shop.lake.describe(shop.table("silver.a"))
+    before = shop.lake.tables.describe(shop.table("silver.a"))
     shop.pipeline("silver.a", query("(2, -2, 'x')", "id, amount, note"), gates=POSITIVE)
     assert shop.run("silver.a")["silver.a"].state == "failed"
-    after = shop.lake.describe(shop.table("silver.a"))
+    after = shop.lake.tables.describe(shop.table("silver.a"))
     assert (after.columns, after.schema, after.head()) == (before.columns, before.schema, before.head())
 
 
@@ -376,7 +377,7 @@ def test_a_first_run_loses_to_a_table_that_somebody_made_meanwhile_and_begins_an
 
     def intrude(run_id: str, step: object, when: str) -> None:
         if type(step).__name__ == "Publish" and when == "before" and not made:
-            made.append(shop.lake.spark.sql(shop.lake.creation_of(shop.table("silver.a"), "id INT, amount INT")))
+            made.append(shop.lake.spark.sql(create_statement(shop.lake, shop.table("silver.a"), "id INT, amount INT")))
             shop.lake.spark.sql(f"INSERT INTO {shop.table('silver.a').spark} VALUES (9, 9)")
 
     result = shop.lake.pipelines.run(BuildRequest(), watch=intrude)
@@ -429,7 +430,7 @@ def test_every_successful_run_has_one_record_and_one_snapshot_that_names_it(shop
     first = shop.run_one("silver.a")
     shop.pipeline("silver.a", query("(1, 2), (2, 2)"), UPSERT)
     second = shop.run_one("silver.a")
-    history = shop.lake.history(shop.table("silver.a"))
+    history = snapshots_of(shop.lake, shop.table("silver.a"))
     assert [snapshot.run_id for snapshot in history] == [second.run_id, first.run_id]
     assert [snapshot.id for snapshot in history] == [second.snapshot, first.snapshot]
     assert second.rows["inserted"] == second.rows["updated"] == 1
@@ -476,7 +477,7 @@ columns:
 """
     shop.pipeline("silver.a", "SELECT id, TIMESTAMP'2026-01-01 00:00:00' AS at FROM range(3)", config)
     shop.run_one("silver.a")
-    made = shop.lake.describe(shop.table("silver.a"))
+    made = shop.lake.tables.describe(shop.table("silver.a"))
     assert made.partition_by == ("day(at)", "bucket(4, id)")
     assert made.sort_by == ("id asc",)
     assert [column.doc for column in made.columns] == ["the order's number", ""]

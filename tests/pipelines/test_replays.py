@@ -99,6 +99,6 @@ def test_a_full_refresh_that_would_lose_history_is_refused(shop: TestLake) -> No
     refused = shop.run("silver.a", full_refresh=True)["silver.a"]
     assert (refused.state, "would lose history" in refused.error["what"]) == ("failed", True)
     assert shop.rows("silver.a") == before
-    shop.lake.drop("silver.a")
+    shop.lake.tables.drop("silver.a")
     shop.run_one("silver.a", full_refresh=True)
     assert [row["v"] for row in shop.rows("silver.a")] == [2]

@@ -125,7 +125,7 @@ def test_a_change_of_columns_under_a_policy(evolved: Evolved, change: str, polic
         return
     assert record.state == "success", record.error
     names = columns.split(", ")
-    assert [column.name for column in evolved.lake.lake.describe(evolved.lake.table(name)).columns] == names
+    assert [column.name for column in evolved.lake.lake.tables.describe(evolved.lake.table(name)).columns] == names
     found = {row["id"]: row for row in evolved.lake.rows(name)}
     assert set(found) == ({1, 2, 3} if strategy == "merge" else {2, 3})
     for number in (2, 3):
@@ -147,14 +147,14 @@ KEYED = "SELECT * FROM VALUES {} AS t({})"
 
 
 def columns(shop: TestLake, name: str) -> list[str]:
-    return [column.name for column in shop.lake.describe(shop.table(name)).columns]
+    return [column.name for column in shop.lake.tables.describe(shop.table(name)).columns]
 
 
 def test_a_rename_of_key_watermark_partition_and_order_keeps_every_value_and_its_past(shop: TestLake) -> None:
     before = f"{UPSERT.replace('id', 'cust')}\nwatermark_column: at\npartition_by: cust\nsort_by: at desc"
     shop.pipeline("silver.a", KEYED.format("(1, 5, 'x'), (2, 5, 'y')", "cust, at, note"), before)
     shop.run_one("silver.a")
-    old = shop.lake.describe(shop.table("silver.a"))
+    old = shop.lake.tables.describe(shop.table("silver.a"))
     query = (
         "-- @rename: at -> seen_at\n"
         "SELECT * FROM VALUES (2, 9, 'z'), (3, 9, 'w'), (1, 4, 'late') AS t(customer, seen_at, note)\n"
@@ -173,7 +173,7 @@ def test_a_rename_of_key_watermark_partition_and_order_keeps_every_value_and_its
     assert "no longer partition by cust, partition by bucket(4, cust): new files only" in said
     assert any(line.endswith("publishing renames at to seen_at, cust to customer") for line in said)
     shop.run_one("silver.a")
-    new = shop.lake.describe(shop.table("silver.a"))
+    new = shop.lake.tables.describe(shop.table("silver.a"))
     assert columns(shop, "silver.a") == ["customer", "seen_at", "note"]
     assert [column.id for column in new.columns] == [column.id for column in old.columns]
     assert (new.partition_by, new.sort_by) == (("bucket(4, customer)",), ("seen_at desc",))
@@ -214,13 +214,13 @@ def test_every_strategy_writes_under_names_that_are_due(shop: TestLake, strategy
 def test_a_gate_that_fails_after_a_rename_leaves_schema_and_rows_as_they_were(shop: TestLake) -> None:
     shop.pipeline("silver.a", KEYED.format("(1, 1)", "id, amount"))
     shop.run_one("silver.a")
-    before, rows = shop.lake.describe(shop.table("silver.a")), shop.rows("silver.a")
+    before, rows = shop.lake.tables.describe(shop.table("silver.a")), shop.rows("silver.a")
     gates = {"positive": "SELECT total FROM {{ this }} WHERE total < 0"}
     shop.pipeline("silver.a", KEYED.format("('n', -1, 'x')", "id, total, extra"), "rename: {amount: total}", gates=gates)
     record = shop.run("silver.a")["silver.a"]
     assert (record.state, record.error["kind"]) == ("failed", "GateFailed")
     assert record.verdicts[0].sample == ({"total": -1},)
-    after = shop.lake.describe(shop.table("silver.a"))
+    after = shop.lake.tables.describe(shop.table("silver.a"))
     assert (after.columns, after.schema, after.head()) == (before.columns, before.schema, before.head())
     assert shop.rows("silver.a") == rows
 
@@ -280,9 +280,9 @@ def test_a_full_refresh_of_a_merged_table_replaces_a_type_and_an_empty_result_th
     assert shop.rows("silver.a") == [{"id": 1, "v": "x", "w": 2}]
     empty = KEYED.format("(1, 1, 2)", "id, v, w") + " WHERE id > 5"
     shop.pipeline("silver.a", empty, "on_empty: skip\non_schema_change: sync")
-    before = shop.lake.describe(shop.table("silver.a"))
+    before = shop.lake.tables.describe(shop.table("silver.a"))
     shop.run_one("silver.a")
-    assert shop.lake.describe(shop.table("silver.a")).columns == before.columns
+    assert shop.lake.tables.describe(shop.table("silver.a")).columns == before.columns
     assert shop.rows("silver.a") == [{"id": 1, "v": "x", "w": 2}]
 
 
@@ -290,7 +290,7 @@ def test_the_layout_follows_what_is_said_and_stays_where_nothing_is(shop: TestLa
     def layout(config: str) -> tuple[tuple[str, ...], tuple[str, ...], str, str | None]:
         shop.pipeline("silver.a", KEYED.format("(1, 'x', 1), (2, 'y', 2)", "id, c, v"), f"{STRATEGIES['full']}\n{config}")
         shop.run_one("silver.a")
-        found = shop.lake.describe(shop.table("silver.a"))
+        found = shop.lake.tables.describe(shop.table("silver.a"))
         properties = found.properties
         return (
             found.partition_by,

@@ -52,7 +52,7 @@ def test_a_table_becomes_a_history_only_if_columns_may_come_and_no_row_is_withou
     assert "open versions" in refused(shop, "(2, 9)", f"{HISTORY}\n{FOLLOWING}")
     shop.lake.execute("DELETE FROM silver.a WHERE id = 2 AND amount = 3")
 
-    changed = shop.lake.describe(shop.table("silver.a")).head()
+    changed = shop.lake.tables.describe(shop.table("silver.a")).head()
     assert ran(shop, "(1, 7), (4, 4)", f"{HISTORY}\n{FOLLOWING}")["late"] == 0
     assert versions(shop) == [
         (1, 1, True, True),
@@ -79,7 +79,7 @@ def test_a_table_becomes_a_history_only_if_columns_may_come_and_no_row_is_withou
     ran(shop, "(1, 8)", f"{UPSERT}\non_schema_change: sync", full_refresh=True)
     assert shop.rows("silver.a") == [{"id": 1, "amount": 8}]
     ran(shop, "(1, 9)", UPSERT)
-    head = shop.lake.describe(shop.table("silver.a")).head()
+    head = shop.lake.tables.describe(shop.table("silver.a")).head()
     assert head is not None
     assert head.summary[OWN_COLUMNS] == "[]"
 

@@ -36,11 +36,11 @@ def test_a_failing_gate_of_gold_publishes_nothing_and_the_file_waits(shop: TestL
     if not first:
         shop.land("orders", "0.csv", "id,amount\n1,5\n")
         shop.run(together=True)
-    before = {table: shop.lake.describe(table).head() for table in shop.lake.stores.catalog.pointers()}
+    before = {table: shop.lake.tables.describe(table).head() for table in shop.lake.stores.catalog.pointers()}
     shop.land("orders", "1.csv", "id,amount\n2,-50\n")
     records = shop.run(together=True)
     assert {record.state for record in records.values()} == {"failed"}
-    after = {table: shop.lake.describe(table).head() for table in shop.lake.stores.catalog.pointers()}
+    after = {table: shop.lake.tables.describe(table).head() for table in shop.lake.stores.catalog.pointers()}
     assert after == before
     shop.land("orders", "1.csv", "id,amount\n2,50\n")
     assert {record.state for record in shop.run(together=True).values()} == {"success"}
@@ -50,7 +50,7 @@ def test_a_failing_gate_of_gold_publishes_nothing_and_the_file_waits(shop: TestL
 def test_a_table_somebody_else_works_on_keeps_the_whole_build_from_starting(shop: TestLake) -> None:
     set_up(shop)
     shop.land("orders", "1.csv", "id,amount\n1,5\n")
-    with shop.lake.hold(shop.table("gold.totals"), holder="Alice"):
+    with shop.lake.tables.lease(shop.table("gold.totals"), holder="Alice"):
         records = shop.run(together=True)
     assert {record.error["kind"] for record in records.values()} == {"LeaseHeld"}
     assert shop.lake.stores.catalog.pointers() == {}

@@ -29,13 +29,13 @@ def ids(shop: TestLake, name: str = "silver.orders") -> list[int]:
 @pytest.mark.parametrize("archive", [False, True], ids=["files left in the zone", "files archived"])
 def test_requeued_files_are_read_again_by_the_next_run(shop: TestLake, archive: bool) -> None:
     first, second = landed_twice(shop, archive=archive)
-    shop.lake.rollback("orders", first, requeue=True)
+    shop.lake.tables.rollback("orders", first, files="requeue")
     assert ids(shop) == [1]
     assert (shop.folder / "shop/landing/orders/2.csv").exists()
     assert shop.run_one("silver.orders").rows["inserted"] == 1
     assert ids(shop) == [1, 2]
     # Forward again to the first time that the file was read: it counts as taken once, and is not read a third time.
-    shop.lake.rollback("orders", second, requeue=True)
+    shop.lake.tables.rollback("orders", second, files="requeue")
     assert ids(shop) == [1, 2]
     assert shop.run_one("silver.orders").message.startswith("no ")
     assert ids(shop) == [1, 2]
@@ -43,12 +43,12 @@ def test_requeued_files_are_read_again_by_the_next_run(shop: TestLake, archive: 
 
 def test_held_files_are_read_by_no_run_until_the_way_back(shop: TestLake) -> None:
     first, second = landed_twice(shop)
-    shop.lake.rollback("orders", first, hold=True)
+    shop.lake.tables.rollback("orders", first, files="exclude")
     assert shop.run_one("silver.orders").message.startswith("no ")
     assert ids(shop) == [1]
     shop.run_one("silver.orders", full_refresh=True)
     assert ids(shop) == [1]
-    undone = shop.lake.rollback("orders", second, hold=True)
+    undone = shop.lake.tables.rollback("orders", second, files="exclude")
     assert undone.redone == (second,)
     assert ids(shop) == [1, 2]
 
@@ -60,7 +60,7 @@ def test_holding_the_files_of_a_full_refresh_keeps_those_that_the_restored_state
     first = shop.run_one("silver.orders").run_id
     shop.land("orders", "2.csv", "id,v\n2,20\n")
     shop.run_one("silver.orders", full_refresh=True)
-    shop.lake.rollback("orders", first, hold=True)
+    shop.lake.tables.rollback("orders", first, files="exclude")
     shop.land("orders", "3.csv", "id,v\n3,30\n")
     shop.run_one("silver.orders")
     assert ids(shop) == [1, 3]
@@ -70,9 +70,9 @@ def test_holding_the_files_of_a_full_refresh_keeps_those_that_the_restored_state
 
 def test_a_file_whose_rows_are_visible_again_is_not_reported_as_held(shop: TestLake) -> None:
     first, second = landed_twice(shop)
-    shop.lake.rollback("orders", first, requeue=True)
+    shop.lake.tables.rollback("orders", first, files="requeue")
     shop.run_one("silver.orders")
-    shop.lake.rollback("orders", second, hold=True)
+    shop.lake.tables.rollback("orders", second, files="exclude")
     assert ids(shop) == [1, 2]
     zones = Zones(shop.lake.pipelines)
     assert {file.path: file.state for file in zones.look(zones.find("orders")).files} == {"1.csv": "taken", "2.csv": "taken"}
@@ -85,7 +85,7 @@ def test_a_table_made_from_archived_files_does_not_read_them_again_when_another_
     shop.pipeline("silver.later", QUERY, APPEND)
     shop.run_one("silver.later", full_refresh=True)
     assert ids(shop, "silver.later") == [1, 2]
-    shop.lake.rollback("orders", first, requeue=True)
+    shop.lake.tables.rollback("orders", first, files="requeue")
     assert (shop.folder / "shop/landing/orders/2.csv").exists()
     assert {record.rows.get("inserted") for record in shop.run().values()} == {None, 1}
     assert (ids(shop), ids(shop, "silver.later")) == ([1, 2], [1, 2])
@@ -94,13 +94,13 @@ def test_a_table_made_from_archived_files_does_not_read_them_again_when_another_
 def test_what_becomes_of_the_files_must_be_said_and_a_foreign_lease_refuses(shop: TestLake) -> None:
     first, _ = landed_twice(shop)
     with pytest.raises(UsageError, match="would be undone") as refused:
-        shop.lake.rollback("orders", first)
+        shop.lake.tables.rollback("orders", first)
     assert "--requeue" in refused.value.next
-    with shop.lake.hold("shop.silver.orders"), pytest.raises(LeaseHeld):
-        shop.lake.rollback("orders", first, hold=True)
+    with shop.lake.tables.lease("shop.silver.orders"), pytest.raises(LeaseHeld):
+        shop.lake.tables.rollback("orders", first, files="exclude")
     (shop.folder / "shop/landing/orders/2.csv").unlink()
     with pytest.raises(UsageError, match="gone"):
-        shop.lake.rollback("orders", first, requeue=True)
+        shop.lake.tables.rollback("orders", first, files="requeue")
     assert ids(shop) == [1, 2]
 
 
@@ -110,18 +110,18 @@ def test_a_rollback_brings_the_columns_back_and_a_diff_tells_what_it_undid(shop:
     first = shop.run_one("silver.a").run_id
     shop.pipeline("silver.a", "SELECT * FROM VALUES (2, 'Y', 1), (3, 'z', 2) AS t(id, name, more)", config)
     shop.run_one("silver.a")
-    found = shop.lake.diff("silver.a", first)
+    found = shop.lake.tables.diff("silver.a", first)
     assert {(change.kind, change.name) for change in found.columns} == {("added", "more"), ("removed", "gone")}
     assert {key: found.rows[key] for key in ("before", "after", "added", "removed", "changed", "same")} == {
         "before": 2, "after": 3, "added": 1, "removed": 0, "changed": 1, "same": 1,
     }  # fmt: skip
     (changed,) = found.examples["changed"]
     assert (changed.before, changed.after) == ({"id": 2, "name": "y"}, {"id": 2, "name": "Y"})
-    as_bags = shop.lake.diff("silver.a", first, keys=[])
+    as_bags = shop.lake.tables.diff("silver.a", first, keys=[])
     assert [as_bags.rows[kind] for kind in ("added", "removed", "changed", "same")] == [2, 1, 0, 1]
     (figures,) = [one for one in found.figures if one.column == "id"]
     assert (figures.before["max"], figures.after["max"]) == (2, 3)
-    shop.lake.rollback("silver.a", first)
+    shop.lake.tables.rollback("silver.a", first)
     assert shop.rows("silver.a") == [{"id": 1, "name": "x", "gone": 1.5}, {"id": 2, "name": "y", "gone": 2.5}]
     assert [row["name"] for row in shop.lake.spark.sql("SELECT name FROM lake.shop.silver.a ORDER BY id").collect()] == ["x", "y"]
     shop.run_one("silver.a")
@@ -130,9 +130,9 @@ def test_a_rollback_brings_the_columns_back_and_a_diff_tells_what_it_undid(shop:
 
 def test_a_dropped_table_is_made_anew_from_the_files_in_its_zone(shop: TestLake) -> None:
     landed_twice(shop)
-    shop.lake.drop("orders")
+    shop.lake.tables.drop("orders")
     assert shop.run_one("silver.orders").rows["inserted"] == 2
-    shop.lake.restore("orders", to="shop.silver.older")
+    shop.lake.tables.restore("orders", to="shop.silver.older")
     assert (ids(shop), ids(shop, "silver.older")) == ([1, 2], [1, 2])
     ledger = shop.lake.stores.records.ledger
     assert len({file.run_id for name in ("orders", "older") for file in ledger(shop.table(f"silver.{name}"))}) == 3

@@ -155,7 +155,7 @@ def _emptied(row: Row) -> Row:
 
 
 def test_deleted_rows_are_marked_in_every_state(looks: Looks) -> None:
-    snapshots = looks.trio.lake.describe(TABLE).snapshots
+    snapshots = looks.trio.lake.tables.describe(TABLE).snapshots
     marks = {state: snapshots[id_].summary for state, id_ in looks.snapshots.items()}
     assert int(marks["altered"]["total-position-deletes"]) > 3
     assert int(marks["upgraded"]["added-dvs"]) > 0

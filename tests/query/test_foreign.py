@@ -105,11 +105,11 @@ def test_a_misspelt_name_is_told_the_foreign_ones_near_it(lake: Lake, asked: str
 
 
 def test_foreign_tables_are_listed_and_described(lake: Lake) -> None:
-    shown = {str(one.name) for one in lake.foreign()}
+    shown = {str(one.name) for one in lake.tables.foreign()}
     assert shown >= {"plain.flat", '"my ns"."my table"', "A.b.c.deep", 'lone.bronze."umsätze 2024"', "Shop.silver.orders"}
-    assert [str(one.name) for one in lake.foreign("my*")] == ['"my ns"."my table"']
-    assert [column.name for column in lake.describe('"my ns"."my table"').columns] == ["id"]
-    assert "A.b.c.deep" in map(str, lake.readable())
+    assert [str(one.name) for one in lake.tables.foreign("my*")] == ['"my ns"."my table"']
+    assert [column.name for column in lake.tables.describe('"my ns"."my table"').columns] == ["id"]
+    assert "A.b.c.deep" in map(str, lake.tables.readable())
     printed = invoke("ls", "--lake", lake.root.folder)
     assert "foreign table" in printed
     assert '"my ns"."my table"' in printed
@@ -129,10 +129,10 @@ def test_statements_that_list_tables_show_foreign_ones(lake: Lake) -> None:
 @pytest.mark.parametrize("name", ["plain.flat", '"my ns"."my table"', "A.b.c.deep"])
 def test_what_changes_tables_leaves_foreign_ones_alone(lake: Lake, name: str) -> None:
     changes: list[Callable[[], object]] = [
-        lambda: lake.tag(name, "v1"),
-        lambda: lake.drop(name),
-        lambda: lake.rename(name, "shop.silver.mine"),
-        lambda: lake.rollback(name, 1),
+        lambda: lake.tables.tag(name, "v1"),
+        lambda: lake.tables.drop(name),
+        lambda: lake.tables.rename(name, "shop.silver.mine"),
+        lambda: lake.tables.rollback(name, 1),
         lambda: lake.write(name, ids([1])),
         lambda: lake.table(name),
     ]
@@ -147,7 +147,7 @@ def test_a_deep_namespace_of_plain_names_is_read_level_by_level(tmp_path: Path) 
         add(bench_of(lake), ("a", "b", "c", "deep"), [7])
         assert lake.query("SELECT id FROM a.b.c.deep").fetchall() == [(7,)]
         assert lake.query('SELECT id FROM "a"."b.c"."deep"').fetchall() == [(7,)]
-        assert str(lake.find("a.b.c.deep")) == 'a."b.c".deep'
+        assert str(lake.tables.find("a.b.c.deep")) == 'a."b.c".deep'
 
 
 def test_every_catalog_lets_foreign_tables_be_found_by_name_and_read(real_bench: RealBench) -> None:

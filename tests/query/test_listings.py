@@ -9,6 +9,7 @@ import pytest
 from lakebed.app import Lake
 from lakebed.errors import BadQuery
 from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.tables import snapshots_of
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("s", pa.string()), pa.field("n", pa.int32())])
 ROWS = pa.table({"id": [1, 2], "s": ["a", "b"], "n": [1, 2]}, schema=SCHEMA)
@@ -29,7 +30,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         other.close()
         for asked in ("FROM gone", "FROM shop.silver.orders", "FROM shop.silver.orders a, shop.silver.orders b WHERE b.id = 1"):
             lake.query(asked).fetchall()  # what queries made for themselves is no table of the lake
-        lake.drop("gone")
+        lake.tables.drop("gone")
         yield lake
 
 
@@ -95,7 +96,7 @@ def test_a_description_is_of_the_moment_that_is_asked_for(tmp_path: Any) -> None
     with make_lake(tmp_path / "lake") as lake:
         bench = bench_of(lake)
         table = add_table(bench, "t", [pa.table({"a": [1]})], schema=pa.schema([pa.field("a", pa.int64())]))
-        first = lake.history("t")[0].id
+        first = snapshots_of(lake, "t")[0].id
         with bench.iceberg.load_table(table.parts).update_schema() as update:
             update.rename_column("a", "b")
         bench.iceberg.load_table(table.parts).append(pa.table({"b": [2]}))
@@ -113,9 +114,9 @@ def test_a_table_is_listed_from_its_first_commit_to_its_last(tmp_path: Any) -> N
         add_table(bench, "t", [ROWS], schema=SCHEMA)
         bench.close()
         assert answer(lake, "SHOW TABLES") == [("t",)]
-        lake.rename("t", "shop.silver.u")
+        lake.tables.rename("t", "shop.silver.u")
         assert answer(lake, "SHOW TABLES") == [("u",)]
-        lake.drop("u")
+        lake.tables.drop("u")
         assert answer(lake, "SHOW TABLES") == []
         assert answer(lake, "SELECT count(*) FROM duckdb_tables()") == [(0,)]
 

@@ -12,6 +12,7 @@ from lakebed.names import TableName
 from lakebed.ports import Pointer
 from lakebed.query.request import QueryRequest
 from tests.query.lakes import add_table, bench_of, make_lake, plain_copy
+from tests.support.tables import snapshots_of
 
 SCHEMA = pa.schema([pa.field("a", pa.int64()), pa.field("b", pa.int64()), pa.field("s", pa.string())])
 FIRST = [{"a": 1, "b": 10, "s": "x"}, {"a": 2, "b": 20, "s": "y"}]
@@ -29,7 +30,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         add_table(bench, "t", [table(FIRST), table(SECOND)], schema=SCHEMA)
         add_table(bench, "few-values", [table(FIRST[:1])], schema=SCHEMA)
         bench.close()
-        lake.tag("t", "first", at=lake.history("t")[-1].id)
+        lake.tables.tag("t", "first", at=snapshots_of(lake, "t")[-1].id)
         yield lake
 
 

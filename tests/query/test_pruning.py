@@ -14,6 +14,7 @@ from lakebed.app import Lake
 from lakebed.query.request import QueryRequest
 from tests.query.lakes import add_table, bench_of, make_lake, plain_copy, random_rows
 from tests.support.scale import SCALE
+from tests.support.tables import snapshots_of
 
 _LITERALS = {
     "id": ["0", "15", "37", "-1", "99999999999", "15.5", "'15'"],
@@ -300,7 +301,7 @@ def test_no_row_is_lost_by_parameters(lake_and_plain: tuple[Lake, Any]) -> None:
 def _compare(lake: Lake, plain: Any, queries: list[str]) -> tuple[int, int]:
     """How many queries had an answer, which is the same without files, and how many tables were not read whole."""
     pruned, asked = 0, 0
-    first = lake.history("shop.silver.a")[-OLD].id
+    first = snapshots_of(lake, "shop.silver.a")[-OLD].id
     for query in queries:
         try:
             expected = plain.execute(query.format(a="a", b="b", old="a_old")).fetchall()

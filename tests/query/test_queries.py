@@ -16,6 +16,7 @@ from lakebed.names import TableName
 from lakebed.query.results.result import QueryResult
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.tables import snapshots_of
 
 ID = pa.schema([pa.field("id", pa.int64())])
 
@@ -35,7 +36,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         add_table(shop, "empty", [], schema=ID)
         add_table(other, "twice", [numbers(0, 2)], schema=ID)
         add_table(other, "Select", [numbers(0, 3)], layer="main", schema=ID)
-        lake.tag("orders", "first", at=lake.history("orders")[2].id)
+        lake.tables.tag("orders", "first", at=snapshots_of(lake, "orders")[2].id)
         shop.close()
         other.close()
         yield lake
@@ -103,7 +104,7 @@ def test_the_same_table_twice_is_read_as_each_place_needs_it(lake: Lake) -> None
 
 
 def test_moments(lake: Lake) -> None:
-    newest, _, oldest = lake.history("orders")
+    newest, _, oldest = snapshots_of(lake, "orders")
     assert one(lake, "SELECT count(*) FROM orders", at=oldest.id) == 10
     assert one(lake, "SELECT count(*) FROM orders", at="first") == 10
     assert one(lake, "SELECT count(*) FROM orders", at="main") == 30

@@ -13,6 +13,7 @@ from tests.query.statements import STATEMENTS
 from tests.query.statements.expressions import PARAMETERS
 from tests.query.statements.ground import SCHEMAS, parts
 from tests.query.statements.shapes import ONLY_COLUMNS, REFUSED
+from tests.support.tables import snapshots_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "reading.md"
 
@@ -24,7 +25,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         for name, found in parts().items():
             add_table(bench, name, found, schema=SCHEMAS[name])
         bench.close()
-        lake.tag("orders", "first", at=lake.history("orders")[-1].id)
+        lake.tables.tag("orders", "first", at=snapshots_of(lake, "orders")[-1].id)
         yield lake
 
 

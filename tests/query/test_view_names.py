@@ -12,6 +12,7 @@ from lakebed.cli.main import app
 from lakebed.engines.database.schema import iceberg_tables
 from lakebed.errors import NameTaken, UnknownName
 from tests.query.lakes import bench_of, make_lake
+from tests.support.tables import new_location
 
 SQL = "SELECT id FROM lake.shop.silver.orders WHERE id > 1"
 
@@ -40,12 +41,12 @@ def test_no_table_takes_the_place_of_a_view_until_it_is_dropped(tmp_path: Path) 
         add_view(lake, "few")
         assert lake.query("SELECT * FROM few").fetchall() == [(2,)]
         with pytest.raises(NameTaken, match=r"lakebed table drop shop\.silver\.few"):
-            lake.rename("orders", "shop.silver.few")
+            lake.tables.rename("orders", "shop.silver.few")
         with pytest.raises(NameTaken, match="is a view"):
-            lake.place_for("shop.silver.few")
+            new_location(lake, "shop.silver.few")
         result = CliRunner().invoke(app, ["table", "drop", "few", "--lake", str(lake.root.folder)])
         assert "dropped the view shop.silver.few" in result.output
-        assert lake.place_for("shop.silver.few")
-        assert not lake.views()
+        assert new_location(lake, "shop.silver.few")
+        assert not lake.tables.views()
         with pytest.raises(UnknownName, match="few"):
             lake.query("SELECT * FROM few")

@@ -49,13 +49,13 @@ def rows(lake: Lake, sql: str) -> list[tuple[object, ...]]:
 
 
 def test_views_are_listed_and_described_beside_tables(lake: Lake) -> None:
-    assert [str(view) for view in lake.views()] == [
+    assert [str(view) for view in lake.tables.views()] == [
         "shop.gold.counted",
         "shop.gold.louder",
         "shop.silver.few",
         "shop.silver.loud",
     ]
-    assert [str(view) for view in lake.views("gold")] == ["shop.gold.counted", "shop.gold.louder"]
+    assert [str(view) for view in lake.tables.views("gold")] == ["shop.gold.counted", "shop.gold.louder"]
     listed = {row["table"]: row["kind"] for row in json.loads(invoke("ls", "--json", "--lake", lake.root.folder))}
     assert (listed["shop.silver.orders"], listed["shop.silver.few"], listed['"my ns"."my view"']) == (
         "table",
@@ -107,8 +107,8 @@ def test_what_a_view_cannot_do_is_refused_by_name(lake: Lake) -> None:
         lambda: lake.query("SELECT * FROM few", at="2026-01-01"),
         lambda: lake.query("SELECT * FROM few$snapshots"),
         lambda: lake.table("few"),
-        lambda: lake.tag("silver.few", "v1"),
-        lambda: lake.drop("few"),
+        lambda: lake.tables.tag("silver.few", "v1"),
+        lambda: lake.tables.drop("few"),
     ]
     for change in refused:
         with pytest.raises(UsageError, match=r"shop\.silver\.few is a view"):

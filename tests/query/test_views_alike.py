@@ -94,12 +94,12 @@ class Both:
     def _columns(self) -> Sequence[Column]:
         names = {"bigint": "long", "timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
         shown = [(field.name, field.dataType.simpleString()) for field in self.frame.schema.fields]
-        columns = {column.name: column.type for column in self.lake.describe("odd").columns}
+        columns = {column.name: column.type for column in self.lake.tables.describe("odd").columns}
         return [Column(name, _type(type_, names, columns), required=False) for name, type_ in shown]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[TableName, Sequence[Column]]:
         table = TableName(*parts[1:])
-        return table, self.lake.describe(table).columns
+        return table, self.lake.tables.describe(table).columns
 
     def by_spark(self) -> list[tuple[Any, ...]]:
         return told(self.frame.toArrow())

@@ -6,6 +6,7 @@ from lakebed.app import open_lake
 from lakebed.names import new_run_id
 from tests.contracts.benches import ids
 from tests.query.lakes import bench_of
+from tests.support.tables import publish_branch
 
 ROWS = 10
 
@@ -22,5 +23,5 @@ def publish_together(folder: str, rounds: int) -> None:
                 assert head is not None
                 table.manage_snapshots().create_branch(head, branch).commit()
                 table.append(ids(range((number + 1) * ROWS, (number + 2) * ROWS)), branch=branch)
-            lake.publish(["left_side", "right_side"], branch=branch, run_id=new_run_id())
+            publish_branch(lake, ["left_side", "right_side"], branch=branch, run_id=new_run_id())
         bench.close()

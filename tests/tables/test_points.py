@@ -133,7 +133,7 @@ def test_an_unknown_word_suggests_near_ones() -> None:
 
 def test_files_of_undone_runs_wait_again_or_are_held() -> None:
     table, ledger = a_table(log=[1, 2, 3]), [a_file(1), a_file(2), a_file(3)]
-    for files, state in (("requeue", "waiting"), ("hold", "held")):
+    for files, state in (("requeue", "waiting"), ("exclude", "held")):
         plan = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files=files)  # type: ignore[arg-type]
         assert plan.amendments == (SetRef(MAIN, 1), SetSchema(1))
         assert plan.records.file_states == (undoing(2, 3, state=state),)  # type: ignore[arg-type]
@@ -156,7 +156,7 @@ def test_the_way_forward_takes_the_files_again() -> None:
 
 def test_of_runs_whose_snapshots_have_expired_the_time_decides() -> None:
     table = a_table(log=[1, 2, 3, 4], kept={2, 4}, refs={"v2": 2})
-    plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(n) for n in (1, 2, 3, 4)], files="hold", by_tag=True)
+    plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(n) for n in (1, 2, 3, 4)], files="exclude", by_tag=True)
     assert plan.records.file_states == (undoing(3, 4, state="held"),)
 
 
@@ -175,7 +175,7 @@ def again(file: ConsumedFile, number: int, state: FileState = "taken") -> Consum
 def test_files_whose_rows_are_in_the_restored_state_are_neither_held_nor_read_again() -> None:
     table, one, two = a_table(log=[1, 2]), a_file(1), a_file(2)
     ledger = [one, again(one, 2), two]
-    held = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="hold")
+    held = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="exclude")
     assert held.records.file_states == (
         FileStateChange(ORDERS, ((one.path, run_id(2)),), "waiting"),  # no word on it: the row of run 1 speaks
         FileStateChange(ORDERS, ((two.path, run_id(2)),), "held"),

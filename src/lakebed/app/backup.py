@@ -194,7 +194,7 @@ def _undoings(lake: Lake, found: Sequence[Newer]) -> Iterator[FileStateChange]:
     for one in found:
         if head := one.file.metadata.head():
             ledger = lake.stores.records.ledger(one.pointer.table)
-            plan = plan_rollback(one.pointer.table, one.file.metadata, head, ledger, files="hold", by_tag=True)
+            plan = plan_rollback(one.pointer.table, one.file.metadata, head, ledger, files="exclude", by_tag=True)
             yield from plan.records.file_states
 
 

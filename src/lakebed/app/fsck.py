@@ -69,7 +69,7 @@ def _pointing(lake: Lake) -> PointerRows | None:
 def _heal(lake: Lake, table: TableName) -> None:
     from lakebed.pipelines.running.heal import heal
 
-    with lake.hold(table) as held:
+    with lake.tables.lease(table) as held:
         heal(table, lake.pipelines.tools, lease=held.require())
 
 

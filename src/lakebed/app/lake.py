@@ -3,8 +3,8 @@
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from functools import cached_property
 from importlib import import_module
@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.app.reads import Reads
 from lakebed.app.stores import Stores, open_stores
-from lakebed.errors import LakebedError, UnknownName
-from lakebed.names import AssetKey, TableName, tables_of_assets
-from lakebed.ports import MAIN, ForeignTable, Pointer, Publication, Snapshot, TableMetadata
+from lakebed.errors import LakebedError
+from lakebed.names import TableName
 from lakebed.settings import (
     DATA,
     IN_BUCKET,
@@ -26,19 +25,17 @@ from lakebed.settings import (
     logs_folder,
     staging_place,
 )
-from lakebed.tables import HeldLease, LeaseWait, PublishRequest, TablePlacement, hold_lease, publish
-from lakebed.tables.lookup.entries import find_readable, find_table
-from lakebed.tables.lookup.names import tables_matching
+from lakebed.tables import TablePlacement
+from lakebed.tables.operations.naming import full_name
 
 if TYPE_CHECKING:
     from lakebed.app.care import Care
     from lakebed.app.pipelines import BuildResult, Pipelines
-    from lakebed.app.tables import Tables
     from lakebed.care import CareListener, CareResult
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import LocalSession, RunPlan, RunServices
-    from lakebed.ports import Compute, DroppedTable, RunRecord
-    from lakebed.tables import Rollback, TableDiff
+    from lakebed.ports import Compute, ConsumedFile, RunRecord
+    from lakebed.tables import Tables
 
 Report = Callable[[str], None]
 
@@ -72,84 +69,29 @@ class Lake(Reads):
         stores.database.prepare()
         return stores
 
-    def tables(self, pattern: str | None = None) -> dict[TableName, TableMetadata]:
-        """The tables that fit, all as of one moment."""
-        pointers = self.stores.catalog.pointers()
-        return self.stores.catalog.metadata([pointers[table] for table in tables_matching(pattern, pointers)])
-
-    def find(self, name: str | TableName) -> TableName:
-        """The table of this name, or of this end of a name; near names are suggested where there is none."""
-        return name if isinstance(name, TableName) else find_table(name, self.stores.catalog)
-
-    def describe(self, name: str | TableName) -> TableMetadata:
-        """Columns, layout, refs and snapshots of one table; for views there is `views`."""
-        catalog = self.stores.catalog
-        found = find_readable(name, catalog) if isinstance(name, str) else name
-        if isinstance(found, ForeignTable) and found.kind == "table" and found.name:
-            return catalog.metadata([Pointer(found.name, found.location)])[found.name]
-        table = self.find(name)
-        return catalog.metadata(catalog.pointers([table]).values())[table]
-
-    def history(self, name: str | TableName, *, ref: str = MAIN) -> tuple[Snapshot, ...]:
-        """The snapshots that led to a ref, newest first."""
-        metadata = self.describe(name)
-        if ref not in metadata.refs and ref != MAIN:
-            raise UnknownName(f"ref of {self.find(name)}", ref, metadata.refs)
-        head = metadata.head(ref)
-        return tuple(metadata.ancestry(head.id)) if head else ()
-
-    def reading(
-        self, name: str | TableName, *, at: str | int | None = None, seconds: float = 3600.0
-    ) -> AbstractContextManager[Snapshot]:
-        """A state of a table that care leaves alone while the block lasts; should this process die, for so many seconds."""
-        return self.table_work.reading(name, at=at, seconds=seconds)
-
     @cached_property
-    def table_work(self) -> "Tables":
-        """What can be done to a table as a whole: set back, tagged, cloned, renamed, dropped, compared."""
-        from lakebed.app.tables import Tables
+    def tables(self) -> "Tables":
+        """The lake's tables: to be found, described, compared and changed as a whole."""
+        from lakebed.tables import Tables, TableServices
 
         stores = self.stores
-        return Tables(self._ground, stores.records, stores.events, find=self.find, hold=self.hold, compute=self._compute)
+        services = TableServices(
+            self._placement,
+            stores.leases,
+            stores.records,
+            stores.events,
+            holder=process_name(),
+            compute=self._compute,
+            requeue=self._requeue,
+            keys_of=lambda table: self.pipelines.keys_of(table),
+        )
+        return Tables(services)
 
-    def rollback(
-        self, name: str | TableName, to: str | int, *, requeue: bool = False, hold: bool = False, wait: float = 0.0
-    ) -> "Rollback":
-        """Make readers see the state of a snapshot, tag, time or run again, with its columns; see `Tables.rollback`."""
-        return self.table_work.rollback(name, to, requeue_files=requeue, hold_files=hold, wait=wait)
+    def _requeue(self, files: "Sequence[ConsumedFile]") -> None:
+        from lakebed.landing import bring_back_files
+        from lakebed.pipelines.planning.ledger import record_sightings
 
-    def tag(self, name: str | TableName, tag: str, *, at: str | int | None = None, replace: bool = False) -> Snapshot:
-        """Give a state of a table a name that keeps it from expiry."""
-        return self.table_work.tag(name, tag, at=at, replace=replace)
-
-    def clone(self, name: str | TableName, to: str | TableName, *, at: str | int | None = None) -> TableName:
-        """A table of its own that begins with a state of another; no file is copied."""
-        return self.table_work.clone(name, to, at=at)
-
-    def rename(self, name: str | TableName, to: str | TableName) -> TableName:
-        """Give a table another name."""
-        return self.table_work.rename(name, to)
-
-    def drop(self, name: str | TableName) -> "DroppedTable":
-        """Take a table out of sight; `restore` brings it back until care purges it."""
-        return self.table_work.drop(name)
-
-    def restore(self, name: str, *, to: str | TableName | None = None) -> TableName:
-        """Bring a dropped table back, by its name or its uuid."""
-        return self.table_work.restore(name, to=to)
-
-    def diff(
-        self,
-        name: str | TableName,
-        before: str | int,
-        after: str | int | None = None,
-        *,
-        keys: Sequence[str] | None = None,
-        examples: int = 5,
-    ) -> "TableDiff":
-        """What came, went and changed between two states of a table; rows by its pipeline's key unless `keys` are given."""
-        chosen = self.pipelines.keys_of(self.find(name)) if keys is None else keys
-        return self.table_work.diff(name, before, after, keys=chosen, examples=examples)
+        record_sightings(bring_back_files(self.stores.files, files), self.stores.records)
 
     def write(
         self,
@@ -169,52 +111,18 @@ class Lake(Reads):
         """
         from lakebed.app.hand import write_options, write_rows
 
-        table = _named(name) if isinstance(name, TableName) or name.count(".") == 2 else self.find(name)
+        table = full_name(name) if isinstance(name, TableName) or name.count(".") == 2 else self.tables.find(name)
         return write_rows(self.pipelines, table, frame, write_options(mode, key, order, on_schema_change), gates=gates)
 
     def execute(self, statement: str, *, gates: bool = True) -> "RunRecord":
         """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE by hand, published like a run once the table's gates passed."""
         from lakebed.app.hand import execute
 
-        return execute(self.pipelines, statement, find=self.find, events=self.stores.events, gates=gates)
-
-    # -- making and publishing
-
-    def place_for(self, table: str | TableName) -> str | None:
-        """The location a new table is made at; see `Ground.place_for`."""
-        return self._ground.new_location(_named(table))
-
-    def creation_of(self, table: str | TableName, columns: str, *, partition_by: Sequence[str] = ()) -> str:
-        """The CREATE TABLE for a new table: at its place, with this lake's write settings."""
-        return self._ground.create_statement(_named(table), columns, partition_by=partition_by)
+        return execute(self.pipelines, statement, find=self.tables.find, events=self.stores.events, gates=gates)
 
     @cached_property
-    def _ground(self) -> TablePlacement:
+    def _placement(self) -> TablePlacement:
         return TablePlacement(self.root, self.settings, self.stores.catalog, self.stores.files)
-
-    def assets(self, keys: Iterable[AssetKey]) -> dict[AssetKey, TableName]:
-        """The tables these Dagster assets are; colliding keys are refused."""
-        return tables_of_assets(keys, self.settings.assets.namespace, self.settings.assets.schema_mapping)
-
-    def hold(self, table: str | TableName, *, holder: str | None = None, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
-        """The lease on a table, for the length of a `with` block: a `Held` whose `still()` is what `publish` takes.
-
-        One that somebody else has is waited for as long as is said.
-        """
-        name, limit = _named(table), self.settings.lease.limit_seconds  # it need not exist yet
-        return hold_lease(self.stores.leases, str(name), holder=holder or process_name(), limit=limit, wait=LeaseWait(wait))
-
-    def publish(
-        self, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[HeldLease] = ()
-    ) -> Publication:
-        """Move `main` of every table to its branch, all or none. A lease that is not in `held` is taken for the moment."""
-        self._ground.require_relocated()
-        names = sorted(self.find(table) for table in tables)
-        with ExitStack() as stack:
-            leases = [one.require() for one in held]
-            covered = {lease.name for lease in leases}
-            leases += [stack.enter_context(self.hold(name)).require() for name in names if str(name) not in covered]
-            return publish(self.stores.catalog, [PublishRequest(name, branch) for name in names], run_id=run_id, leases=leases)
 
     # -- pipelines
 
@@ -255,7 +163,7 @@ class Lake(Reads):
 
         logs = logs_folder(self.settings, self.root, self._environment)
         return RunServices(
-            self._ground,
+            self._placement,
             self.stores.leases,
             self.stores.records,
             compute=self._compute,
@@ -379,11 +287,6 @@ class Lake(Reads):
 
     def __repr__(self) -> str:
         return f"Lake({str(self.root)!r})"
-
-
-def _named(table: str | TableName) -> TableName:
-    """The table of this whole name, whether it exists or not."""
-    return table if isinstance(table, TableName) else TableName.parse(table)
 
 
 def process_name() -> str:

@@ -5,15 +5,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakebed.names import TableName
-from lakebed.ports import ForeignTable
 from lakebed.settings import Root, Settings, logs_folder
-from lakebed.tables.lookup.entries import find_readable, foreign_matching, foreign_metadata, views_matching
 
 if TYPE_CHECKING:
     from lakebed.app.stores import Stores
-    from lakebed.app.tables import Tables
     from lakebed.engines.types import SparkSession
-    from lakebed.ports import Column, Compute, TableMetadata, ViewMetadata
+    from lakebed.ports import Compute, TableMetadata
     from lakebed.query.cancellation import Cancellation
     from lakebed.query.lazy.table import LazyTable
     from lakebed.query.planning.explain import TableExplanation
@@ -21,6 +18,7 @@ if TYPE_CHECKING:
     from lakebed.query.request import Engine
     from lakebed.query.results.log import QueryLog
     from lakebed.query.results.result import QueryResult
+    from lakebed.tables import Tables
 
 
 class Reads:
@@ -35,44 +33,11 @@ class Reads:
         @property
         def stores(self) -> Stores: ...
         @property
-        def table_work(self) -> Tables: ...
+        def tables(self) -> Tables: ...
         @property
         def spark(self) -> SparkSession: ...
         def describe(self, name: str | TableName) -> TableMetadata: ...
         def _compute(self, run_id: str) -> Compute: ...
-
-    # -- what can be read
-
-    def find_anything(self, name: str) -> "tuple[TableName, ViewMetadata | None]":
-        """A table or view of this name or end of a name, whoever made it; of a view, what it is."""
-        found = find_readable(name, self.stores.catalog)
-        table = found.name if isinstance(found, ForeignTable) and found.name else found
-        assert isinstance(table, TableName)  # noqa: S101 - what has no name is not found by one
-        is_view = (isinstance(found, ForeignTable) and found.kind == "view") or table in self.stores.catalog.views()
-        return table, self.stores.catalog.view(table) if is_view else None
-
-    def readable(self) -> list[TableName]:
-        """Everything that a query can name: tables and views, those that somebody else made too."""
-        catalog = self.stores.catalog
-        others = [one.name for one in catalog.foreign() if one.name]
-        return [table for table in sorted((*catalog.pointers(), *catalog.views(), *others), key=str) if not table.hidden]
-
-    def columns_of(self, name: str) -> "tuple[Column, ...]":
-        """The columns of a table or view, whoever made it."""
-        _, view = self.find_anything(name)
-        return view.columns if view else self.describe(name).columns
-
-    def views(self, pattern: str | None = None) -> "dict[TableName, ViewMetadata]":
-        """The views that fit: columns, SQL, and when each was made."""
-        return views_matching(self.stores.catalog, pattern)
-
-    def foreign(self, pattern: str | None = None) -> tuple[ForeignTable, ...]:
-        """Tables and views that somebody else made in the catalog, under names that Lakebed would not give."""
-        return foreign_matching(self.stores.catalog, pattern)
-
-    def foreign_metadata(self, one: ForeignTable) -> "TableMetadata | None":
-        """What such a table is; None for a view, and for one that cannot be read."""
-        return foreign_metadata(self.stores.catalog, one)
 
     # -- reading
 
@@ -159,7 +124,7 @@ class Reads:
         from lakebed.query.lazy.select import select_table
         from lakebed.query.lazy.table import LazyTableServices
 
-        _, pointer, metadata = self.table_work.look_up(name)
+        _, pointer, metadata = self.tables.look_up(name)
         services = LazyTableServices(self.stores.scans, self.queries.engines.frames, self.queries.protect)
         return select_table(
             pointer,

@@ -75,7 +75,7 @@ def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[s
 
 def _show_settings(screen: Screen, names: list[str]) -> None:
     lake = screen.lake
-    views = [lake.caring.settings_of(name) for name in names or map(str, lake.tables())]
+    views = [lake.caring.settings_of(name) for name in names or map(str, lake.tables.list())]
 
     def text() -> None:
         for view in views:

@@ -32,9 +32,9 @@ def ls(
 ) -> None:
     """List tables and views, those that others made in the catalog too."""
     lake = screen.lake
-    rows = [listed_table_json(str(table), metadata) for table, metadata in lake.tables(pattern).items()]
-    rows += [listed_view_json(str(view), metadata) for view, metadata in lake.views(pattern).items()]
-    rows += [listed_foreign_json(one, lake.foreign_metadata(one)) for one in lake.foreign(pattern)]
+    rows = [listed_table_json(str(table), metadata) for table, metadata in lake.tables.list(pattern).items()]
+    rows += [listed_view_json(str(view), metadata) for view, metadata in lake.tables.views(pattern).items()]
+    rows += [listed_foreign_json(entry, metadata) for entry, metadata in lake.tables.foreign(pattern).items()]
     kinds = any(row["kind"] != "table" for row in rows)
 
     def text() -> None:

@@ -7,10 +7,9 @@ from lakebed.ports import id_text
 from lakebed.presentation.values import json_ready
 
 if TYPE_CHECKING:
-    from lakebed.app.tables import HistoryEntry
     from lakebed.names import ForeignName, TableName
     from lakebed.ports import DroppedTable, RunRecord, Snapshot, TableMetadata, ViewMetadata
-    from lakebed.tables import Rollback, TableDiff
+    from lakebed.tables import HistoryEntry, Rollback, TableDiff
 
 
 def table_json(name: "TableName | ForeignName", metadata: "TableMetadata") -> dict[str, Any]:

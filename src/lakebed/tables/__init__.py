@@ -35,7 +35,8 @@ from lakebed.tables.history.compare import compare
 from lakebed.tables.history.diff import ColumnChange, ColumnFigures, Example, TableDiff
 from lakebed.tables.history.points import find_point, published_snapshots
 from lakebed.tables.history.protection import SnapshotGuard, protect_snapshots
-from lakebed.tables.history.rollback import Rollback, plan_rollback
+from lakebed.tables.history.rollback import Rollback, UndoneFiles, plan_rollback
+from lakebed.tables.history.timeline import HistoryEntry, table_history
 from lakebed.tables.merging.first_batch import first_batch_rows
 from lakebed.tables.merging.keys import (
     key_check_query,
@@ -61,6 +62,7 @@ from lakebed.tables.placement import USED_MARKER, TablePlacement
 from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold_lease
 from lakebed.tables.publishing.plan import PublishRequest, Settlement, plan_publication, plan_settlement
 from lakebed.tables.publishing.publish import amend, publish, retry_on, settle_publications
+from lakebed.tables.services import TableServices
 from lakebed.tables.statements import (
     COMMIT_RETRIES,
     at_snapshot,
@@ -71,6 +73,7 @@ from lakebed.tables.statements import (
     time_literal,
     write_properties,
 )
+from lakebed.tables.tables import Tables
 
 __all__ = [
     "ALIASES",
@@ -83,6 +86,7 @@ __all__ = [
     "ColumnFigures",
     "Example",
     "HeldLease",
+    "HistoryEntry",
     "LeaseWait",
     "MovedTables",
     "PartitionField",
@@ -97,6 +101,9 @@ __all__ = [
     "Strategy",
     "TableDiff",
     "TablePlacement",
+    "TableServices",
+    "Tables",
+    "UndoneFiles",
     "alter_statements",
     "amend",
     "apply_renames",
@@ -152,6 +159,7 @@ __all__ = [
     "statement_counts",
     "string_literal",
     "table_folder",
+    "table_history",
     "tie_check_query",
     "time_literal",
     "violations",

@@ -30,7 +30,7 @@ class Kept:
         return made
 
     def tag(self, table: TableName, name: str) -> None:
-        head = self.lake.describe(table).head()
+        head = self.lake.tables.describe(table).head()
         assert head
         self.lake.stores.catalog.amend(table, [SetRef(name, head.id, "tag")])
 
@@ -39,7 +39,7 @@ class Kept:
 
     def state(self) -> dict[TableName, dict[str, list[int]]]:
         """Every row of every ref of every table."""
-        tables = self.lake.tables()
+        tables = self.lake.tables.list()
         return {table: {ref: self.bench.rows(table, ref) for ref in metadata.refs} for table, metadata in tables.items()}
 
     def pointed(self, table: TableName) -> Path:

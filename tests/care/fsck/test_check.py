@@ -20,6 +20,7 @@ from tests.care.fsck.kept import Kept, flip
 from tests.cli.shop import lakebed
 from tests.contracts.benches import RealBench
 from tests.pipelines.lakes import TestLake
+from tests.support.tables import publish_branch, snapshots_of
 
 
 def running(table: TableName, run_id: str) -> RunRecord:
@@ -136,7 +137,7 @@ def test_a_lost_metadata_file_that_added_nothing_is_replaced_by_the_one_before(k
     pointer = kept.pointed(table)
     pointer.unlink() if how == "deleted" else pointer.write_bytes(b"{}")
     with pytest.raises(DamagedTable):
-        kept.lake.describe(table)
+        kept.lake.tables.describe(table)
     (found,) = [found for found in kept.check().findings if found.severity == "problem"]
     assert found.repair
     checked = kept.check(repair=True)
@@ -148,7 +149,7 @@ def test_a_lost_metadata_file_that_added_nothing_is_replaced_by_the_one_before(k
 def test_a_lost_publication_is_done_again(kept: Kept) -> None:
     table = kept.table()
     kept.bench.write(table, [99], branch="run_1")
-    kept.lake.publish([table], branch="run_1", run_id="r1")
+    publish_branch(kept.lake, [table], branch="run_1", run_id="r1")
     before = kept.state()
     kept.pointed(table).unlink()  # the one before knows the snapshot on its branch only
     assert kept.check(repair=True).problems == 0
@@ -157,7 +158,7 @@ def test_a_lost_publication_is_done_again(kept: Kept) -> None:
 
 def test_a_lost_metadata_file_is_not_replaced_by_one_that_contradicts_the_log(kept: Kept) -> None:
     table = kept.table()
-    first = kept.lake.history(table)[-1].id
+    first = snapshots_of(kept.lake, table)[-1].id
     kept.lake.stores.catalog.amend(
         table, [SetRef("main", first)], records=ChangeRecords(events=(Event("rolled_back", table, first),))
     )
@@ -221,10 +222,10 @@ def test_the_branch_of_a_living_run_is_left_alone(kept: Kept) -> None:
     table, run_id = kept.table(), new_run_id()
     kept.lake.stores.records.write(running(table, run_id))
     kept.bench.write(table, [99], branch=f"run_{run_id}")
-    with kept.lake.hold(table):
+    with kept.lake.tables.lease(table):
         checked = kept.check(repair=True)
     assert not checked.mended
-    assert f"run_{run_id}" in kept.lake.describe(table).refs
+    assert f"run_{run_id}" in kept.lake.tables.describe(table).refs
 
 
 def test_a_hidden_table_of_a_dead_run_goes_unless_others_use_its_folder(kept: Kept) -> None:
@@ -246,7 +247,7 @@ def test_holds_of_tables_that_are_no_more_are_given_back(kept: Kept) -> None:
     table = kept.table()
     events = kept.lake.stores.events
     events.protect("mirror", TableName("shop", "silver", "gone"), [1])
-    head = kept.lake.describe(table).head()
+    head = kept.lake.tables.describe(table).head()
     assert head
     events.protect("mirror", table, [head.id])
     kept.check(repair=True)

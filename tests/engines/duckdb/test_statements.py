@@ -14,6 +14,7 @@ from lakebed.query.parsing.functions import WRITING
 from lakebed.query.request import QueryRequest
 from tests.contracts.benches import ids
 from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.tables import snapshots_of
 
 SCHEMA = pa.schema([pa.field("id", pa.int64())])
 
@@ -114,7 +115,7 @@ READS = [
 
 @pytest.mark.parametrize(("sql", "shown"), READS)
 def test_what_only_reads_is_answered(lake: Lake, sql: str, shown: str) -> None:
-    assert shown in str(answer(lake, sql.format(first=lake.history("t")[-1].id)))
+    assert shown in str(answer(lake, sql.format(first=snapshots_of(lake, "t")[-1].id)))
 
 
 def test_explain_reads_the_files_that_the_query_would(lake: Lake) -> None:

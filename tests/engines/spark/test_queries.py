@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.spark]
 def test_spark_reads_pinned_tables_by_any_name(shop: TestLake) -> None:
     lake = shop.lake
     lake.write("shop.silver.numbers", lake.spark.range(5))
-    lake.tag("numbers", "first")
+    lake.tables.tag("numbers", "first")
     lake.write("numbers", lake.spark.range(5, 8))
     for name in ("shop.silver.numbers", "silver.numbers", "numbers", "`numbers`", "lake.shop.silver.numbers"):
         assert lake.query(f"SELECT count(*) AS n FROM {name}", engine="spark").fetchall() == [(8,)]

@@ -38,7 +38,7 @@ class Demo:
 
     def count(self, table: TableName) -> int:
         """The rows a reader sees; no engine is asked."""
-        head = self.lake.describe(table).head()
+        head = self.lake.tables.describe(table).head()
         return (head.rows or 0) if head else 0
 
     def run(self, *selectors: str, together: bool = False) -> BuildResult:
@@ -85,10 +85,10 @@ def _land(demo: Demo, amount: str) -> None:
 
 
 def _bad_day(demo: Demo) -> None:
-    before = demo.lake.describe(ORDERS).head()
+    before = demo.lake.tables.describe(ORDERS).head()
     _land(demo, "-179.00")
     result = demo.run()
-    unchanged = demo.lake.describe(ORDERS).head() == before
+    unchanged = demo.lake.tables.describe(ORDERS).head() == before
     demo.facts["bad"] = {str(record.table): record.state for record in result.records}
     demo.facts["main_unchanged"] = unchanged
     seen = demo.count(ORDERS)
@@ -104,13 +104,13 @@ def _repaired(demo: Demo) -> None:
 
 
 def _contention(demo: Demo) -> None:
-    with demo.lake.hold(REVENUE, holder="Alice's run"):
+    with demo.lake.tables.lease(REVENUE, holder="Alice's run"):
         result = demo.run("silver.clean_orders+", together=True)
     demo.facts["told"] = sorted({record.error.get("kind", "") for record in result.records})
 
 
 def _undone(demo: Demo) -> None:
-    before, mistake = demo.lake.describe(REVENUE).head(), f"DELETE FROM {REVENUE} WHERE country = 'DE'"
+    before, mistake = demo.lake.tables.describe(REVENUE).head(), f"DELETE FROM {REVENUE} WHERE country = 'DE'"
     try:
         demo.lake.execute(mistake)
     except GateFailed as refused:
@@ -118,7 +118,7 @@ def _undone(demo: Demo) -> None:
         demo.say(f"   {mistake}: {refused.what} {refused.safe}")
     demo.lake.execute(mistake, gates=False)
     demo.say(f"   the same, without asking the gates: {demo.count(REVENUE)} rows are left")
-    undone = demo.lake.rollback(REVENUE, before.id if before else "")
+    undone = demo.lake.tables.rollback(REVENUE, before.id if before else "")
     demo.facts["undone"] = {"rows": demo.count(REVENUE), "runs": len(undone.undone)}
     demo.say(f"   rolled back to snapshot {undone.to.id}: {demo.count(REVENUE)} rows; the way forward is another rollback")
 
@@ -134,8 +134,8 @@ def _asked(demo: Demo) -> None:
         took.append((time.perf_counter() - began) * 1000)
     shown = ", ".join(f"{country} {revenue}" for country, revenue in best)
     demo.say(f"   {shown}: DuckDB, no JVM, {took[0]:.0f} ms at first and {took[1]:.0f} ms the second time")
-    first, count = lake.history(ORDERS)[-1], f"SELECT count(*) FROM {ORDERS}"
-    (then,), (now,) = (next(iter(lake.query(count, at=at))) for at in (first.id, None))
+    first, count = lake.tables.history(ORDERS)[-1].snapshot, f"SELECT count(*) FROM {ORDERS}"
+    (then,), (now,) = (next(iter(lake.query(count, at=at))) for at in (first.id if first else None, None))
     demo.say(f"   {ORDERS} had {then} rows at its first snapshot and has {now} now")
     german = lake.table(CLEAN_ORDERS, columns=["amount"], where="country = 'DE'")
     rows = german.to_arrow().num_rows

@@ -52,8 +52,8 @@ def _ends(name: str) -> list[str]:
 
 
 known_tables = completes(lambda lake: (table for table in lake.stores.catalog.pointers() if not table.hidden))
-known_names = completes(lambda lake: lake.readable())  # views, and what others made, too
-dropped_tables = completes(lambda lake: (one.table for one in lake.table_work.dropped()))
+known_names = completes(lambda lake: lake.tables.readable())  # views, and what others made, too
+dropped_tables = completes(lambda lake: (one.table for one in lake.tables.dropped()))
 known_pipelines = completes(lambda lake: lake.pipelines.load().specs)
 all_pipelines = completes(lambda lake: lake.pipelines.releases.known())  # drafts that cannot be read and deleted ones, too
 known_runs = completes(lambda lake: (record.run_id for record in lake.pipelines.runs(limit=1000)))

@@ -73,13 +73,13 @@ class Shell:
     def _tables(self, pattern: str) -> None:
         from lakebed.tables.lookup.names import tables_matching
 
-        found = tables_matching(pattern or None, self.lake.readable())
+        found = tables_matching(pattern or None, self.lake.tables.readable())
         self.screen.table(["table"], [[str(table)] for table in found])
 
     def _schema(self, name: str) -> None:
         if not name:
             raise UsageError(".schema needs the name of a table.", next="For example: .schema orders")
-        columns = self.lake.columns_of(name)
+        columns = self.lake.tables.columns(name)
         self.screen.table(["column", "type", "needed"], [[one.name, one.type, "yes" if one.required else ""] for one in columns])
 
     def _at(self, point: str) -> None:
@@ -102,7 +102,7 @@ class Shell:
     def names(self) -> list[str]:
         """The tables that can be asked for."""
         try:
-            return [str(table) for table in self.lake.readable()]
+            return [str(table) for table in self.lake.tables.readable()]
         except LakebedError:
             return []
 
@@ -110,7 +110,7 @@ class Shell:
         """A table's columns; none for what is no table."""
         if table not in self._columns:
             try:
-                self._columns[table] = tuple(column.name for column in self.lake.columns_of(table))
+                self._columns[table] = tuple(column.name for column in self.lake.tables.columns(table))
             except LakebedError:
                 return ()
         return self._columns[table]

@@ -30,11 +30,11 @@ lakebed table describe orders --json
 def describe(screen: Screen, name: TableArgument) -> None:
     """Columns, layout, refs and size of a table; columns and SQL of a view."""
     lake = screen.lake
-    table, view = lake.find_anything(name)
+    table, view = lake.tables.find_readable(name)
     if view:
         _view(screen, table, view)
         return
-    metadata = lake.describe(name)
+    metadata = lake.tables.describe(name)
     facts = table_json(table, metadata)
 
     def text() -> None:

@@ -38,7 +38,7 @@ def diff(
 ) -> None:
     """Compare two states of a table: columns, rows added, removed and changed by key, each column in figures."""
     with screen.spinner("comparing"):
-        found = screen.lake.diff(name, before, after, keys=key, examples=examples)
+        found = screen.lake.tables.diff(name, before, after, keys=key, examples=examples)
 
     def text() -> None:
         old, new = found.before, found.after

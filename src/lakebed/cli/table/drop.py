@@ -28,7 +28,7 @@ lakebed table rename orders shop.silver.orders_old
 
 def rename(screen: Screen, name: TableArgument, to: Annotated[str, typer.Argument(help="namespace.layer.name")]) -> None:
     """Give a table another name. Its files and history stay; its pipeline, if it has one, would make a new table."""
-    table = screen.lake.rename(name, to)
+    table = screen.lake.tables.rename(name, to)
     screen.show(table_name_json(table), lambda: screen.say(f"it is {table} now"))
 
 
@@ -40,12 +40,12 @@ lakebed table drop orders_old
 def drop(screen: Screen, name: TableArgument) -> None:
     """Take a table or a view out of sight. A table's files stay for a while: `lakebed table restore` brings it back."""
     lake = screen.lake
-    found, view = lake.find_anything(name)
+    found, view = lake.tables.find_readable(name)
     if view and not isinstance(found, ForeignName):
-        lake.table_work.drop_view(found)
+        lake.tables.drop_view(found)
         screen.show(dropped_view_json(found), lambda: screen.say(f"dropped the view {found}; its pipeline makes it again"))
         return
-    gone = lake.drop(name)
+    gone = lake.tables.drop(name)
 
     def text() -> None:
         screen.say(f"dropped {gone.table}")
@@ -61,7 +61,7 @@ lakebed table dropped
 
 def dropped(screen: Screen) -> None:
     """Tables that were dropped and can be restored."""
-    known = screen.lake.table_work.dropped()
+    known = screen.lake.tables.dropped()
     rows = [dropped_json(one) for one in known]
 
     def text() -> None:
@@ -87,5 +87,5 @@ def restore(
     to: Annotated[str | None, typer.Option("--to", metavar="TABLE", help="Another name: namespace.layer.name.")] = None,
 ) -> None:
     """Bring a dropped table back with all its rows and history."""
-    table = screen.lake.restore(name, to=to)
+    table = screen.lake.tables.restore(name, to=to)
     screen.show(table_name_json(table), lambda: screen.say(f"{table} is back"))

@@ -29,7 +29,7 @@ def history(
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many snapshots to show.")] = 50,
 ) -> None:
     """What happened to a table, newest first: snapshots, those that were undone too, rollbacks, tags and other changes."""
-    changes = screen.lake.table_work.history(name, ref=ref)
+    changes = screen.lake.tables.history(name, ref=ref)
     rows = [history_json(change) for change in changes[:limit]]
 
     def text() -> None:

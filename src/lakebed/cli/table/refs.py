@@ -32,7 +32,7 @@ def tag(
     replace: Annotated[bool, typer.Option("--replace", help="Move a tag that is there.")] = False,
 ) -> None:
     """Give a state of a table a name; what has a name does not expire."""
-    snapshot = screen.lake.tag(name, tag, at=at, replace=replace)
+    snapshot = screen.lake.tables.tag(name, tag, at=at, replace=replace)
     screen.show(tag_json(tag, snapshot), lambda: screen.say(f"{tag} is snapshot {snapshot.id}"))
 
 
@@ -43,7 +43,7 @@ lakebed table untag orders before_migration
 
 def untag(screen: Screen, name: TableArgument, ref: Annotated[str, typer.Argument(help="A tag or branch.")]) -> None:
     """Remove a tag, or a branch made by hand; what only it kept may expire."""
-    screen.lake.table_work.remove_ref(name, ref)
+    screen.lake.tables.untag(name, ref)
     screen.show(removed_ref_json(ref), lambda: screen.say(f"{ref} is gone"))
 
 
@@ -66,7 +66,7 @@ def clone(
         raise UsageError("a clone is a new table or a branch.", next="Give a table's name, or --branch NAME.")
     lake = screen.lake
     if branch:
-        made = f"{lake.find(name)} branch {branch} at snapshot {lake.table_work.branch(name, branch, at=at).id}"
+        made = f"{lake.tables.find(name)} branch {branch} at snapshot {lake.tables.branch(name, branch, at=at).id}"
     else:
-        made = str(lake.clone(name, to or "", at=at))
+        made = str(lake.tables.clone(name, to or "", at=at))
     screen.show(clone_json(made), lambda: screen.say(f"made {made}"))

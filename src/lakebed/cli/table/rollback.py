@@ -11,7 +11,7 @@ from lakebed.cli.parsing.options import TableArgument
 from lakebed.presentation.table import rollback_json
 
 if TYPE_CHECKING:
-    from lakebed.tables import Rollback
+    from lakebed.tables import Rollback, UndoneFiles
 
 
 def add_to(noun: typer.Typer) -> None:
@@ -36,11 +36,13 @@ def rollback(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """Make readers see an earlier state of a table again, with the columns it had. Nothing is lost: roll forward the same way."""
-    lake = screen.lake
-    if dry_run:
-        plan = lake.table_work.plan_rollback(name, to, requeue_files=requeue, hold_files=hold)
-    else:
-        plan = lake.rollback(name, to, requeue=requeue, hold=hold, wait=wait)
+    from lakebed.errors import UsageError
+
+    if requeue and hold:
+        raise UsageError("files are either requeued or excluded, not both.", next="Choose --requeue or --hold.")
+    files: UndoneFiles | None = "requeue" if requeue else "exclude" if hold else None
+    tables = screen.lake.tables
+    plan = tables.plan_rollback(name, to, files=files) if dry_run else tables.rollback(name, to, files=files, wait=wait)
     screen.show(rollback_json(plan, done=not dry_run), lambda: _told(screen, plan, dry_run))
 
 

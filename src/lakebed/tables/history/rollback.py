@@ -21,7 +21,8 @@ from lakebed.ports import (
 )
 from lakebed.tables.history.points import published_snapshots
 
-Files = Literal["requeue", "hold"]
+UndoneFiles = Literal["requeue", "exclude"]
+"""What becomes of landing files that undone runs consumed: the next run reads them again, or no run does."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def plan_rollback(
     to: Snapshot,
     ledger: Sequence[ConsumedFile],
     *,
-    files: Files | None,
+    files: UndoneFiles | None,
     by_tag: bool = False,
 ) -> Rollback:
     """How `main` comes to stand at a snapshot, with that snapshot's columns; nothing is forgotten.
@@ -67,7 +68,7 @@ def plan_rollback(
         raise _must_be_said(table, leaving)
     redone = [file for file in inside if file.state != "taken"]
     becomes: list[tuple[FileState, Sequence[ConsumedFile]]] = [("taken", redone), ("waiting", freed)]
-    becomes.append(("held" if files == "hold" else "waiting", leaving))
+    becomes.append(("held" if files == "exclude" else "waiting", leaving))
     base = head.id if head else None
     event = Event("rolled_back", table, to.id, {"from": str(base), "ref": MAIN})
     schema = (SetSchema(to.schema),) if to.schema is not None else ()

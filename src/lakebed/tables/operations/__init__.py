@@ -1,0 +1,1 @@
+"""Changes to a table as a whole: decided here, committed by `Tables`."""
