@@ -47,7 +47,7 @@ def test_the_demo_ends_by_telling_what_to_try_next(tmp_path: Path, spark_home: P
         "ecommerce.bronze.orders",
         "gate positive_amounts",
         "amount=-179.00",
-        "still see the 600 rows of before",
+        "still see the 600 rows they saw before",
         "The lake is yours",
         "doctor",
     ):

@@ -79,6 +79,6 @@ def test_a_lost_catalog_is_rebuilt(lake: Path) -> None:
         file.unlink()
     assert tables() == []
     rebuilt = lakebed("fsck", "--rebuild-catalog")
-    assert "took up shop.silver.orders" in rebuilt.stdout
+    assert "registered shop.silver.orders" in rebuilt.stdout
     assert tables() == ["shop.silver.orders"]
     assert lakebed("fsck", "--rebuild-catalog", "--repair").exit_code == 2

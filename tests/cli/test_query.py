@@ -160,7 +160,7 @@ def test_explain_says_which_files_and_why(folder: str) -> None:
         shown = lakebed(folder, *arguments).stdout
         assert "reads 1 of 2 files" in shown
         assert "PRUNED" in shown
-        assert "files judged by: id = 1" in shown
+        assert "files chosen by: id = 1" in shown
         assert "columns: id, name" in shown
     (table,) = json.loads(lakebed(folder, "explain", sql, "--json").stdout)
     assert (table["reason"], table["files"], table["total_files"], table["how"]) == ("PRUNED", 1, 2, "parquet")

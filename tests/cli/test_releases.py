@@ -44,7 +44,7 @@ def test_a_release_is_told_with_its_changes(lake: Path) -> None:
     shown = said("pipeline", "release", "silver.orders", "-m", "first")
     assert shown.splitlines()[0] == "shop.silver.orders release 1 (3 added)"
     assert "  + tests/quality/positive.sql" in shown
-    assert said("pipeline", "release", "silver.orders") == "shop.silver.orders is release 1 already: nothing was made\n"
+    assert said("pipeline", "release", "silver.orders") == "shop.silver.orders is already release 1: no release was made\n"
     write(lake, f"{ORDERS}/config.yaml", "max_versions: 1\n")
     facts = told("pipeline", "release", "silver.orders")
     assert (facts["version"], facts["new"], facts["dropped"]) == (2, True, [1])

@@ -129,7 +129,7 @@ def test_one_run_is_shown_whole(lake: Path) -> None:
     for line in (
         "shop.silver.orders WARN [draft: incremental, 1,200 rows",
         "read shop.bronze.orders at 77",
-        "read shop.bronze.new (no row yet)",
+        "read shop.bronze.new (no rows yet)",
         "read 1 file of shop.orders",
         "set aside shop/landing/orders/x.csv as shop/landing/orders/_quarantine/1/x.csv: it is torn",
         "3.50 s  Write",

@@ -72,7 +72,7 @@ def test_a_moment_mode_and_commands_hold_for_what_follows(folder: Path) -> None:
         folder, ".at three\n.mode csv\nSELECT count(*) AS n FROM orders;\n.at now\nSELECT count(*) AS n FROM orders;\n"
     )
     assert code == 0
-    assert out.replace("Tables are read as of three.\n", "").replace("Tables are read as they are now.\n", "") == "n\n3\nn\n5\n"
+    assert out.replace("Tables are read as of three.\n", "").replace("Tables are read as of now.\n", "") == "n\n3\nn\n5\n"
     assert piped(folder, "SELECT count(*) AS n FROM orders;", "--at", "three", "--mode", "csv") == (0, "n\n3\n")
 
 

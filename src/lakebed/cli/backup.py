@@ -1,4 +1,4 @@
-"""Commands that keep a lake: backup, restore, relocate."""
+"""Commands that back up, restore and move a lake: backup, restore, relocate."""
 
 from typing import Annotated
 
@@ -24,9 +24,9 @@ lakebed backup lake-2026-11-15.zip
 
 
 def backup(
-    screen: Screen, destination: Annotated[str, typer.Argument(help="A file, or a folder to put one in; s3:// too.")]
+    screen: Screen, destination: Annotated[str, typer.Argument(help="A file, or a folder for one; s3:// works too.")]
 ) -> None:
-    """Put catalog and state, as of one moment, into one file."""
+    """Back up catalog and state, as of one point in time, to one file."""
     from lakebed.app.backup import backup as back_up
 
     with screen.spinner("backing up catalog and state"):
@@ -49,28 +49,26 @@ lakebed restore lake.zip --force --newest
 
 def restore(
     screen: Screen,
-    source: Annotated[str, typer.Argument(metavar="BACKUP", help="A file that lakebed backup made.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace a catalog and state that are not empty.")] = False,
-    newest: Annotated[bool, typer.Option("--newest", help="Take up what tables have committed since the backup, too.")] = False,
+    source: Annotated[str, typer.Argument(metavar="BACKUP", help="A file written by lakebed backup.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a catalog and state that are not empty.")] = False,
+    newest: Annotated[bool, typer.Option("--newest", help="Keep what tables have committed since the backup.")] = False,
 ) -> None:
-    """Put a backup in place of the lake's catalog and state."""
+    """Replace the lake's catalog and state with a backup."""
     from lakebed.app.backup import restore as put_back
 
     with screen.spinner("restoring"):
         restored = put_back(screen.lake, source, force=force, newest=newest, report=screen.progress)
 
     def text() -> None:
-        screen.say(f"restored {format_count(restored.tables)} tables as they stood at {restored.made_at}")
+        screen.say(f"restored {format_count(restored.tables)} tables as of {restored.made_at}")
         for table in restored.newer:
-            screen.say(f"{table} has newer commits" + (", which are taken up" if restored.repointed else ""))
+            screen.say(f"{table} has newer commits" + (", which are kept" if restored.repointed else ""))
         if restored.newer and not restored.repointed:
-            screen.say(
-                "next: lakebed restore BACKUP --force --newest takes them up; as it is, tables stand where they stood then"
-            )
+            screen.say("tables are as of the backup; to keep the newer commits: lakebed restore BACKUP --force --newest")
         if restored.unknown:
-            screen.say(f"tables made since: {', '.join(restored.unknown)}; next: lakebed fsck --rebuild-catalog")
+            screen.say(f"tables created since: {', '.join(restored.unknown)}; next: lakebed fsck --rebuild-catalog")
         if restored.moved:
-            screen.say(f"the lake lay at {restored.root} then; next: lakebed relocate")
+            screen.say(f"the lake was at {restored.root} then; next: lakebed relocate")
 
     screen.show(restored_json(restored), text)
 
@@ -85,14 +83,12 @@ lakebed relocate --from /old/place/shop-lake
 def relocate(
     screen: Screen,
     origin: Annotated[
-        str | None, typer.Option("--from", metavar="ROOT", help="Where the lake lay; found in the catalog unless given.")
+        str | None, typer.Option("--from", metavar="ROOT", help="Where the lake was. Default: found in the catalog.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
-    skip_damaged: Annotated[
-        bool, typer.Option("--skip-damaged", help="Leave tables whose metadata cannot be read as they are, and do the others.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
+    skip_damaged: Annotated[bool, typer.Option("--skip-damaged", help="Skip tables whose metadata cannot be read.")] = False,
 ) -> None:
-    """Let tables point at where they are, after the lake's folder or bucket was moved."""
+    """Make tables point to their files again after the lake's folder or bucket was moved."""
     from lakebed.app.relocate import relocate as move
 
     with screen.spinner("rewriting metadata"):
@@ -100,15 +96,15 @@ def relocate(
 
     def text() -> None:
         if not moved.tables:
-            screen.say("every table points into the lake: nothing to do")
+            screen.say("nothing to do: every table points into the lake")
             return
         would = "would be " if dry_run else ""
         screen.say(f"from {moved.origin} to {moved.root}")
         for table in moved.tables:
             screen.say(f"{table.name} ({table.kind}): {format_count(table.files)} metadata files {would}rewritten")
         for name in moved.lost:
-            screen.say(f"{name}: its metadata cannot be read, and stays as it is")
+            screen.say(f"{name}: skipped, its metadata cannot be read")
         for name in moved.left:
-            screen.say(f"{name} lay elsewhere, and stays there")
+            screen.say(f"{name}: left alone, it is outside of the lake")
 
     screen.show(relocated_json(moved), text)

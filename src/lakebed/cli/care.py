@@ -35,15 +35,15 @@ def care(
     screen: Screen,
     tables: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TABLES", help="Names or patterns; the whole lake unless given.", autocompletion=known_tables),
+        typer.Argument(metavar="TABLES", help="Names or patterns. Default: all tables.", autocompletion=known_tables),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is due, and do nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is due, and change nothing.")] = False,
     only: Annotated[list[str] | None, typer.Option("--only", metavar="ACTION", help="Only this action; repeatable.")] = None,
-    orphans: Annotated[bool, typer.Option("--orphans", help="Remove orphans, too; otherwise they are reported.")] = False,
-    settings: Annotated[bool, typer.Option("--settings", help="How these tables are cared for, and who says so.")] = False,
-    history: Annotated[bool, typer.Option("--history", help="What care did before.")] = False,
+    orphans: Annotated[bool, typer.Option("--orphans", help="Remove orphan files; otherwise they are only reported.")] = False,
+    settings: Annotated[bool, typer.Option("--settings", help="Show these tables' settings, and where each is set.")] = False,
+    history: Annotated[bool, typer.Option("--history", help="Show what care has done so far.")] = False,
 ) -> None:
-    """Keep the lake small and healthy: expire, rewrite, remove and purge what is due."""
+    """Maintain the lake: expire snapshots, compact files, remove and purge what is due."""
     if settings:
         _show_settings(screen, tables or [])
     elif history:

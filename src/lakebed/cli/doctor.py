@@ -24,7 +24,7 @@ lakebed doctor --lake shop-lake --json
 
 
 def doctor(screen: Screen) -> None:
-    """Look the machine and the lake over, and say how to mend what is wrong."""
+    """Check this machine and the lake, and say how to fix what is wrong."""
     from lakebed.app import examine
     from lakebed.errors import NoLake
 

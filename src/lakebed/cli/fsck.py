@@ -1,4 +1,4 @@
-"""The command fsck."""
+"""The command `fsck`."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,26 +32,27 @@ lakebed fsck --rebuild-catalog
 
 def fsck(
     screen: Screen,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended without losing anything.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired without losing anything.")] = False,
     sample: Annotated[
-        int | None, typer.Option("--sample", min=0, help="How many data files, and as many of metadata, are read whole; 200.")
+        int | None,
+        typer.Option("--sample", min=0, help="How many data files, and metadata files, to read in full. Default: 200."),
     ] = None,
-    all: Annotated[bool, typer.Option("--all", help="Read every file whole.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Read every file in full.")] = False,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild-catalog", help="Take up every table the catalog does not know, by its metadata files.")
+        bool, typer.Option("--rebuild-catalog", help="Register every table the catalog does not know, from its metadata files.")
     ] = False,
 ) -> None:
-    """Compare catalog, files, pipelines and state with each other."""
+    """Check that catalog, files, pipelines and state agree."""
     from lakebed.app.fsck import fsck as look
     from lakebed.care.fsck import SAMPLE
 
     if (all and sample is not None) or (rebuild and (all or repair or sample is not None)):
-        raise UsageError("these options do not go together.", next="See: lakebed fsck --help")
+        raise UsageError("these options cannot be combined.", next="See: lakebed fsck --help")
     if rebuild:
         _rebuild(screen)
         return
     limit = None if all else SAMPLE if sample is None else sample
-    with screen.spinner("looking the lake over"):
+    with screen.spinner("checking the lake"):
         checked = look(screen.lake, repair=repair, sample=limit, report=screen.progress)
     screen.show(fsck_json(checked), lambda: _show(screen, checked))
     if checked.problems:
@@ -61,7 +62,7 @@ def fsck(
 def _show(screen: Screen, checked: "FsckReport") -> None:
     for mended in checked.mended:
         screen.say(
-            f"{'mended' if mended.done else 'not mended'}: {mended.repair}{f' ({mended.detail})' if mended.detail else ''}"
+            f"{'repaired' if mended.done else 'not repaired'}: {mended.repair}{f' ({mended.detail})' if mended.detail else ''}"
         )
     for found in checked.findings:
         severity = Styled(found.severity, _COLOURS[found.severity])
@@ -75,7 +76,7 @@ def _show(screen: Screen, checked: "FsckReport") -> None:
     looked = checked.looked
     screen.say(
         f"{format_count(looked.tables)} tables, {format_count(looked.files)} files; {format_count(looked.read)} of them"
-        f" ({format_size(looked.bytes)}) read whole; problems: {format_count(checked.problems)}"
+        f" ({format_size(looked.bytes)}) read in full; problems: {format_count(checked.problems)}"
     )
 
 
@@ -91,9 +92,9 @@ def _rebuild(screen: Screen) -> None:
 
     def text() -> None:
         for name, location in rebuilt.tables.items():
-            screen.say(f"took up {name} from {location}")
+            screen.say(f"registered {name} from {location}")
         for location, why in rebuilt.skipped.items():
-            screen.say(f"left {location}: {why}")
+            screen.say(f"skipped {location}: {why}")
         count = format_count(len(rebuilt.tables))
         screen.say(f"{count} tables registered; metadata files do not tell which landing files and runs they came from")
 

@@ -25,28 +25,28 @@ lakebed init s3://bucket/lake --set catalog.kind=postgres --set catalog.url=post
 
 def init(
     screen: Screen,
-    path: Annotated[str | None, typer.Argument(help="Folder or s3:// address; the present folder unless given.")] = None,
-    template: Annotated[str | None, typer.Option("--template", metavar="NAME", help="Start with these files: shop.")] = None,
+    path: Annotated[str | None, typer.Argument(help="Folder or s3:// address. Default: the current folder.")] = None,
+    template: Annotated[str | None, typer.Option("--template", metavar="NAME", help="Files to start with: shop.")] = None,
     set: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting for lakebed.yaml; repeatable.")
     ] = None,
 ) -> None:
-    """Make a lake."""
+    """Create a lake."""
     from lakebed.app.create import create_lake, variables_to_set
     from lakebed.settings import Root, settings_tree
 
     root = Root.parse(path or screen.lake_path or ".")
     values = settings_tree(set or [])
-    with screen.spinner("making the lake"):
+    with screen.spinner("creating the lake"):
         settings, files = create_lake(root, values=values, template=template, environment=os.environ)
     unset = variables_to_set(root, values, os.environ)
 
     def text() -> None:
-        screen.say(f"made a lake at {root} (catalog: {settings.catalog.kind}, timezone: {settings.timezone})")
+        screen.say(f"created a lake at {root} (catalog: {settings.catalog.kind}, timezone: {settings.timezone})")
         for file in files:
             screen.say(f"  {file}")
         if unset:
-            screen.say("lakebed.yaml lies in the bucket: how to reach it must be said by variables, too")
+            screen.say("lakebed.yaml is in the bucket, so these variables must say how to reach it:")
         for name, value in unset.items():
             screen.say(f"  export {name}={shlex.quote(value)}")
         screen.say(f"next: lakebed doctor --lake {root}")

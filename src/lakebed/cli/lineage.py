@@ -1,4 +1,4 @@
-"""The command that says where tables and columns come from: lineage."""
+"""The command `lineage`."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -36,11 +36,11 @@ def lineage(
     selectors: SelectorsArgument = None,
     select: SelectOption = None,
     exclude: ExcludeOption = None,
-    columns: Annotated[bool, typer.Option("--columns", help="From which columns each column comes.")] = False,
+    columns: Annotated[bool, typer.Option("--columns", help="Show which columns each column comes from.")] = False,
     format: Annotated[str, typer.Option("--format", help=f"{', '.join(_FORMATS)}.")] = "text",
     vars: VarsOption = None,
 ) -> None:
-    """Where tables come from, with the snapshots the last runs read; with --columns, where columns come from."""
+    """Show where tables come from, with the snapshots that the last runs read; with --columns, where columns come from."""
     if format not in _FORMATS:
         raise UnknownName("format", format, _FORMATS)
     if columns and format == "mermaid":

@@ -1,4 +1,4 @@
-"""Commands that look at pipelines and write nothing: test, compile, preview."""
+"""Commands that try pipelines out and write nothing: test, compile, preview."""
 
 import time
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def run_gates(
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
-    """Ask the gates about what is published; ends with 1 if one fails that does not only warn."""
+    """Run the gates on the published tables. Exits with 1 if one fails that does not only warn."""
     request = build_request(selectors, select, exclude, vars=vars, released=released)
     showing, began = BuildProgress(screen), time.monotonic()
 
@@ -60,13 +60,13 @@ def run_gates(
         showing.total = total
         showing.line(gates_label(judged), str(judged.table), _details(judged), _trouble(judged, showing.row_limit))
 
-    with screen.spinner("asking the gates"):
+    with screen.spinner("running the gates"):
         results = screen.lake.pipelines.test(request, on_end=show)
     labels = [gates_label(judged) for judged in results]
     took = time.monotonic() - began
     screen.show(
         [gates_json(judged) for judged in results],
-        lambda: screen.say(summary(labels, took) if labels else "No gate is selected."),
+        lambda: screen.say(summary(labels, took) if labels else "No gates selected."),
     )
     if "FAIL" in labels:
         raise typer.Exit(1)
@@ -98,12 +98,12 @@ def compile(
     selectors: SelectorsArgument = None,
     select: SelectOption = None,
     exclude: ExcludeOption = None,
-    gates: Annotated[bool, typer.Option("--gates", help="The gates' queries too.")] = False,
+    gates: Annotated[bool, typer.Option("--gates", help="Include the queries of gates.")] = False,
     full_refresh: FullRefreshOption = False,
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
-    """Print the SQL that would run now, over pinned snapshots. Starts no JVM."""
+    """Print the SQL that would run now, on pinned snapshots. Starts no JVM."""
     request = build_request(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
     found = [sql for sql in screen.lake.pipelines.compile(request) if gates or not sql.gate]
 
@@ -125,12 +125,12 @@ lakebed preview orders --limit 5 --json
 def preview(
     screen: Screen,
     name: Annotated[str, typer.Argument(metavar="PIPELINE", help="Which one.", autocompletion=known_pipelines)],
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many rows.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many rows to compute.")] = 20,
     full_refresh: FullRefreshOption = False,
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
-    """The first rows of a pipeline's result, from a zone's _samples/ where it has some. Writes nothing."""
+    """Show the first rows of a pipeline's result, from a zone's _samples/ if it has any. Writes nothing."""
     request = build_request((), full_refresh=full_refresh, vars=vars, released=released)
     with screen.spinner(f"computing {limit} rows"):
         found = screen.lake.pipelines.preview(name, request, limit=limit)

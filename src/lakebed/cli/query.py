@@ -42,18 +42,18 @@ def query(
     screen: Screen,
     sql: SqlArgument,
     at: AtOption = None,
-    engine: Annotated[Literal["duckdb", "spark"], typer.Option("--engine", help="duckdb (no JVM) or spark.")] = "duckdb",
-    limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most so many rows.")] = None,
+    engine: Annotated[Literal["duckdb", "spark"], typer.Option("--engine", help="duckdb (without a JVM) or spark.")] = "duckdb",
+    limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most this many rows.")] = None,
     format: Annotated[
         Literal["table", "csv", "json", "ndjson", "parquet", "arrow"] | None,
-        typer.Option("--format", help="table, csv, json, ndjson, parquet or arrow; by default what the file's name says."),
+        typer.Option("--format", help="table, csv, json, ndjson, parquet or arrow. Default: by the file's name."),
     ] = None,
     output: Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")] = None,
     namespace: NamespaceOption = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say which files would be read, and why; read no row.")] = False,
-    profile: Annotated[bool, typer.Option("--profile", help="Say afterwards what took how long.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show which files would be read, and why; read nothing.")] = False,
+    profile: Annotated[bool, typer.Option("--profile", help="Show how long each step took.")] = False,
 ) -> None:
-    """Ask the lake's tables in SQL, all as of one moment. Starts no JVM."""
+    """Query the lake's tables in SQL, all as of one point in time. Starts no JVM."""
     from lakebed.query.results.export import format_of
 
     text = sys.stdin.read() if sql == "-" else sql
@@ -73,7 +73,7 @@ def _hand_over(screen: Screen, result: "QueryResult", format: Any, output: str |
 
     if output:
         if format == "table":
-            raise UsageError("a table is for the screen.", next="Choose another --format.")
+            raise UsageError("the format table is for the screen only.", next="Choose another --format.")
         with new_file(output) as file:
             write(result, format, file)
         if result.profile:
@@ -84,7 +84,7 @@ def _hand_over(screen: Screen, result: "QueryResult", format: Any, output: str |
         if not screen.quiet:
             screen.say(said)
     elif format in BINARY and sys.stdout.isatty():
-        raise UsageError(f"{format} is not for the screen.", next="Add -o FILE, or send it to another program.")
+        raise UsageError(f"{format} cannot be shown on a screen.", next="Add -o FILE, or pipe it to another program.")
     elif not screen.quiet:
         write(result, format, sys.stdout.buffer)
 
@@ -95,7 +95,7 @@ def _profile(screen: Screen, result: "QueryResult") -> None:
         return
     read = result.explain()
     files, size = sum(table.files for table in read), sum(table.bytes for table in read)
-    screen.progress(f"planned in {took.plan_ms:.1f} ms, answered in {took.run_ms:.1f} ms, {plural(took.rows, 'row')}")
+    screen.progress(f"planned in {took.plan_ms:.1f} ms, ran in {took.run_ms:.1f} ms, {plural(took.rows, 'row')}")
     screen.progress(f"{plural(files, 'file')} of {sum(table.total_files for table in read)}, {format_size(size)}")
     for step in took.operators[:12]:
         screen.progress(f"{step.ms:9.2f} ms  {format_count(step.rows):>12} rows  {step.name}  {step.detail}")
@@ -108,7 +108,7 @@ lakebed explain "SELECT * FROM orders" --at yesterday_tag --json
 
 
 def explain(screen: Screen, sql: SqlArgument, at: AtOption = None, namespace: NamespaceOption = None) -> None:
-    """Say of each table which files a query would read, and why. Reads no row."""
+    """Show which files of each table a query would read, and why, without reading them."""
     _explain(screen, screen.lake.explain(sys.stdin.read() if sql == "-" else sql, at=at, namespace=namespace))
 
 
@@ -117,7 +117,7 @@ def _explain(screen: Screen, tables: "tuple[TableExplanation, ...]") -> None:
 
     def text() -> None:
         if not tables:
-            screen.say("The query reads no table of the lake.")
+            screen.say("The query reads no tables of the lake.")
         for table in tables:
             at = f" at snapshot {table.snapshot}" if table.snapshot is not None else ""
             screen.say(bold(table.table), at)
@@ -127,11 +127,11 @@ def _explain(screen: Screen, tables: "tuple[TableExplanation, ...]") -> None:
                 screen.say(f"  reads {read}; at most {plural(table.rows, 'row')}")
             screen.say(f"  {table.reason}: {REASONS[table.reason]}")
             if table.why:
-                screen.say(f"  it takes Spark for: {table.why}")
+                screen.say(f"  needs Spark for: {table.why}")
             if table.how == "iceberg":
                 screen.say("  read through DuckDB's Iceberg reader: rows were deleted, or nested fields have changed")
             if table.condition:
-                screen.say(f"  files judged by: {table.condition}")
+                screen.say(f"  files chosen by: {table.condition}")
             if table.columns:
                 screen.say(f"  columns: {', '.join(table.columns)}")
 

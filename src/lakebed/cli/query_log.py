@@ -1,4 +1,4 @@
-"""The command `query-log`: who asked what. Reads plain files; nothing else of the lake has to work."""
+"""The command `query-log`. It reads plain files, so it works even if catalog and state are down."""
 
 from itertools import islice
 from typing import Annotated
@@ -28,10 +28,10 @@ lakebed query "SELECT principal, count(*) FROM system.query_log GROUP BY ALL"
 
 def query_log(
     screen: Screen,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many queries.")] = 20,
-    failed: Annotated[bool, typer.Option("--failed", help="Only those that were refused, ended or failed.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many queries to show.")] = 20,
+    failed: Annotated[bool, typer.Option("--failed", help="Only queries that were refused, stopped or failed.")] = False,
 ) -> None:
-    """The last queries, newest first."""
+    """Show the last queries, newest first."""
     entries = screen.lake.query_log.entries(newest_first=True)
     found = list(islice((entry for entry in entries if not failed or entry.status != "ok"), limit))
 

@@ -1,4 +1,4 @@
-"""Commands that run pipelines, and the one that says what would run: run and build, retry, plan."""
+"""Commands that run pipelines or plan to: run, build, retry, plan."""
 
 import time
 from collections.abc import Callable
@@ -54,15 +54,15 @@ def run(
     select: SelectOption = None,
     exclude: ExcludeOption = None,
     full_refresh: FullRefreshOption = False,
-    fail_fast: Annotated[bool, typer.Option("-x", "--fail-fast", help="Begin nothing more after the first failure.")] = False,
+    fail_fast: Annotated[bool, typer.Option("-x", "--fail-fast", help="Start nothing more after the first failure.")] = False,
     threads: ThreadsOption = 1,
     vars: VarsOption = None,
     released: ReleasedOption = False,
-    together: Annotated[bool, typer.Option("--together", help="Publish all tables in one step, or none.")] = False,
+    together: Annotated[bool, typer.Option("--together", help="Publish all tables in one step, or none of them.")] = False,
     wait: WaitOption = 0.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and do nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")] = False,
 ) -> None:
-    """Run pipelines: each table is published once its gates have passed."""
+    """Run pipelines. Each table is published once its gates pass."""
     request = build_request(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
     lake = screen.lake
     if dry_run:
@@ -82,7 +82,7 @@ lakebed retry --threads 4
 
 
 def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) -> None:
-    """Run again what failed or was skipped in the last build, with its variables and options."""
+    """Run again what failed or was skipped in the last build, with the same variables and options."""
     lake = screen.lake
     _build(screen, lambda onlooker: lake.pipelines.retry(threads=threads, wait=wait, onlooker=onlooker))
 
@@ -96,8 +96,8 @@ def _build(screen: Screen, work: "Callable[[BuildListener], BuildResult]") -> No
 
     def text() -> None:
         for table in result.left_out:
-            screen.say(f"left out {table}: it has no release")
-        screen.say(summary(labels, took) if labels else "Nothing is selected.")
+            screen.say(f"not run: {table} has no release")
+        screen.say(summary(labels, took) if labels else "Nothing selected.")
 
     screen.show(build_json(result, seconds=took), text)
     if result.exit_code:
@@ -120,7 +120,7 @@ def plan(
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
-    """Say what runs would do now: steps, inputs with their snapshots, files that wait. Touches nothing, starts no JVM."""
+    """Show what runs would do now: steps, inputs with their snapshots, waiting files. Changes nothing, starts no JVM."""
     request = build_request(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
     _show_plans(screen, screen.lake.pipelines.plan(request))
 
@@ -134,6 +134,6 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
             for number, step in enumerate(plan.steps, start=1):
                 screen.say(f"  {number:>2}. {step_text(step)}")
         if not plans:
-            screen.say("Nothing is selected.")
+            screen.say("Nothing selected.")
 
     screen.show([plan_json(plan) for plan in plans], text)

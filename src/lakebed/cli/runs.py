@@ -1,4 +1,4 @@
-"""Commands about what ran: runs, and runs show."""
+"""Commands about past runs: runs ls, runs show."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lakebed.ports import RunRecord
 
 _STATES = ("running", "success", "failed", "skipped")
-_SHORT = 16  # digits of an id: twelve are the time, and runs begin in the same millisecond
+_SHORT = 16  # digits of an id: twelve are the time, and several runs may start in one millisecond
 
 
 class _ListsByDefault(TyperGroup):
@@ -33,7 +33,7 @@ class _ListsByDefault(TyperGroup):
 
 def add_to(app: typer.Typer) -> None:
     """Give the app the noun `runs`."""
-    nouns = typer.Typer(cls=_ListsByDefault, help="What ran: a list unless told otherwise; show.")
+    nouns = typer.Typer(cls=_ListsByDefault, help="About runs: ls (the default), show.")
     command(nouns, "ls", examples=_LS)(ls)
     command(nouns, "show", examples=_SHOW)(show)
     app.add_typer(nouns, name="runs")
@@ -52,17 +52,17 @@ def ls(
         str | None,
         typer.Option("--table", metavar="TABLE", help="Only runs of this table.", autocompletion=known_tables),
     ] = None,
-    state: Annotated[str | None, typer.Option("--state", help=f"Only those in this state: {', '.join(_STATES)}.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many.")] = 50,
+    state: Annotated[str | None, typer.Option("--state", help=f"Only runs in this state: {', '.join(_STATES)}.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many runs to show.")] = 50,
 ) -> None:
-    """What ran, newest first."""
+    """List runs, newest first."""
     if state is not None and state not in _STATES:
         raise UnknownName("state of a run", state, _STATES)
     records = screen.lake.pipelines.runs(table=table, state=state, limit=limit)  # type: ignore[arg-type]
 
     def text() -> None:
         if not records:
-            screen.say("nothing has run" + (" that fits" if table or state else " yet"))
+            screen.say("nothing has run" + (" that matches" if table or state else " yet"))
             return
         rows = [
             (
@@ -98,11 +98,11 @@ lakebed runs show 019a5c3e2f10 --logs
 def show(
     screen: Screen,
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="The id, or its beginning; last: the newest.", autocompletion=known_runs)
+        str, typer.Argument(metavar="RUN", help="An id, the start of one, or last.", autocompletion=known_runs)
     ] = "last",
-    logs: Annotated[bool, typer.Option("--logs", help="What the run logged, too.")] = False,
+    logs: Annotated[bool, typer.Option("--logs", help="Include the run's log.")] = False,
 ) -> None:
-    """One run: its phases, rows, inputs and files, gates with bad rows, and the error."""
+    """Show a run: phases, rows, inputs and files, gates with bad rows, and the error."""
     lake = screen.lake
     record = lake.pipelines.find_run(run)
     log = lake.pipelines.log(record.run_id) if logs else None
@@ -124,7 +124,7 @@ def _told(record: "RunRecord") -> "Iterator[str]":
         yield "rows " + ", ".join(f"{name} {format_count(count)}" for name, count in record.rows.items())
     yield f"snapshot {record.snapshot} on {record.ref}" if record.snapshot else "no new snapshot"
     for pin in record.inputs:
-        yield f"read {pin.table} at {pin.snapshot}" if pin.snapshot else f"read {pin.table} (no row yet)"
+        yield f"read {pin.table} at {pin.snapshot}" if pin.snapshot else f"read {pin.table} (no rows yet)"
     for zone, count in record.files.items():
         yield f"read {count} {'file' if count == 1 else 'files'} of {zone}"
     for file in record.set_aside:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 ZoneArgument = Annotated[
-    str, typer.Argument(metavar="ZONE", help="namespace.zone, or the zone alone.", autocompletion=known_zones)
+    str, typer.Argument(metavar="ZONE", help="namespace.zone, or just the zone.", autocompletion=known_zones)
 ]
 
 
@@ -43,14 +43,14 @@ lakebed zone ls --json
 
 
 def ls(screen: Screen) -> None:
-    """List zones: how many of their files wait, were processed or set aside, and who reads them."""
+    """List zones: how many files are waiting, processed or quarantined, and which tables read them."""
     zones = _zones(screen)
     found = [zones.look(name) for name in zones.names()]
     numbers = ("waiting", "taken", "processed", "quarantined")
 
     def text() -> None:
         if not found:
-            screen.say("no zones yet: put a file into one with lakebed zone put NAMESPACE.ZONE FILE")
+            screen.say("no zones yet: create one with lakebed zone put NAMESPACE.ZONE FILE")
             return
         rows = [
             (
@@ -73,12 +73,12 @@ lakebed zone show ecommerce.orders --json
 
 
 def show(screen: Screen, zone: ZoneArgument) -> None:
-    """What a zone's columns are read as, and its files: waiting, being written, taken, processed, or set aside and why.
+    """Show a zone: the types its columns are read as, and its files with their states.
 
-    To have a column read otherwise, say so in its zone.yaml: types: {column: string}.
+    To read a column as another type, set it in zone.yaml: types: {column: string}.
     """
     zones = _zones(screen)
-    with screen.spinner("looking whether files still grow"):
+    with screen.spinner("checking whether files are still being written"):
         found = zones.look(zones.find(zone), watch=True)
 
     def text() -> None:
@@ -91,7 +91,7 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
         if rows:
             screen.table(("file", "state", "size", "modified (UTC)", ""), rows, right=("size",))
         else:
-            screen.say("  no file")
+            screen.say("  no files")
 
     screen.show(zone_json(found), text)
 
@@ -117,14 +117,14 @@ def put(
     screen: Screen,
     zone: ZoneArgument,
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help="Files of this machine.")
+        list[Path], typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help="Files on this machine.")
     ],
-    replace: Annotated[bool, typer.Option("--replace", help="Files of the same names are replaced.")] = False,
-    sample: Annotated[bool, typer.Option("--sample", help="Among the samples, which previews read.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace files of the same names.")] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Put them into the samples, which previews read.")] = False,
 ) -> None:
-    """Put files into a zone. A new zone is made by giving its whole name."""
+    """Put files into a zone. Give the full name to create a new zone."""
     zones = _zones(screen)
-    with screen.spinner("putting files"):
+    with screen.spinner("copying files"):
         done = zones.put(zones.find(zone, new=True), files, replace=replace, sample=sample)
 
     def text() -> None:

@@ -1,4 +1,4 @@
-"""The chapters of the demo. Every line they say comes from real data."""
+"""The chapters of the demo. Every number they print comes from the lake."""
 
 import time
 from collections.abc import Callable
@@ -29,7 +29,7 @@ _DAY = (
 
 @dataclass
 class Demo:
-    """One showing: the lake it shows, and what it has seen."""
+    """A demo in progress: its lake, and what has been shown so far."""
 
     screen: Screen
     lake: Lake
@@ -37,12 +37,12 @@ class Demo:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def count(self, table: TableName) -> int:
-        """The rows a reader sees; no engine is asked."""
+        """How many rows readers see, from metadata alone."""
         head = self.lake.tables.describe(table).head()
         return (head.rows or 0) if head else 0
 
     def run(self, *selectors: str, together: bool = False) -> BuildResult:
-        """Run pipelines, a line for each as it ends."""
+        """Run pipelines, and print a line for each as it ends."""
         showing = BuildProgress(self.screen)
         return self.lake.pipelines.run(BuildRequest(selectors), together=together, onlooker=showing.listener)
 
@@ -67,7 +67,7 @@ def _spark(demo: Demo) -> None:
     with demo.screen.spinner("starting Spark"):
         version = demo.lake.spark.version
     demo.facts["spark"] = version
-    demo.say(f"   Spark {version} with Iceberg, in this process's care, after {time.monotonic() - began:.1f} s")
+    demo.say(f"   Spark {version} with Iceberg, started in {time.monotonic() - began:.1f} s")
 
 
 def _layers(demo: Demo) -> None:
@@ -92,7 +92,7 @@ def _bad_day(demo: Demo) -> None:
     demo.facts["bad"] = {str(record.table): record.state for record in result.records}
     demo.facts["main_unchanged"] = unchanged
     seen = demo.count(ORDERS)
-    demo.say(f"   readers of {ORDERS} still see the {seen} rows of before; the file waits in its zone")
+    demo.say(f"   readers of {ORDERS} still see the {seen} rows they saw before; the file waits in its zone")
 
 
 def _repaired(demo: Demo) -> None:
@@ -117,10 +117,10 @@ def _undone(demo: Demo) -> None:
         demo.facts["refused"] = refused.what
         demo.say(f"   {mistake}: {refused.what} {refused.safe}")
     demo.lake.execute(mistake, gates=False)
-    demo.say(f"   the same, without asking the gates: {demo.count(REVENUE)} rows are left")
+    demo.say(f"   the same with gates=False: {demo.count(REVENUE)} rows are left")
     undone = demo.lake.tables.rollback(REVENUE, before.id if before else "")
     demo.facts["undone"] = {"rows": demo.count(REVENUE), "runs": len(undone.undone)}
-    demo.say(f"   rolled back to snapshot {undone.to.id}: {demo.count(REVENUE)} rows; the way forward is another rollback")
+    demo.say(f"   rolled back to snapshot {undone.to.id}: {demo.count(REVENUE)} rows. A rollback can itself be rolled back")
 
 
 _REVENUE = f"SELECT country, sum(revenue) AS revenue FROM {REVENUE} GROUP BY country ORDER BY revenue DESC LIMIT 3"
@@ -133,7 +133,7 @@ def _asked(demo: Demo) -> None:
         best = lake.query(_REVENUE).fetchall()
         took.append((time.perf_counter() - began) * 1000)
     shown = ", ".join(f"{country} {revenue}" for country, revenue in best)
-    demo.say(f"   {shown}: DuckDB, no JVM, {took[0]:.0f} ms at first and {took[1]:.0f} ms the second time")
+    demo.say(f"   {shown}: DuckDB, without a JVM, in {took[0]:.0f} ms the first time and {took[1]:.0f} ms the second")
     first, count = lake.tables.history(ORDERS)[-1].snapshot, f"SELECT count(*) FROM {ORDERS}"
     (then,), (now,) = (next(iter(lake.query(count, at=at))) for at in (first.id if first else None, None))
     demo.say(f"   {ORDERS} had {then} rows at its first snapshot and has {now} now")
@@ -154,7 +154,7 @@ def _untrusted(showing: Demo) -> None:
             showing.say(f"   {asked}: {refused.what}")
     found = next(iter(showing.lake.query(f"SELECT count(*) FROM {REVENUE}", untrusted=True)))
     showing.say(
-        f"   SELECT count(*) FROM {REVENUE}: {found[0]}, in a process of its own that sees this table's files and nothing else"
+        f"   SELECT count(*) FROM {REVENUE}: {found[0]}, in a separate process that can read this table's files and nothing else"
     )
 
 
@@ -179,11 +179,11 @@ CHAPTERS: tuple[tuple[str, Callable[[Demo], None]], ...] = (
     ("Spark, with nothing to set up", _spark),
     ("From landing files to bronze, silver and gold", _layers),
     ("A bad batch is stopped by a gate", _bad_day),
-    ("The repaired batch goes through", _repaired),
-    ("Together or not at all: one table is taken, so none is touched", _contention),
-    ("A mistake by hand, undone", _undone),
-    ("SQL in milliseconds, now and as it was", _asked),
-    ("SQL of strangers", _untrusted),
-    ("Every engine sees the same state", _elsewhere),
-    ("Looking around takes no JVM", _look),
+    ("The corrected batch goes through", _repaired),
+    ("All tables or none: one is locked, so none is changed", _contention),
+    ("A manual mistake, undone", _undone),
+    ("SQL in milliseconds, on the present and the past", _asked),
+    ("Untrusted SQL", _untrusted),
+    ("Every engine reads the same tables", _elsewhere),
+    ("Looking around, without a JVM", _look),
 )

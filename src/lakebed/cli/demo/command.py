@@ -21,9 +21,9 @@ lakebed demo my-first-lake
 
 def demo(
     screen: Screen,
-    path: Annotated[str | None, typer.Argument(help="Where to make the lake; a temporary folder unless given.")] = None,
+    path: Annotated[str | None, typer.Argument(help="Where to create the lake. Default: a temporary folder.")] = None,
 ) -> None:
-    """Make a small shop lake and show what Lakebed can do with it."""
+    """Create a small shop lake and show what Lakebed can do with it."""
     from lakebed.cli.demo.demo import show
 
     show(screen, path)

@@ -1,4 +1,4 @@
-"""The demo: a small shop lake, from landing files to gold, and what can be asked of it."""
+"""The demo: a small shop lake, from landing files to gold, and what can be done with it."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from lakebed.settings import Root
 
 
 def show(screen: Screen, path: str | None) -> None:
-    """Make the lake and go through the chapters."""
+    """Create the lake and go through the chapters."""
     root = Root.parse(path or Path(mkdtemp(prefix="lakebed-demo-")) / "shop-lake")
     create_lake(root, values={}, template="shop", environment=os.environ)
     with open_lake(str(root.folder), report=screen.progress) as lake:
@@ -30,7 +30,7 @@ def show(screen: Screen, path: str | None) -> None:
 
 
 def _farewell(screen: Screen, folder: Path, seconds: float) -> None:
-    screen.say(bold(f"\nThat took {seconds:.0f} s."), " The lake is yours to play with:")
+    screen.say(bold(f"\nThat took {seconds:.0f} s."), " The lake is yours to try things on:")
     program = "lakebed" if which("lakebed") else str(Path(sys.argv[0]).absolute())
     for line in (
         f"cd {folder}",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Bar:
-    """Shows what is being done, and how much of it is. Into a pipe, with --quiet and with --json it shows nothing."""
+    """Shows what is being done and how far along it is; nothing without a terminal, or with --quiet or --json."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen

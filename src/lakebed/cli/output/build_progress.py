@@ -46,13 +46,13 @@ class BuildProgress:
 
     @property
     def listener(self) -> "BuildListener":
-        """What the build tells us."""
+        """Callbacks for the build."""
         from lakebed.app.pipelines import BuildListener
 
         return BuildListener(on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait)
 
     def live(self) -> AbstractContextManager[None]:
-        """A bar of what runs now, on a terminal only."""
+        """A bar with the pipelines that are running, on a terminal only."""
         return self._bar.live()
 
     def _select(self, tables: "tuple[TableName, ...]") -> None:

@@ -27,13 +27,13 @@ class CareProgress:
 
     @property
     def listener(self) -> "CareListener":
-        """What care tells us."""
+        """Callbacks for care."""
         from lakebed.care import CareListener
 
         return CareListener(on_start=self._start, on_progress=self._progress, on_end=self._end)
 
     def live(self) -> AbstractContextManager[None]:
-        """A bar of what is done now, on a terminal only."""
+        """A bar with the current action, on a terminal only."""
         return self._bar.live("checking what is due")
 
     def _start(self, step: "CareStep") -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 
 def format_count(number: int | None) -> str:
-    """`12,345`, or nothing for what is not known."""
+    """`12,345`; empty if unknown."""
     return "" if number is None else f"{number:,}"
 
 
@@ -14,7 +14,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def format_size(number: int | None) -> str:
-    """`1.4 MiB`, or nothing for what is not known."""
+    """`1.4 MiB`; empty if unknown."""
     if number is None:
         return ""
     size, units = float(number), ["B", "KiB", "MiB", "GiB", "TiB"]
@@ -29,5 +29,5 @@ def format_time(moment: datetime | None) -> str:
 
 
 def shorten(text: str, longest: int | None) -> str:
-    """As much of a text as there is room for; all of it where `longest` is None."""
+    """A text cut to `longest` characters; whole if that is None."""
     return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"

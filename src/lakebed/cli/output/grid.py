@@ -1,4 +1,4 @@
-"""How rows stand under their headings: in columns where they fit, else one value a line."""
+"""Rows under headings: in columns if they fit, otherwise one value a line."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,14 +11,14 @@ from rich.text import Text
 from lakebed.cli.output.style import Styled, bold, one_line, plain, styled_text
 
 GAP = 3
-_KEPT = 20  # ids, numbers, states and times are not wider: such columns never give way
-_LEAST = 12  # others give way until they are so narrow
+_KEPT = 20  # ids, numbers, states and times are no wider than this: such columns never shrink
+_LEAST = 12  # other columns shrink to this at most
 
 Cells = Sequence[str]
 
 
 def show(console: Console, headings: Cells, rows: Sequence[Sequence[str | Styled]], *, right: frozenset[int]) -> None:
-    """Print rows: whole lines into a pipe; on a terminal what fits its width, or each row by itself."""
+    """Print rows: whole lines into a pipe; on a terminal columns that fit its width, or each row on its own."""
     cells = [[one_line(cell) for cell in row] for row in (headings, *rows)]
     texts = [[plain(cell) for cell in row] for row in cells]
     widths = natural_widths(texts)
@@ -41,7 +41,7 @@ def _table(cells: Sequence[Sequence[str | Styled]], widths: Sequence[int], right
 
 
 def _one_by_one(cells: Sequence[Sequence[str | Styled]]) -> Iterator[Text]:
-    """A terminal too narrow for the columns: a line for each value."""
+    """A line for each value, for a terminal that is too narrow for columns."""
     names = [plain(heading) for heading in cells[0]]
     longest = max(map(cell_len, names))
     if len(cells) == 1:
@@ -53,12 +53,12 @@ def _one_by_one(cells: Sequence[Sequence[str | Styled]]) -> Iterator[Text]:
 
 
 def natural_widths(rows: Sequence[Cells]) -> list[int]:
-    """What each column needs to show all of its cells."""
+    """The width each column needs to show all its cells."""
     return [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
 
 
 def fitted(widths: Sequence[int], room: int) -> list[int] | None:
-    """Widths that fit into a terminal's width: the longest columns give way, as little as will do; None: it is too narrow."""
+    """Column widths for a terminal of width `room`: the widest shrink, no more than needed. None if it is too narrow."""
     room -= GAP * (len(widths) - 1)
     for longest in range(max(widths), _LEAST - 1, -1):
         given = [width if width <= _KEPT else min(width, longest) for width in widths]
@@ -68,7 +68,7 @@ def fitted(widths: Sequence[int], room: int) -> list[int] | None:
 
 
 def lines(rows: Sequence[Cells], widths: Sequence[int], *, right: frozenset[int] = frozenset()) -> list[str]:
-    """Headings, a rule and rows, each in one line however long; cells of the columns in `right` end at the same place."""
+    """Headings, a rule and rows, each on one line however long; columns in `right` are right-aligned."""
     headings, *others = (_line(row, widths, right) for row in rows)
     return [headings, "─" * (sum(widths) + GAP * (len(widths) - 1)), *others]
 

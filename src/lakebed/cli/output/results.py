@@ -1,4 +1,4 @@
-"""How answers to queries are shown."""
+"""Query results on the screen."""
 
 import sys
 from itertools import islice
@@ -15,7 +15,7 @@ _WIDEST = 60  # characters of a value, on a terminal
 
 
 def show_result(screen: Screen, answer: "QueryResult", mode: str) -> str:
-    """Print an answer; returns how much that was, in words, where it was for the eye."""
+    """Print a result; returns a line that says how many rows were shown, or nothing for CSV and JSON."""
     from lakebed.query.results.export import write
 
     if mode == "table":
@@ -26,7 +26,7 @@ def show_result(screen: Screen, answer: "QueryResult", mode: str) -> str:
 
 
 def show_table(screen: Screen, answer: "QueryResult", *, most: int, widest: int | None) -> tuple[int, bool]:
-    """Rows under headings: how many were shown, and whether there are more."""
+    """Print rows under headings; returns how many were shown, and whether there are more."""
     rows = iter(answer)
     shown = [[cell(value, widest) for value in row] for row in islice(rows, most)]
     more = next(rows, None) is not None
@@ -43,7 +43,7 @@ def _is_number(type_: str) -> bool:
 
 
 def _numbered(names: tuple[str, ...]) -> list[str]:
-    """Headings; a name that comes twice is numbered."""
+    """Headings; a repeated name gets a number."""
     seen: dict[str, int] = {}
     told = []
     for name in names:
@@ -53,7 +53,7 @@ def _numbered(names: tuple[str, ...]) -> list[str]:
 
 
 def cell(value: Any, widest: int | None = None) -> str:
-    """A value for the eye; of one that is too long, the beginning."""
+    """A value as people read it, cut to `widest` characters."""
     from lakebed.query.results.export import cell as spelled
 
     shown = "NULL" if value is None else spelled(value)

@@ -39,7 +39,7 @@ def run_source(record: "RunRecord") -> str:
 
 
 def run_problems(record: "RunRecord", *, longest: int | None = None) -> Iterator[str]:
-    """What stands under a line: the error, whether data is safe, what next; gates that did not pass."""
+    """What went wrong: the error, whether data is safe and what to do next, failed gates, quarantined files."""
     error = record.error
     if error:
         where = f"{error['where']}: " if error.get("where") else ""
@@ -53,7 +53,7 @@ def run_problems(record: "RunRecord", *, longest: int | None = None) -> Iterator
 
 
 def failed_gate(verdict: "Verdict", *, limit: int = _ROWS, longest: int | None = None) -> Iterator[str]:
-    """A gate that did not pass, and some of the rows it found."""
+    """A failed gate, with some of the bad rows it found."""
     found = verdict.error or plural(verdict.bad_rows, "bad row")
     about = f" ({verdict.description})" if verdict.description else ""
     yield f"gate {verdict.gate}, {verdict.severity}: {found}{about}"
@@ -67,7 +67,7 @@ def failed_gate(verdict: "Verdict", *, limit: int = _ROWS, longest: int | None =
 
 
 def summary(labels: Sequence[str], took: float) -> str:
-    """`Done. PASS=3 WARN=0 ERROR=1 SKIP=1 TOTAL=5 in 12.3 s`; what had nothing to do is told apart where there is some."""
+    """`Done. PASS=3 WARN=0 ERROR=1 SKIP=1 TOTAL=5 in 12.3 s`; NOOP is added if there is any."""
     count = Counter({"OK": "PASS", "FAIL": "ERROR"}.get(one, one) for one in labels)
     names = ["PASS", "WARN", "ERROR", "SKIP", *(["NOOP"] if count["NOOP"] else [])]
     return f"Done. {' '.join(f'{name}={count[name]}' for name in names)} TOTAL={len(labels)} in {took:.1f} s"

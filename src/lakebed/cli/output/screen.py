@@ -1,4 +1,4 @@
-"""What commands print on: people's text or JSON, colours and bars on a terminal only."""
+"""Where commands print: text or JSON, with colours and bars on a terminal only."""
 
 import json
 import sys
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Screen:
-    """One command's surroundings, as the common options say."""
+    """The output of one command, and its lake, as the shared options say."""
 
     lake_path: str | None = None
     as_json: bool = False
@@ -51,17 +51,17 @@ class Screen:
 
     @property
     def is_interactive(self) -> bool:
-        """Whether somebody watches: on a terminal, and neither --quiet nor --json."""
+        """Whether progress is shown: on a terminal, without --quiet and --json."""
         return self.errors.is_terminal and not self.quiet and not self.as_json
 
     def progress(self, line: str) -> None:
-        """Say what takes long, beside the result."""
+        """Print a progress message, on standard error."""
         if not self.quiet and not self.as_json:
             _print(self.errors, Styled(line, "dim"))
 
     @contextmanager
     def spinner(self, doing: str) -> Iterator[None]:
-        """A spinner while something takes its time; on a terminal only."""
+        """A spinner while the block runs, on a terminal only."""
         if self.is_interactive:
             with self.errors.status(styled_text(doing)):
                 yield
@@ -69,29 +69,29 @@ class Screen:
             yield
 
     def show(self, data: Any, text: Callable[[], None]) -> None:
-        """The result: as JSON if asked, else as `text` prints it; with --quiet only JSON is printed."""
+        """Print the result: `data` as JSON with --json, otherwise call `text`, unless --quiet."""
         if self.as_json:
             sys.stdout.write(json.dumps(data, ensure_ascii=False) + "\n")
         elif not self.quiet:
             text()
 
     def say(self, *parts: str | Styled) -> None:
-        """A line: its parts one after the other, letter for letter; only what is `Marked` has a colour."""
+        """Print a line: its parts as they are, one after another; only `Styled` parts have a colour."""
         _print(self.console, *parts)
 
     def text_limit(self, limit: int) -> int | None:
-        """How much of a long text is printed: all of it into a pipe, a part of it on a terminal."""
+        """How many characters of a long text are printed: `limit` on a terminal, all (None) into a pipe."""
         return limit if self.console.is_terminal else None
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str | Styled]], *, right: Sequence[str] = ()) -> None:
-        """Rows under headings; columns in `right` are numbers. Into a pipe every cell goes whole."""
+        """Print rows under headings; columns in `right` are right-aligned. Into a pipe, cells are never cut."""
         from lakebed.cli.output import grid
 
         aligned = frozenset(number for number, heading in enumerate(headings) if heading in right)
         grid.show(self.console, headings, rows, right=aligned)
 
     def show_error(self, error: LakebedError) -> None:
-        """The one place that turns an error into output."""
+        """Print an error. Nothing else in the command line does."""
         if self.as_json:
             sys.stderr.write(json.dumps(error_json(error), ensure_ascii=False) + "\n")
             return
@@ -103,7 +103,7 @@ class Screen:
 
 
 def _console(stream: Any) -> "Console":
-    """The one place that makes a console: it obeys nothing that a text says, be it markup, emoji names or links."""
+    """A console that takes text literally: no markup, emoji names or links."""
     from rich.console import Console
 
     return Console(file=stream, markup=False, emoji=False, highlight=False)

@@ -1,4 +1,4 @@
-"""One way to make a command: the options all commands share, and errors turned into exit codes."""
+"""How a function becomes a command: shared options, and errors as exit codes."""
 
 import inspect
 import os
@@ -13,17 +13,17 @@ from lakebed.cli.output.screen import Screen
 from lakebed.errors import LakebedError
 
 LakeOption = Annotated[
-    str | None, typer.Option("--lake", metavar="PATH", help="The lake: a folder or s3:// address. Also by LAKEBED_LAKE.")
+    str | None, typer.Option("--lake", metavar="PATH", help="The lake: a folder or s3:// address. Also LAKEBED_LAKE.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
-DebugOption = Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 _SHARED = {"lake": (LakeOption, None), "json": (JsonOption, False), "quiet": (QuietOption, False), "debug": (DebugOption, False)}
 
 
 def command(app: typer.Typer, name: str, *, examples: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function whose first parameter is a `Screen` a command that takes the shared options in its place."""
+    """Register a function as a command. Its first parameter, a `Screen`, is made from the shared options."""
 
     def made(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
@@ -66,13 +66,13 @@ def _guarded(screen: Screen, work: Callable[[], None]) -> None:
     except (KeyboardInterrupt, typer.Exit, typer.Abort):
         raise
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has enough; the interpreter must not stumble over it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has gone; without this the interpreter would complain at exit
         raise typer.Exit(0) from None
     except Exception as error:
         unexpected = LakebedError(
             f"Lakebed itself failed: {type(error).__name__}: {error}",
             safe="",
-            next="Run it again with --debug and report what it shows.",
+            next="Run it again with --debug and report the output.",
         )
         unexpected.__cause__ = error
         _end(screen, unexpected)

@@ -1,4 +1,4 @@
-"""What the user's shell offers when Tab is pressed: names of tables, pipelines, zones and runs."""
+"""Tab completion: names of tables, pipelines, zones and runs."""
 
 import re
 from collections import Counter
@@ -10,11 +10,11 @@ import typer
 if TYPE_CHECKING:
     from lakebed.app import Lake
 
-_BEFORE = re.compile(r"(\d*\+|@)?(.*)", re.DOTALL)  # what may stand before a selector's name
+_BEFORE = re.compile(r"(\d*\+|@)?(.*)", re.DOTALL)  # operators before a selector's name
 
 
 def completes(names: "Callable[[Lake], Iterable[Any]]") -> Callable[[typer.Context, str], list[str]]:
-    """A completion that asks the lake meant by --lake, LAKEBED_LAKE or the folder; without one it is silent."""
+    """A completion function over the lake of --lake, LAKEBED_LAKE or the current folder; empty without a lake."""
 
     def offered(context: typer.Context, incomplete: str) -> list[str]:
         from lakebed.app import open_lake
@@ -22,7 +22,7 @@ def completes(names: "Callable[[Lake], Iterable[Any]]") -> Callable[[typer.Conte
         try:
             with open_lake(_lake_path(context)) as lake:
                 return completions(map(str, names(lake)), incomplete)
-        except Exception:  # whatever is wrong, a traceback in the middle of somebody's line helps nobody
+        except Exception:  # a traceback in the middle of the user's command line helps nobody
             return []
 
     return offered
@@ -37,7 +37,7 @@ def _lake_path(context: Any) -> str | None:
 
 
 def completions(names: Iterable[str], incomplete: str) -> list[str]:
-    """Names that begin so; else the ends of names that begin so and that only one name has."""
+    """Names that start with the text; if there are none, unambiguous short names that do."""
     found = _BEFORE.fullmatch(incomplete)
     before, begun = (found[1] or "", found[2]) if found else ("", incomplete)
     known = sorted(set(names))
@@ -52,10 +52,10 @@ def _ends(name: str) -> list[str]:
 
 
 known_tables = completes(lambda lake: (table for table in lake.stores.catalog.pointers() if not table.hidden))
-known_names = completes(lambda lake: lake.tables.readable())  # views, and what others made, too
+known_names = completes(lambda lake: lake.tables.readable())  # including views, and tables of other programs
 dropped_tables = completes(lambda lake: (one.table for one in lake.tables.dropped()))
 known_pipelines = completes(lambda lake: lake.pipelines.load().specs)
-all_pipelines = completes(lambda lake: lake.pipelines.releases.known())  # drafts that cannot be read and deleted ones, too
+all_pipelines = completes(lambda lake: lake.pipelines.releases.known())  # including unreadable drafts and deleted pipelines
 known_runs = completes(lambda lake: (record.run_id for record in lake.pipelines.runs(limit=1000)))
 
 

@@ -1,4 +1,4 @@
-"""Which pipelines, and with which variables: options that several commands share."""
+"""Arguments and options that several commands share."""
 
 import re
 from collections.abc import Iterable
@@ -15,38 +15,38 @@ if TYPE_CHECKING:
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
-_HELP = "silver.orders, +a, a+, 2+a, @a, tag:x, path:x, state:modified, patterns with *; all unless given."
+_HELP = "silver.orders, +a, a+, 2+a, @a, tag:x, path:x, state:modified, patterns with *. Default: all."
 SelectorsArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[SELECTORS]...", help=_HELP, autocompletion=known_pipelines)
 ]
 SelectOption = Annotated[
     list[str] | None,
-    typer.Option("-s", "--select", metavar="SELECTOR", help="Like SELECTORS; repeatable.", autocompletion=known_pipelines),
+    typer.Option("-s", "--select", metavar="SELECTOR", help="Same as SELECTORS; repeatable.", autocompletion=known_pipelines),
 ]
 ExcludeOption = Annotated[
     list[str] | None,
-    typer.Option("--exclude", metavar="SELECTOR", help="All but these; repeatable.", autocompletion=known_pipelines),
+    typer.Option("--exclude", metavar="SELECTOR", help="Leave these out; repeatable.", autocompletion=known_pipelines),
 ]
 VarsOption = Annotated[
     list[str] | None, typer.Option("--vars", metavar="KEY=VALUE", help="A variable, or several as YAML or JSON; repeatable.")
 ]
 FullRefreshOption = Annotated[
-    bool, typer.Option("-f", "--full-refresh", help="Build tables anew, from all there is; archived files too.")
+    bool, typer.Option("-f", "--full-refresh", help="Rebuild tables from scratch, from all input, including archived files.")
 ]
-ReleasedOption = Annotated[bool, typer.Option("--released", help="The newest releases instead of the drafts.")]
-ThreadsOption = Annotated[int, typer.Option("--threads", min=1, max=256, help="How many pipelines may run side by side.")]
-WaitOption = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a table that another run has.")]
+ReleasedOption = Annotated[bool, typer.Option("--released", help="Use the newest releases instead of the drafts.")]
+ThreadsOption = Annotated[int, typer.Option("--threads", min=1, max=256, help="How many pipelines may run at the same time.")]
+WaitOption = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a table that another run is changing.")]
 TableArgument = Annotated[
-    str, typer.Argument(metavar="TABLE", help="namespace.layer.name, or the end of it.", autocompletion=known_tables)
+    str, typer.Argument(metavar="TABLE", help="namespace.layer.name, or the last parts of it.", autocompletion=known_tables)
 ]
 PipelineArgument = Annotated[
-    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the end of it.", autocompletion=all_pipelines)
+    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the last parts of it.", autocompletion=all_pipelines)
 ]
 AtOption = Annotated[
     str | None,
-    typer.Option("--at", metavar="POINT", help="As of a snapshot, tag, branch, run or time; as it is now unless given."),
+    typer.Option("--at", metavar="POINT", help="A snapshot, tag, branch, run or time. Default: now."),
 ]
-NamespaceOption = Annotated[str | None, typer.Option("-n", "--namespace", help="Where short names are looked for first.")]
+NamespaceOption = Annotated[str | None, typer.Option("-n", "--namespace", help="Where to look for short names first.")]
 
 
 def build_request(
@@ -58,7 +58,7 @@ def build_request(
     vars: Iterable[str] | None = None,
     released: bool = False,
 ) -> "BuildRequest":
-    """What was asked for."""
+    """The selection and variables as the options give them."""
     from lakebed.app.pipelines import BuildRequest
 
     chosen = (*(selectors or ()), *(select or ()))
@@ -67,7 +67,7 @@ def build_request(
 
 
 def variables(given: Iterable[str]) -> dict[str, Any]:
-    """`day=2026-10-01`, `n=3`, and `{day: 2026-10-01, n: 3}` as YAML or JSON; later ones win. Dates stay text."""
+    """`day=2026-10-01`, `n=3`, and `{day: 2026-10-01, n: 3}` as YAML or JSON; later ones win. Dates stay strings."""
     found: dict[str, Any] = {}
     for text in given:
         found |= _variables(text)
@@ -80,13 +80,13 @@ def _variables(text: str) -> dict[str, Any]:
     tree = _plain(text, text)
     if not isinstance(tree, dict) or not all(isinstance(name, str) for name in tree):
         raise UsageError(
-            f"{text!r} is no variable.", where="--vars", next="Write --vars day=2026-10-01, or --vars '{a: 1, b: 2}'."
+            f"{text!r} is not a variable.", where="--vars", next="Write --vars day=2026-10-01, or --vars '{a: 1, b: 2}'."
         )
     return tree
 
 
 def _plain(text: str, whole: str) -> Any:
-    """Numbers, truths, lists and mappings as YAML reads them; a date stays the text it is."""
+    """Numbers, booleans, lists and mappings as YAML reads them; a date stays a string."""
     import json
 
     import yaml

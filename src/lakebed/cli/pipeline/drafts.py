@@ -30,7 +30,7 @@ lakebed pipeline ls --json
 
 
 def ls(screen: Screen) -> None:
-    """List pipelines: their newest release, whether the draft differs from it, and those that were deleted."""
+    """List pipelines: the newest release, whether the draft differs from it, and deleted pipelines."""
     found = screen.lake.pipelines.releases.ls()
 
     def text() -> None:
@@ -47,7 +47,7 @@ def _said(state: "PipelineState") -> str:
     words = {
         "unreleased": "never released",
         "changed": f"changed since release {state.version}",
-        "released": f"as release {state.version}",
+        "released": f"same same as release {state.version}",
         "absent": "its folder is gone",
         "deleted": f"deleted {format_time(state.deleted_at)}, can be restored until {format_time(state.purged_at)}",
     }
@@ -60,9 +60,9 @@ lakebed pipeline save silver.orders
 
 
 def save(screen: Screen, name: PipelineArgument) -> None:
-    """Save a draft as it is now. Running, releasing and restoring do that too."""
+    """Save the draft as it is now. Running, releasing and restoring save it too."""
     draft, is_new = screen.lake.pipelines.releases.save(name)
-    said = f"{'saved' if is_new else 'saved before:'} draft {draft.digest[:12]} of {draft.table}"
+    said = f"{'saved' if is_new else 'already saved:'} draft {draft.digest[:12]} of {draft.table}"
     screen.show(saved_draft_json(draft, is_new=is_new), lambda: screen.say(said))
 
 
@@ -73,12 +73,12 @@ lakebed pipeline drafts orders --json
 
 
 def drafts(screen: Screen, name: PipelineArgument) -> None:
-    """The saved drafts of a pipeline, newest first."""
+    """List the saved drafts of a pipeline, newest first."""
     found = screen.lake.pipelines.releases.drafts(name)
 
     def text() -> None:
         if not found:
-            screen.say("no saved draft: run the pipeline, or save it with lakebed pipeline save")
+            screen.say("no saved drafts: run the pipeline, or save it with lakebed pipeline save")
             return
         rows = [(one.digest[:12], format_time(one.at), ", ".join(one.files)) for one in found]
         screen.table(("draft", "saved (UTC)", "files"), rows)
@@ -98,10 +98,10 @@ def restore(
     name: PipelineArgument,
     state: Annotated[
         str | None,
-        typer.Argument(metavar="[STATE]", help="A version or a saved draft's digest; what was last, if the draft is gone."),
+        typer.Argument(metavar="[VERSION]", help="A release, or a saved draft's digest. Default: the last draft, if it is gone."),
     ] = None,
 ) -> None:
-    """Write a version or a saved draft back as the draft. The present draft is saved before."""
+    """Make a release or a saved draft the draft again. The present draft is saved first."""
     which, done = screen.lake.pipelines.releases.restore(name, state)
 
     def text() -> None:
@@ -109,9 +109,10 @@ def restore(
             for path in paths:
                 screen.say(f"  {mark} {path}")
         changed = done.written or done.removed
-        screen.say(
-            f"restored {done.table} from {which}" if changed else f"the draft of {done.table} is as {which}: nothing to do"
-        )
+        if changed:
+            screen.say(f"restored {done.table} from {which}")
+        else:
+            screen.say(f"nothing to do: the draft of {done.table} is the same as {which}")
 
     screen.show(restored_draft_json(done, source=which), text)
 
@@ -122,7 +123,7 @@ lakebed pipeline delete silver.orders
 
 
 def delete(screen: Screen, name: PipelineArgument) -> None:
-    """Take a pipeline out of the lake: its draft is saved, releases are kept for a while, its table stays."""
+    """Delete a pipeline: its draft is saved, its releases are kept for a while, its table stays."""
     state = screen.lake.pipelines.releases.delete(name)
     until = format_time(state.purged_at)
 

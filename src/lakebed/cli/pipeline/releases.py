@@ -1,4 +1,4 @@
-"""Commands about one pipeline's versions: pipeline release, releases, diff, rollback."""
+"""Commands about a pipeline's releases: pipeline release, releases, diff, rollback."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,7 +32,7 @@ lakebed pipeline release silver.orders --vars day=2026-10-01
 
 
 def release(screen: Screen, name: PipelineArgument, message: MessageOption = "", vars: VarsOption = None) -> None:
-    """Check a draft and make it the next version, which --released runs. Nothing is made where nothing has changed."""
+    """Check the draft and make it the next release, which --released runs. Without changes, no release is made."""
     made = screen.lake.pipelines.releases.make(name, message=message, vars=variables(vars or ()))
     _show_made(screen, made)
 
@@ -41,13 +41,13 @@ def _show_made(screen: Screen, made: "ReleaseResult") -> None:
     def text() -> None:
         table, version = made.release.table, made.release.version
         if not made.new:
-            screen.say(bold(table), f" is release {version} already: nothing was made")
+            screen.say(bold(table), f" is already release {version}: no release was made")
             return
         screen.say(bold(table), f" release {version} ({made.changes.summary})")
         for line in _in_short(made.changes):
             screen.say(f"  {line}")
         if made.dropped:
-            screen.say(f"  dropped beyond max_versions: {', '.join(map(str, sorted(made.dropped)))}")
+            screen.say(f"  removed, because of max_versions: {', '.join(map(str, sorted(made.dropped)))}")
 
     screen.show(made_release_json(made), text)
 
@@ -65,12 +65,12 @@ lakebed pipeline releases orders --json
 
 
 def releases(screen: Screen, name: PipelineArgument) -> None:
-    """The versions of a pipeline that are kept, newest first."""
+    """List the releases of a pipeline that are kept, newest first."""
     found = screen.lake.pipelines.releases.versions(name)
 
     def text() -> None:
         if not found:
-            screen.say("no release yet: make one with lakebed pipeline release")
+            screen.say("no releases yet: make one with lakebed pipeline release")
             return
         rows = [
             (str(one.version), format_time(one.at), one.who, str(len(one.files)), one.digest[:12], one.message.split("\n")[0])
@@ -91,10 +91,10 @@ lakebed pipeline diff silver.orders draft 3
 def diff(
     screen: Screen,
     name: PipelineArgument,
-    one: Annotated[str, typer.Argument(metavar="FROM", help="A version, a saved draft's digest, or draft.")],
-    other: Annotated[str, typer.Argument(metavar="[TO]", help="Likewise; the draft unless given.")] = "draft",
+    one: Annotated[str, typer.Argument(metavar="FROM", help="A release, a saved draft's digest, or draft.")],
+    other: Annotated[str, typer.Argument(metavar="[TO]", help="Likewise. Default: the draft.")] = "draft",
 ) -> None:
-    """What differs between two states of a pipeline's files, as a unified diff."""
+    """Compare two releases or drafts of a pipeline, as a unified diff."""
     found = screen.lake.pipelines.releases.diff(name, one, other)
 
     def text() -> None:
@@ -119,8 +119,8 @@ lakebed pipeline rollback silver.orders 2 -m "3 lost rows"
 def rollback(
     screen: Screen,
     name: PipelineArgument,
-    version: Annotated[int, typer.Argument(metavar="RELEASE", min=1, help="The version whose files come back.")],
+    version: Annotated[int, typer.Argument(metavar="RELEASE", min=1, help="The release to go back to.")],
     message: MessageOption = "",
 ) -> None:
-    """Make a further version with the files of an earlier one. The draft is left as it is."""
+    """Make a new release with the files of an earlier one. The draft does not change."""
     _show_made(screen, screen.lake.pipelines.releases.roll_back(name, version, message=message))

@@ -1,4 +1,4 @@
-"""The command `sql`: a shell over the lake's tables."""
+"""The command `sql`."""
 
 import os
 import sys
@@ -27,10 +27,10 @@ echo "SELECT count(*) FROM silver.orders;" | lakebed sql --mode csv
 def sql(
     screen: Screen,
     at: AtOption = None,
-    mode: Annotated[Literal["table", "csv", "json"], typer.Option("--mode", help="How answers are shown.")] = "table",
+    mode: Annotated[Literal["table", "csv", "json"], typer.Option("--mode", help="How results are shown.")] = "table",
     namespace: NamespaceOption = None,
 ) -> None:
-    """A shell for DuckDB's SQL over the lake's tables. Statements that are piped in are answered one by one."""
+    """An SQL shell on the lake's tables, in DuckDB's dialect. It also runs statements from a pipe, one by one."""
     from lakebed.cli.sql.shell import Shell, run_interactively, run_script
 
     shell = Shell(screen, screen.lake, mode="json" if screen.as_json else mode, at=at, namespace=namespace)
@@ -41,5 +41,5 @@ def sql(
     from lakebed.cli.sql.prompt import prompted
     from lakebed.settings import cache_folder
 
-    screen.say(Styled("DuckDB's SQL over the lake's tables; .help tells more, .quit leaves.", "dim"))
+    screen.say(Styled("DuckDB's SQL on the lake's tables. Type .help for help, .quit to quit.", "dim"))
     run_interactively(shell, prompted(shell, cache_folder(os.environ) / "sql_history"))

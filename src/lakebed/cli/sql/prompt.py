@@ -1,4 +1,4 @@
-"""The shell's prompt on a terminal: history, completion, statements of many lines."""
+"""The shell's prompt on a terminal: history, completion, multi-line statements."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ class SqlCompleter(Completer):
 def prompted(
     shell: Shell, history: Path | None, *, input: "Input | None" = None, output: "Output | None" = None
 ) -> Iterator[str]:
-    """Statements and dot commands as they are typed, until Ctrl-D. Ctrl-C begins a statement anew."""
+    """Statements and dot commands as they are typed, until Ctrl-D. Ctrl-C discards the current statement."""
     session: PromptSession[str] = PromptSession(
         history=_history(history),
         completer=SqlCompleter(shell),
@@ -68,7 +68,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether Enter sends it: a dot command, nothing, or statements that all have their semicolon."""
+    """Whether Enter runs it: a dot command, an empty line, or statements that all end with a semicolon."""
     return not text.strip() or text.lstrip().startswith(".") or (text.rstrip().endswith(";") and not split_statements(text)[1])
 
 
@@ -88,7 +88,7 @@ def _keys() -> KeyBindings:
 
     @keys.add("escape", "enter")
     def _(event: KeyPressEvent) -> Any:
-        """Send what is there, whole or not."""
+        """Run the text, complete or not."""
         event.current_buffer.validate_and_handle()
 
     return keys

@@ -1,4 +1,4 @@
-"""The SQL shell: one session of statements and dot commands, wherever they come from."""
+"""The SQL shell: a session of statements and dot commands, typed or piped in."""
 
 import sys
 import time
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Quit(Exception):
-    """Somebody wants to go."""
+    """The user wants to quit."""
 
 
 @dataclass
 class Shell:
-    """What lasts from one statement to the next."""
+    """The settings of a session, kept from one statement to the next."""
 
     screen: Screen
     lake: "Lake"
@@ -33,7 +33,7 @@ class Shell:
     _columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def execute(self, line: str) -> None:
-        """Do what a dot command or a statement says; errors are the caller's to show."""
+        """Run a dot command or a statement; the caller shows errors."""
         if line.startswith("."):
             self._dot(line)
         else:
@@ -66,7 +66,7 @@ class Shell:
 
     def _help(self, _: str) -> None:
         self.screen.say(
-            "Statements are DuckDB's SQL, end with ; and may have many lines. Tables: namespace.layer.name, or the end of it."
+            "Statements are DuckDB's SQL, end with ; and may span lines. Tables: namespace.layer.name, or the last parts of it."
         )
         self.screen.table(["command", "what it does"], [[name, about] for name, about in DOT_COMMANDS.items()])
 
@@ -84,7 +84,7 @@ class Shell:
 
     def _at(self, point: str) -> None:
         self.at = None if point in ("", "now") else point
-        self.screen.say(f"Tables are read as of {self.at}." if self.at else "Tables are read as they are now.")
+        self.screen.say(f"Tables are read as of {self.at}." if self.at else "Tables are read as of now.")
 
     def _mode(self, mode: str) -> None:
         if mode not in MODES:
@@ -100,14 +100,14 @@ class Shell:
     # -- for completion
 
     def names(self) -> list[str]:
-        """The tables that can be asked for."""
+        """The tables that can be queried."""
         try:
             return [str(table) for table in self.lake.tables.readable()]
         except LakebedError:
             return []
 
     def columns_of(self, table: str) -> tuple[str, ...]:
-        """A table's columns; none for what is no table."""
+        """A table's columns; none if there is no such table."""
         if table not in self._columns:
             try:
                 self._columns[table] = tuple(column.name for column in self.lake.tables.columns(table))
@@ -117,7 +117,7 @@ class Shell:
 
 
 def run_interactively(shell: Shell, lines: Iterable[str]) -> None:
-    """Take what is typed, statement after statement. An error is shown, and the next may be typed."""
+    """Run statements as they are typed. An error is shown, and the session goes on."""
     for statement in lines:
         try:
             shell.execute(statement)
@@ -130,7 +130,7 @@ def run_interactively(shell: Shell, lines: Iterable[str]) -> None:
 
 
 def run_script(shell: Shell, lines: Iterable[str]) -> None:
-    """Take what is piped in. The first error ends it: what follows may count on what failed."""
+    """Run statements from a pipe. The first error ends it, since later statements may rely on the failed one."""
     for statement in statements(lines):
         try:
             shell.execute(statement)
@@ -140,7 +140,7 @@ def run_script(shell: Shell, lines: Iterable[str]) -> None:
 
 
 def statements(lines: Iterable[str]) -> Iterator[str]:
-    """Whole statements and dot commands out of lines; the last needs no semicolon."""
+    """Complete statements and dot commands from lines; the last needs no semicolon."""
     begun = ""
     for line in lines:
         if not begun and line.lstrip().startswith("."):

@@ -1,17 +1,17 @@
-"""The words of the shell: where a statement ends, and what may come next. Pure."""
+"""The shell's text: where a statement ends, and what may be typed next. Pure."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 DOT_COMMANDS = {
-    ".help": "what can be typed here",
-    ".tables": "the tables there are; .tables gold.* those that fit",
-    ".schema": "the columns of a table: .schema orders",
-    ".at": "read all tables as of a snapshot, tag or time: .at 2026-11-01; .at now for the present",
-    ".mode": "how answers are shown: table, csv or json",
-    ".timer": "whether the time a query took is told: .timer off",
-    ".quit": "leave; so does Ctrl-D",
+    ".help": "show this help",
+    ".tables": "list tables; .tables gold.* lists those that match",
+    ".schema": "show show the columns of a table: .schema orders",
+    ".at": "read all tables as of a snapshot, tag or time: .at 2026-11-01; .at now to go back",
+    ".mode": "how results are shown: table, csv or json",
+    ".timer": "whether to show how long queries take: .timer off",
+    ".quit": "quit; so does Ctrl-D",
 }
 MODES = ("table", "csv", "json")
 KEYWORDS = (
@@ -32,7 +32,7 @@ _FROM = re.compile(r"\b(?:from|join)\s+([\w.\"$-]+)", re.IGNORECASE)
 
 
 def split_statements(text: str) -> tuple[tuple[str, ...], str]:
-    """The statements that are complete, and what is begun; a semicolon in a text or comment ends nothing."""
+    """The complete statements, and the rest. A semicolon in a string or comment ends nothing."""
     done: list[str] = []
     start = 0
     for found in _SKIPPED.finditer(text):
@@ -51,7 +51,7 @@ def _is_comment(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A word that may stand where the cursor is, in place of the last `replaces` characters."""
+    """A word for the cursor's position, in place of the last `replaces` characters."""
 
     word: str
     replaces: int
@@ -61,7 +61,7 @@ class Suggestion:
 def suggestions(
     text: str, tables: Sequence[str], columns: Callable[[str], Iterable[str]], functions: Iterable[str]
 ) -> Iterator[Suggestion]:
-    """What may come next: commands after a dot, tables after FROM, else columns of the tables named, functions and keywords."""
+    """What may come next: commands after a dot, tables after FROM, otherwise columns of the named tables, functions, keywords."""
     begun = _begun(text)
     if text.lstrip().startswith(".") and "\n" not in text.strip():
         yield from _dots(text.lstrip(), tables)
@@ -80,7 +80,7 @@ def _begun(text: str) -> str:
 
 
 def _in_select_list(text: str) -> bool:
-    """Whether the last comma stands in a list of columns: no FROM since the last SELECT."""
+    """Whether the last comma is in a list of columns: no FROM since the last SELECT."""
     folded = text.casefold()
     return folded.rfind("select") > folded.rfind("from") and folded.rfind("select") > folded.rfind("join")
 
@@ -97,7 +97,7 @@ def _dots(text: str, tables: Sequence[str]) -> Iterator[Suggestion]:
 
 
 def _tables(begun: str, tables: Sequence[str]) -> Iterator[Suggestion]:
-    """By its whole name, or by any end of it; the whole name is what is written."""
+    """Tables whose name, or last parts of it, start with the text; the full name is inserted."""
     wanted = begun.casefold().replace('"', "")
     for name in tables:
         parts = name.casefold().split(".")
@@ -106,7 +106,7 @@ def _tables(begun: str, tables: Sequence[str]) -> Iterator[Suggestion]:
 
 
 def quoted(name: str) -> str:
-    """A table's name as SQL takes it."""
+    """A table's name, quoted for SQL where needed."""
     return name if '"' in name else ".".join(part if _BARE.fullmatch(part) else f'"{part}"' for part in name.split("."))
 
 

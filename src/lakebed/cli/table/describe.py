@@ -28,7 +28,7 @@ lakebed table describe orders --json
 
 
 def describe(screen: Screen, name: TableArgument) -> None:
-    """Columns, layout, refs and size of a table; columns and SQL of a view."""
+    """Show columns, partitioning, refs and size of a table, or columns and SQL of a view."""
     lake = screen.lake
     table, view = lake.tables.find_readable(name)
     if view:

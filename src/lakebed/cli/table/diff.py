@@ -1,4 +1,4 @@
-"""The command that compares two states of a table."""
+"""The command `table diff`."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,19 +30,19 @@ def diff(
     screen: Screen,
     name: TableArgument,
     before: Annotated[str, typer.Argument(metavar="POINT", help="A snapshot, tag, branch, run or time.")],
-    after: Annotated[str | None, typer.Argument(metavar="[POINT]", help="Another; the present state unless given.")] = None,
+    after: Annotated[str | None, typer.Argument(metavar="[POINT]", help="Another one. Default: now.")] = None,
     key: Annotated[
-        list[str] | None, typer.Option("--key", help="Column that names a row; repeatable. Its pipeline's unless given.")
+        list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable. Default: the pipeline's key.")
     ] = None,
-    examples: Annotated[int, typer.Option("--examples", min=0, help="Rows to show of each kind.")] = 5,
+    examples: Annotated[int, typer.Option("--examples", min=0, help="How many rows of each kind to show.")] = 5,
 ) -> None:
-    """Compare two states of a table: columns, rows added, removed and changed by key, each column in figures."""
+    """Compare a table at two points: columns, rows added, removed and changed by key, statistics of each column."""
     with screen.spinner("comparing"):
         found = screen.lake.tables.diff(name, before, after, keys=key, examples=examples)
 
     def text() -> None:
         old, new = found.before, found.after
-        by = f"by {', '.join(found.keys)}" if found.keys else "as a whole: no key is known"
+        by = f"by {', '.join(found.keys)}" if found.keys else "as a whole, since no key is known"
         screen.say(f"from snapshot {old.id} ({format_time(old.at)}) to {new.id} ({format_time(new.at)}), rows compared {by}")
         for change in found.columns:
             screen.say(f"  column {change.name} {change.kind}: {change.before or '–'} → {change.after or '–'}")

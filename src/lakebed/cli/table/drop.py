@@ -1,4 +1,4 @@
-"""Commands that rename, remove and bring back tables: table rename, drop, dropped, restore."""
+"""Commands that rename, drop and restore tables: table rename, drop, dropped, restore."""
 
 from typing import Annotated
 
@@ -27,9 +27,9 @@ lakebed table rename orders shop.silver.orders_old
 
 
 def rename(screen: Screen, name: TableArgument, to: Annotated[str, typer.Argument(help="namespace.layer.name")]) -> None:
-    """Give a table another name. Its files and history stay; its pipeline, if it has one, would make a new table."""
+    """Rename a table. Its files and history stay. If it has a pipeline, that will create a new table."""
     table = screen.lake.tables.rename(name, to)
-    screen.show(table_name_json(table), lambda: screen.say(f"it is {table} now"))
+    screen.show(table_name_json(table), lambda: screen.say(f"renamed to {table}"))
 
 
 _DROP = """
@@ -38,12 +38,12 @@ lakebed table drop orders_old
 
 
 def drop(screen: Screen, name: TableArgument) -> None:
-    """Take a table or a view out of sight. A table's files stay for a while: `lakebed table restore` brings it back."""
+    """Drop a table or view. A table's files stay for a while: `lakebed table restore` brings it back."""
     lake = screen.lake
     found, view = lake.tables.find_readable(name)
     if view and not isinstance(found, ForeignName):
         lake.tables.drop_view(found)
-        screen.show(dropped_view_json(found), lambda: screen.say(f"dropped the view {found}; its pipeline makes it again"))
+        screen.show(dropped_view_json(found), lambda: screen.say(f"dropped the view {found}; its pipeline can create it again"))
         return
     gone = lake.tables.drop(name)
 
@@ -60,13 +60,13 @@ lakebed table dropped
 
 
 def dropped(screen: Screen) -> None:
-    """Tables that were dropped and can be restored."""
+    """List dropped tables that can be restored."""
     known = screen.lake.tables.dropped()
     rows = [dropped_json(one) for one in known]
 
     def text() -> None:
         if not rows:
-            screen.say("no table is waiting to be restored")
+            screen.say("no dropped tables")
             return
         screen.table(("table", "dropped (UTC)", "uuid"), [(str(one.table), format_time(one.at), one.uuid) for one in known])
 
@@ -82,10 +82,10 @@ lakebed table restore orders --to shop.silver.orders_again
 def restore(
     screen: Screen,
     name: Annotated[
-        str, typer.Argument(help="The dropped table's name, the end of it, or its uuid.", autocompletion=dropped_tables)
+        str, typer.Argument(help="The dropped table's name, the last parts of it, or its uuid.", autocompletion=dropped_tables)
     ],
-    to: Annotated[str | None, typer.Option("--to", metavar="TABLE", help="Another name: namespace.layer.name.")] = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="TABLE", help="A new name: namespace.layer.name.")] = None,
 ) -> None:
-    """Bring a dropped table back with all its rows and history."""
+    """Restore a dropped table with all its rows and history."""
     table = screen.lake.tables.restore(name, to=to)
-    screen.show(table_name_json(table), lambda: screen.say(f"{table} is back"))
+    screen.show(table_name_json(table), lambda: screen.say(f"restored {table}"))

@@ -28,13 +28,13 @@ def history(
     ref: Annotated[str, typer.Option("--ref", help="A branch or tag.")] = "main",
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many snapshots to show.")] = 50,
 ) -> None:
-    """What happened to a table, newest first: snapshots, those that were undone too, rollbacks, tags and other changes."""
+    """Show what happened to a table, newest first: snapshots, including undone ones, rollbacks, tags and other changes."""
     changes = screen.lake.tables.history(name, ref=ref)
     rows = [history_json(change) for change in changes[:limit]]
 
     def text() -> None:
         if not rows:
-            screen.say(f"{ref} has no snapshot yet")
+            screen.say(f"{ref} has no snapshots yet")
             return
         numbers = ("added", "deleted", "rows")
         shown = [
@@ -49,6 +49,6 @@ def history(
         ]
         screen.table(("snapshot", "at (UTC)", "what", *numbers, "run or detail"), shown, right=numbers)
         if len(changes) > limit:
-            screen.say(f"… and {len(changes) - limit} older; see more with --limit")
+            screen.say(f"… and {len(changes) - limit} older; show more with --limit")
 
     screen.show(rows, text)

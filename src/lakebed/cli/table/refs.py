@@ -1,4 +1,4 @@
-"""Commands that name a snapshot of a table: table tag, untag, clone."""
+"""Commands for tags, branches and clones: table tag, untag, clone."""
 
 from typing import Annotated
 
@@ -29,11 +29,11 @@ def tag(
     name: TableArgument,
     tag: Annotated[str, typer.Argument(help="The tag's name.")],
     at: AtOption = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Move a tag that is there.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Move the tag if it exists.")] = False,
 ) -> None:
-    """Give a state of a table a name; what has a name does not expire."""
+    """Tag a snapshot of a table. Tagged snapshots do not expire."""
     snapshot = screen.lake.tables.tag(name, tag, at=at, replace=replace)
-    screen.show(tag_json(tag, snapshot), lambda: screen.say(f"{tag} is snapshot {snapshot.id}"))
+    screen.show(tag_json(tag, snapshot), lambda: screen.say(f"tagged snapshot {snapshot.id} as {tag}"))
 
 
 _UNTAG = """
@@ -42,9 +42,9 @@ lakebed table untag orders before_migration
 
 
 def untag(screen: Screen, name: TableArgument, ref: Annotated[str, typer.Argument(help="A tag or branch.")]) -> None:
-    """Remove a tag, or a branch made by hand; what only it kept may expire."""
+    """Remove a tag or a branch. Snapshots that only it kept may expire."""
     screen.lake.tables.untag(name, ref)
-    screen.show(removed_ref_json(ref), lambda: screen.say(f"{ref} is gone"))
+    screen.show(removed_ref_json(ref), lambda: screen.say(f"removed {ref}"))
 
 
 _CLONE = """
@@ -59,9 +59,9 @@ def clone(
     name: TableArgument,
     to: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="The new table: namespace.layer.name.")] = None,
     at: AtOption = None,
-    branch: Annotated[str | None, typer.Option("--branch", metavar="NAME", help="A branch of the table instead.")] = None,
+    branch: Annotated[str | None, typer.Option("--branch", metavar="NAME", help="Make a branch of the table instead.")] = None,
 ) -> None:
-    """Begin a table, or a branch, with a state of another, for development: no file is copied, neither can hurt the other."""
+    """Make a new table or branch from a table, for development. No files are copied, and neither affects the other."""
     if (to is None) == (branch is None):
         raise UsageError("a clone is a new table or a branch.", next="Give a table's name, or --branch NAME.")
     lake = screen.lake

@@ -29,13 +29,13 @@ lakebed table rollback orders --to 01a1dfe2 --requeue --dry-run
 def rollback(
     screen: Screen,
     name: TableArgument,
-    to: Annotated[str, typer.Option("--to", metavar="POINT", help="A snapshot, tag, run (its state) or time.")],
-    requeue: Annotated[bool, typer.Option("--requeue", help="Files of undone runs wait again: the next run reads them.")] = False,
-    hold: Annotated[bool, typer.Option("--hold", help="Files of undone runs are set aside: no run reads them.")] = False,
-    wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a run that has the table.")] = 0.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    to: Annotated[str, typer.Option("--to", metavar="POINT", help="A snapshot, tag, run or time.")],
+    requeue: Annotated[bool, typer.Option("--requeue", help="Queue files of undone runs again for the next run.")] = False,
+    hold: Annotated[bool, typer.Option("--hold", help="Exclude files of undone runs: no run reads them.")] = False,
+    wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a run that is changing the table.")] = 0.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
 ) -> None:
-    """Make readers see an earlier state of a table again, with the columns it had. Nothing is lost: roll forward the same way."""
+    """Roll a table back to an earlier snapshot, with the columns it had. Nothing is lost: roll forward the same way."""
     from lakebed.errors import UsageError
 
     if requeue and hold:
@@ -48,14 +48,14 @@ def rollback(
 
 def _told(screen: Screen, plan: "Rollback", dry_run: bool) -> None:
     if plan.changes_nothing:
-        screen.say(f"{plan.table} stands at snapshot {plan.to.id} already")
+        screen.say(f"{plan.table} is already at snapshot {plan.to.id}")
         return
-    verb = "would stand" if dry_run else "stands"
+    verb = "would be" if dry_run else "is now"
     screen.say(f"{plan.table} {verb} at snapshot {plan.to.id}, of {format_time(plan.to.at)} UTC")
-    for label, runs in (("undone", plan.undone), ("back again", plan.redone)):
+    for label, runs in (("undone", plan.undone), ("redone", plan.redone)):
         if runs:
             screen.say(f"  {label}: {', '.join(run[:16] for run in runs)}")
     if plan.files:
-        screen.say(f"  files that wait again: {len({file.path for file in plan.files})}")
+        screen.say(f"  files queued again: {len({file.path for file in plan.files})}")
     if not dry_run:
-        screen.say(f"  the way back: lakebed table rollback {plan.table} --to {plan.base}")
+        screen.say(f"  to undo this: lakebed table rollback {plan.table} --to {plan.base}")

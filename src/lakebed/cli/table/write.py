@@ -1,4 +1,4 @@
-"""Commands that change rows by hand: execute, write."""
+"""Commands for manual changes: table execute, write."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,7 @@ from lakebed.presentation.table import manual_change_json
 if TYPE_CHECKING:
     from lakebed.ports import RunRecord
 
-GatesOption = Annotated[bool, typer.Option("--no-gates", help="Do not ask the gates of the table's pipeline.")]
+GatesOption = Annotated[bool, typer.Option("--no-gates", help="Skip the gates of the table's pipeline.")]
 
 
 def add_to(noun: typer.Typer) -> None:
@@ -35,7 +35,7 @@ def execute(
     statement: Annotated[str, typer.Argument(help="One INSERT, UPDATE, DELETE, MERGE or ALTER TABLE, in Spark SQL.")],
     no_gates: GatesOption = False,
 ) -> None:
-    """Change a table by hand: under its lease, on a branch, published in one step once its pipeline's gates have passed."""
+    """Change a table manually: under its lease, on a branch, published in one step once its pipeline's gates pass."""
     with screen.spinner("changing the table"):
         record = screen.lake.execute(statement, gates=not no_gates)
     _told(screen, record)
@@ -52,17 +52,17 @@ def write(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="TABLE", help="namespace.layer.name, or the end of one that is there.", autocompletion=known_tables
+            metavar="TABLE", help="namespace.layer.name, or the last parts of an existing one.", autocompletion=known_tables
         ),
     ],
     file: Annotated[Path, typer.Argument(help="A Parquet, CSV or JSON-lines file on this machine.")],
     mode: Annotated[str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")] = "append",
-    key: Annotated[list[str] | None, typer.Option("--key", help="Column that names a row; repeatable.")] = None,
-    order: Annotated[str | None, typer.Option("--order", help="Column that says which of two rows is the newer.")] = None,
+    key: Annotated[list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable.")] = None,
+    order: Annotated[str | None, typer.Option("--order", help="Column that tells which of two rows is newer.")] = None,
     on_schema_change: Annotated[str, typer.Option("--on-schema-change", help="fail, append or sync.")] = "fail",
     no_gates: GatesOption = False,
 ) -> None:
-    """Bring the rows of a file into a table by hand; a table that is not there is made."""
+    """Write the rows of a file to a table, which is created if it does not exist."""
     from lakebed.app.hand import read_rows
 
     rows = read_rows(file)
