@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.s3]
 def test_odd_names_torn_files_and_archiving_in_a_bucket(open_spark: OpenSpark, bucket: Bucket, seaweed: SeaweedServer) -> None:
     session = open_spark(Settings(catalog=seaweed.rest_catalog, files=bucket.settings), bucket.root)
     files = open_files(bucket.root, bucket.settings)
-    zone = Zone(bucket.root, files, SparkReader(session, files, bucket.root))
+    zone = Zone(bucket.root, files, SparkReader(session))
     land_odd_names(zone)
     zone.land("torn #1.csv.gz", cut(zipped("n,v\n" + "".join(f"{number},{number * 7919}\n" for number in range(9_000)))))
     landed = zone.open()

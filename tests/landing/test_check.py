@@ -31,10 +31,10 @@ class Scripted:
         culprit = next(filter(self.fails, paths), None)
         return UnreadableFiles("it makes no sense", culprit if self.names_culprits else None) if culprit else None
 
-    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
+    def infer(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
         return self._failure(group.paths) or tuple(Field(*column) for column in self.infers.items())
 
-    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
+    def check(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
         paths = [path for group in groups for path in group.paths]
         self.asked.append(len(paths))
         return self._failure(paths) or tuple(FileRows(path, 1, filled=(1, 1)) for path in paths)
@@ -42,17 +42,8 @@ class Scripted:
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         return {}
 
-    def read_files(self, group: FileGroup) -> Any:
-        return list(group.paths)
-
-    def conform(self, frame: Any, fields: Sequence[Field]) -> Any:
-        return frame
-
-    def union(self, frames: Sequence[Any]) -> Any:
-        return [path for frame in frames for path in frame]
-
-    def query(self, text: str) -> Any:
-        return text
+    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
+        return [path for group in groups for path in group.paths] if groups else list(fields)
 
 
 def landed(count: int) -> tuple[MemoryFiles, list[FileInfo]]:
@@ -131,7 +122,7 @@ def test_without_a_good_file_there_are_the_expected_columns_or_nothing() -> None
     files, _ = landed(0)
     assert opened(Scripted(), files, []).frame is None
     empty = opened(Scripted(), files, [], expected_schema={"id": "bigint", "a b": "date"}).frame
-    assert empty == "SELECT CAST(NULL AS bigint) AS `id`, CAST(NULL AS date) AS `a b` WHERE 1 = 0"
+    assert empty == [Field("id", "bigint"), Field("a b", "date")]
 
 
 def test_a_file_that_is_gone_before_it_is_read_stops_the_run() -> None:

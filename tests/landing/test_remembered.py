@@ -99,12 +99,12 @@ class Values:
     values: Mapping[str, str]
     asked: list[str] = field(default_factory=list)
 
-    def infer_files(self, group: FileGroup) -> tuple[Field, ...]:
+    def infer(self, group: FileGroup) -> tuple[Field, ...]:
         self.asked.append("infer")
         shown = [_shown(self.values[path]) for path in group.paths]
         return (Field("n", str(reduce(join_types, map(parse_type, shown)))),)
 
-    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...]:
+    def check(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...]:
         self.asked.append("check")
         found = [
             (path, does_not_fit(self.values[path], group.columns[0].type, ZoneSpec())) for group in groups for path in group.paths
@@ -114,17 +114,8 @@ class Values:
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         return {path: self.values[path] for group in groups for path in group.paths}
 
-    def read_files(self, group: FileGroup) -> Any:
-        return group.columns[0].type
-
-    def conform(self, frame: Any, fields: Sequence[Field]) -> Any:
+    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
         return fields[0].type
-
-    def union(self, frames: Sequence[Any]) -> Any:
-        return frames[0]
-
-    def query(self, text: str) -> Any:
-        return text
 
 
 def _shown(value: str) -> str:

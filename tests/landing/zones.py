@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.files import FolderFiles
-from lakebed.engines.spark import SparkCompute, Staging
+from lakebed.engines.spark.landing.landing_reader import SparkLandingReader
 from lakebed.landing import ZoneRows, ZoneSpec, freeze, open_zone
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileRows, Files, UnreadableFiles
@@ -22,20 +22,20 @@ ZONE = ZoneName("shop", "orders")
 RUN = "0123456789ab"
 
 
-class SparkReader(SparkCompute):
+class SparkReader(SparkLandingReader):
     """Spark, which notes what it is asked."""
 
-    def __init__(self, session: "SparkSession", files: Files, root: Root) -> None:
-        super().__init__(session, Staging(files, root, RUN), run_id=RUN)
+    def __init__(self, session: "SparkSession") -> None:
+        super().__init__(session)
         self.jobs: list[str] = []
 
-    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
+    def infer(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
         self.jobs.append("infer")
-        return super().infer_files(group)
+        return super().infer(group)
 
-    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
+    def check(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
         self.jobs.append("check")
-        return super().check_files(groups)
+        return super().check(groups)
 
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         self.jobs.append("records")
@@ -82,7 +82,7 @@ def reasons(landed: ZoneRows) -> dict[str, str]:
 def folder_zone(folder: Path, session: "SparkSession") -> Zone:
     (folder / ".data").mkdir(parents=True, exist_ok=True)
     root, files = Root.parse(folder), FolderFiles(folder)
-    return Zone(root, files, SparkReader(session, files, root))
+    return Zone(root, files, SparkReader(session))
 
 
 def zipped(text: str) -> bytes:

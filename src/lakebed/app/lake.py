@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from lakebed.app.pipelines import BuildResult, Pipelines
     from lakebed.care import CareListener, CareResult
     from lakebed.engines.types import IcebergCatalog, SparkSession
-    from lakebed.pipelines import LocalSession, RunPlan, RunServices
-    from lakebed.ports import Compute, ConsumedFile, RunRecord
+    from lakebed.pipelines import RunPlan, RunServices
+    from lakebed.ports import Compute, ConsumedFile, LocalSession, RunRecord
     from lakebed.tables import Tables
 
 Report = Callable[[str], None]

@@ -4,7 +4,6 @@ from lakebed.landing.archive import archive_files, processed_files, sample_files
 from lakebed.landing.bring_back import bring_back_files
 from lakebed.landing.checking.check import CheckedFiles
 from lakebed.landing.checking.frames import frame_of_some
-from lakebed.landing.checking.reader import Reader
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, MayWiden, RememberedTypes
 from lakebed.landing.known import archived_places, content_digests, locate_files, recognise_files
 from lakebed.landing.links import link_files
@@ -30,7 +29,6 @@ __all__ = [
     "FrozenFiles",
     "MayWiden",
     "Move",
-    "Reader",
     "RememberedTypes",
     "ZoneRows",
     "ZoneSpec",

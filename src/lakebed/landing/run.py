@@ -11,14 +11,13 @@ from lakebed.landing.archive import quarantine_files
 from lakebed.landing.checking.check import CheckedFiles, check
 from lakebed.landing.checking.frames import frame_of
 from lakebed.landing.checking.read_groups import Address
-from lakebed.landing.checking.reader import Reader
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, RememberedTypes
 from lakebed.landing.formats.sniff import sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.plan import data_files, not_consumed
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
-from lakebed.ports import ConsumedFile, FileInfo, Files, Frame, QuarantinedFile
+from lakebed.ports import ConsumedFile, FileInfo, Files, Frame, LandingReader, QuarantinedFile
 from lakebed.types import ColumnType
 
 _AT_ONCE = 8
@@ -75,7 +74,7 @@ def freeze(
 
 
 def open_zone(
-    reader: Reader,
+    reader: LandingReader,
     files: Files,
     zone: ZoneName,
     chosen: Sequence[FileInfo],
@@ -117,7 +116,7 @@ def open_zone(
 
 
 def infer_zone_types(
-    reader: Reader, files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec, *, address: Address
+    reader: LandingReader, files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec, *, address: Address
 ) -> Mapping[str, ColumnType]:
     """What the columns of all these files can be taken for, the bad ones left out; nothing is moved."""
     sniffed = _sniffed(files, zone, [file for file in chosen if file.size], spec)

@@ -15,13 +15,12 @@ from lakebed.pipelines.running.build import Build, run_each
 from lakebed.pipelines.running.heal import read_log
 from lakebed.pipelines.running.manual import WriteOptions, alter_manually, apply_manual_change, keys_given, manual_spec
 from lakebed.pipelines.running.together import run_together
-from lakebed.pipelines.services import LocalSession, ManualChange, RunOptions, RunServices, When
+from lakebed.pipelines.services import ManualChange, RunOptions, RunServices, When
 
 __all__ = [
     "Build",
     "Graph",
     "GraphNode",
-    "LocalSession",
     "Lookahead",
     "ManualChange",
     "PipelineConfig",

@@ -1,35 +1,19 @@
 """What a run works with, and what it is asked to do."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from lakebed.names import TableName
 from lakebed.pipelines.planning.steps import Step
-from lakebed.ports import MAIN, ColumnAlias, Compute, Leases, Records, Releases
+from lakebed.ports import MAIN, Compute, Leases, LocalSession, Records, Releases
 from lakebed.sql import ChangeStatement
 from lakebed.tables import TablePlacement
 
 When = Literal["before", "after"]
-
-
-class LocalSession(Protocol):
-    """DuckDB, for small work: a connection over pinned inputs."""
-
-    @property
-    def connection(self) -> Any:
-        """What a Python pipeline is given as `conn`."""
-        ...
-
-    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[ColumnAlias] = ()) -> str:
-        """Make a table readable as it was at a snapshot, with its own columns or those `shown`; returns the name for FROM."""
-        ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)

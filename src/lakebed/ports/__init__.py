@@ -5,14 +5,18 @@ from lakebed.ports.audit import Audit, Checksum, PinRow
 from lakebed.ports.care import CareEntry, CareLog, CareState
 from lakebed.ports.catalog import Catalog, DroppedTable, Publication, RefMove
 from lakebed.ports.commit_records import NO_CHANGE_RECORDS, NO_PUBLICATION_RECORDS, ChangeRecords, PublicationRecords
-from lakebed.ports.compute import Compute, Field, FileGroup, FileRows, Frame, UnreadableFiles
+from lakebed.ports.compute import Compute
 from lakebed.ports.events import Event, EventKind, Events, RecordedEvent, SnapshotProtection
 from lakebed.ports.files import FileInfo, Files
+from lakebed.ports.frames import Field, Frame
 from lakebed.ports.inspection import DamagedFile, FileContent, FileInspector, MetadataFile
+from lakebed.ports.landing_reader import FileGroup, FileRows, LandingReader, UnreadableFiles
 from lakebed.ports.leases import Lease, Leases
 from lakebed.ports.ledger import ColumnTypeChange, ConsumedFile, FileState, FileStateChange, MovedFile, ZoneTypes
+from lakebed.ports.local_session import LocalSession
 from lakebed.ports.pointer_rows import PointerChange, PointerRow, PointerRows
 from lakebed.ports.predicates import Always, And, Comparison, In, IsNull, Not, Operator, Or, Predicate, StartsWith
+from lakebed.ports.query_rows import OperatorProfile, QueryRows
 from lakebed.ports.reach import ReachableFile, ReachableFiles, ReachableKind
 from lakebed.ports.records import Records
 from lakebed.ports.releases import Draft, Release, Releases
@@ -80,12 +84,15 @@ __all__ = [
     "In",
     "InputPin",
     "IsNull",
+    "LandingReader",
     "Lease",
     "Leases",
+    "LocalSession",
     "MetadataFile",
     "MovedFile",
     "Not",
     "Operator",
+    "OperatorProfile",
     "Or",
     "Phase",
     "PinRow",
@@ -97,6 +104,7 @@ __all__ = [
     "Publication",
     "PublicationRecords",
     "QuarantinedFile",
+    "QueryRows",
     "ReachableFile",
     "ReachableFiles",
     "ReachableKind",

@@ -1,62 +1,27 @@
-"""What we ask of the engine that computes and writes: one run's session."""
+"""The engine that computes and writes: one session for each run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-Frame = Any  # the engine's own handle of rows not yet computed
-
-
-@dataclass(frozen=True)
-class Field:
-    """One column of a frame, its type in the engine's own words (`decimal(12,2)`)."""
-
-    name: str
-    type: str
-
-
-@dataclass(frozen=True)
-class FileGroup:
-    """Landing files that are read alike."""
-
-    format: str  # csv, json or parquet
-    paths: tuple[str, ...]  # as the engine addresses them
-    options: Mapping[str, str]
-    columns: tuple[Field, ...] = ()  # in the order in which they stand in the files; empty: as the files say
-    nulls: tuple[str, ...] = ()  # texts of CSV fields that mean NULL, beside the one that `options` name
-
-
-@dataclass(frozen=True)
-class FileRows:
-    """What the engine found in one file. Paths are as the engine was given them."""
-
-    path: str
-    rows: int  # records, broken ones included
-    corrupt: int = 0  # records that do not fit the columns
-    stray: int = 0  # lines of JSON that hold no value, or more than one: the reader would take the first and drop the rest
-    rounded: int = 0  # rows with a number that has more digits than its decimal column keeps
-    suspect: int = 0  # rows that wrong bytes or open quotes may have led to
-    filled: tuple[int, ...] = ()  # how many values each column has that are not NULL
-
-
-@dataclass(frozen=True)
-class UnreadableFiles:
-    """Reading failed through the fault of a file, by `path` if the engine named it."""
-
-    reason: str
-    path: str | None = None
+from lakebed.ports.frames import Field, Frame
+from lakebed.ports.landing_reader import LandingReader
 
 
 class Compute(Protocol):
-    """A session of its own for one run; every snapshot it commits carries the run's id."""
+    """One run's session; every snapshot it commits has the run's id in its summary."""
 
     @property
     def session(self) -> Any:
         """What a Python pipeline is given as `spark`."""
         ...
 
+    @property
+    def landing(self) -> LandingReader:
+        """Reads landing files in this session."""
+        ...
+
     def set_snapshot_property(self, key: str, value: str) -> None:
-        """Write this into the summary of every snapshot that the session commits from now on."""
+        """Add this to the summary of every snapshot that the session commits from now on."""
         ...
 
     def query(self, text: str) -> Frame:
@@ -64,9 +29,10 @@ class Compute(Protocol):
         ...
 
     def frame(self, result: Any, *, known: Callable[[], Sequence[Field]] = tuple) -> Frame:
-        """What a pipeline returned or a hand brought (Spark, Arrow, pandas, Polars, DuckDB, a lake's own) as a frame.
+        """Rows that a pipeline returned or a user passed, as a frame.
 
-        Values and types are kept or refused by name. `known` tells the table's columns, for those without any value.
+        They may be Spark, Arrow, pandas, Polars, DuckDB or a lazy table of the lake. Values keep their types,
+        or the column is refused by name. `known` returns the table's columns, for columns without any value.
         """
         ...
 
@@ -79,11 +45,11 @@ class Compute(Protocol):
         ...
 
     def execute(self, statement: str) -> None:
-        """Run a statement for its effect."""
+        """Run a statement that returns no rows."""
         ...
 
     def rows(self, query: str | Frame, *, limit: int) -> list[dict[str, Any]]:
-        """The first rows of a query, at most so many."""
+        """The first rows of a query, at most `limit`."""
         ...
 
     def create_table(self, frame: Frame, table: str, *, location: str | None, properties: Mapping[str, str]) -> None:
@@ -91,45 +57,29 @@ class Compute(Protocol):
         ...
 
     def conform(self, frame: Frame, fields: Sequence[Field]) -> Frame:
-        """The frame with exactly these columns: cast where types differ, NULL where it has none."""
+        """The frame with exactly these columns: cast where types differ, NULL where a column is missing."""
         ...
 
     def select(self, frame: Frame, expressions: Sequence[str]) -> Frame:
-        """A frame of these expressions, in the engine's SQL, over the columns of another."""
-        ...
-
-    def materialize(self, frame: Frame) -> tuple[str, ...]:
-        """Compute a frame once, into Parquet files of the lake that stay until the session is given back."""
-        ...
-
-    def append(self, frame: Frame, target: str) -> None:
-        """Add rows to a table or branch, columns matched by name, in one commit."""
-        ...
-
-    def overwrite(self, frame: Frame, target: str) -> None:
-        """Replace all rows of a table or branch, columns matched by name, in one commit; no row empties it."""
-        ...
-
-    def infer_files(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
-        """The columns that the values of landing files show, names spelt as they are there."""
-        ...
-
-    def check_files(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
-        """All landing files read once, in one job, and what was found in each; a file without a record may be left out."""
-        ...
-
-    def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
-        """One record that does not fit, for each file that has some; cut to a length for messages."""
-        ...
-
-    def read_files(self, group: FileGroup) -> Frame:
-        """The rows of landing files; a record that does not fit fails the job that meets it."""
+        """A frame of these SQL expressions over the columns of another."""
         ...
 
     def union(self, frames: Sequence[Frame]) -> Frame:
-        """Rows of all frames, columns matched by name, absent ones NULL."""
+        """The rows of all frames; columns are matched by name, and NULL where a frame lacks them."""
+        ...
+
+    def materialize(self, frame: Frame) -> tuple[str, ...]:
+        """Compute a frame once, into Parquet files of the lake that are removed when the session is closed."""
+        ...
+
+    def append(self, frame: Frame, target: str) -> None:
+        """Add rows to a table or branch in one commit; columns are matched by name."""
+        ...
+
+    def overwrite(self, frame: Frame, target: str) -> None:
+        """Replace all rows of a table or branch in one commit; an empty frame empties it."""
         ...
 
     def close(self) -> None:
-        """Give the session back."""
+        """End the session and remove its files."""
         ...

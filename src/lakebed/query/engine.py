@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lakebed.ports import Compute, Predicate, Scan, ScanColumn
+from lakebed.ports import Compute, Predicate, QueryRows, Scan, ScanColumn
 from lakebed.query.parsing.parse_nodes import Json
 from lakebed.query.planning.plan import QueryPlan
 from lakebed.query.request import QueryRequest
@@ -16,46 +16,6 @@ if TYPE_CHECKING:
     from lakebed.query.lazy.selection import TableSelection
 
 ROWS = 65_536  # of a batch
-
-
-@dataclass(frozen=True)
-class OperatorProfile:
-    """A step of the engine: what it did, how long it took, and how many rows came out."""
-
-    name: str
-    detail: str
-    ms: float
-    rows: int
-
-
-class QueryRows(Protocol):
-    """The rows of a running query, handed over once, from first to last."""
-
-    @property
-    def columns(self) -> tuple[tuple[str, str], ...]:
-        """Name and type of each column; types are the engine's."""
-        ...
-
-    @property
-    def truncated(self) -> bool:
-        """Whether rows were left out because a limit was reached; known after the last row."""
-        ...
-
-    def fetch(self, count: int) -> list[tuple[Any, ...]]:
-        """The next rows, at most `count`; an empty list at the end."""
-        ...
-
-    def reader(self, rows: int) -> "pa.RecordBatchReader":
-        """The remaining rows, in batches of about `rows`."""
-        ...
-
-    def operators(self) -> tuple[OperatorProfile, ...]:
-        """What each step took, slowest first; empty unless the request asked for a profile."""
-        ...
-
-    def close(self) -> None:
-        """Stop the query and free what it used."""
-        ...
 
 
 class QueryEngine(Protocol):

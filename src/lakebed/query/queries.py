@@ -6,7 +6,8 @@ from functools import partial
 
 from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import ForeignName, TableName
-from lakebed.query.engine import QueryEngines, QueryRows
+from lakebed.ports import QueryRows
+from lakebed.query.engine import QueryEngines
 from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
 from lakebed.query.planning.planner import QueryContext, plan_query
 from lakebed.query.planning.resolve import all_names

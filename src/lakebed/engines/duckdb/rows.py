@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from lakebed.engines.duckdb.failures import as_failure
-from lakebed.query.engine import OperatorProfile
+from lakebed.ports import OperatorProfile
 from lakebed.query.planning.plan import QueryPlan
 
 _TELLING = ("Filters", "Function", "Join Type", "Conditions", "Groups", "Aggregates", "Order By")

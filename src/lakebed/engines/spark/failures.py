@@ -1,6 +1,8 @@
 """Spark's errors in Lakebed's words: what went wrong in a line or two, and where in the statement."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from lakebed.errors import CatalogFull, CatalogUnreachable, LakebedError, RunFailed, worker_traceback
 from lakebed.names import CATALOG
@@ -32,6 +34,15 @@ _BY_WORD = {
 _DATABASE = re.compile(r"(?:org\.postgresql\.util\.PSQLException|org\.sqlite\.SQLiteException): (.+)")
 _FULL = ("No space left on device", "disk is full")
 _ANY_OTHER = "Run it again; should it fail likewise, Spark's log in .data/logs/spark says more."
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Errors of Spark leave this block as Lakebed's own."""
+    try:
+        yield
+    except Exception as error:
+        raise as_failure(error) from error
 
 
 def as_failure(error: Exception) -> LakebedError:

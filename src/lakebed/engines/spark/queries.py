@@ -5,8 +5,7 @@ from typing import Any
 
 from lakebed.engines.spark.failures import as_failure
 from lakebed.errors import BadQuery, LakebedError
-from lakebed.ports import Compute
-from lakebed.query.engine import OperatorProfile
+from lakebed.ports import Compute, OperatorProfile
 from lakebed.query.planning.plan import QueryPlan
 
 

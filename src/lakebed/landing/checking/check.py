@@ -7,12 +7,11 @@ from lakebed.landing.checking.bad_files import BadFileSearch, files_of, restrict
 from lakebed.landing.checking.faults import describe_fault
 from lakebed.landing.checking.infer import Inference
 from lakebed.landing.checking.read_groups import Address, ReadGroup, columns_to_read, group_files, target_types
-from lakebed.landing.checking.reader import Reader
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, ColumnTypes, RememberedTypes
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.formats.verify import find_damage, line_of
 from lakebed.landing.spec import ZoneSpec
-from lakebed.ports import FileInfo, FileRows, Files, UnreadableFiles
+from lakebed.ports import FileInfo, FileRows, Files, LandingReader, UnreadableFiles
 from lakebed.types import ColumnType, kept_as
 
 _Rows = Mapping[str, FileRows]
@@ -32,7 +31,7 @@ class CheckedFiles:
 
 
 def check(
-    reader: Reader,
+    reader: LandingReader,
     files: Files,
     sniffed: Sequence[SniffedFile],
     spec: ZoneSpec,
@@ -77,7 +76,7 @@ class _Unfit:
 
 @dataclass
 class _Checking:
-    reader: Reader
+    reader: LandingReader
     files: Files
     spec: ZoneSpec
     address: Address
@@ -127,7 +126,7 @@ class _Checking:
         """One job for all; should it fail, the culprits are looked for by dividing the rest."""
         if not groups:
             return {}
-        answer = self.reader.check_files([member.to_read(columns_to_read(member, target), self.address) for member in groups])
+        answer = self.reader.check([member.to_read(columns_to_read(member, target), self.address) for member in groups])
         if isinstance(answer, UnreadableFiles):
             parts = self.blame.narrow(groups, answer)
             return {path: row for part in parts for path, row in self._rows(part, target).items()}

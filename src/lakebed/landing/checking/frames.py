@@ -5,26 +5,26 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from lakebed.landing.checking.bad_files import restrict
 from lakebed.landing.checking.check import CheckedFiles
 from lakebed.landing.checking.read_groups import Address, ReadGroup, columns_to_read
-from lakebed.landing.checking.reader import Reader
 from lakebed.landing.spec import ZoneSpec
-from lakebed.names import spark_identifier
-from lakebed.ports import Field, FileInfo, Frame, UnreadableFiles
+from lakebed.ports import Field, FileInfo, Frame, LandingReader, UnreadableFiles
 from lakebed.types import ColumnType
 
 
-def frame_of(reader: Reader, checked: CheckedFiles, spec: ZoneSpec, address: Address) -> Frame | None:
+def frame_of(reader: LandingReader, checked: CheckedFiles, spec: ZoneSpec, address: Address) -> Frame | None:
     """All groups under the same columns; without a good file, the expected columns and no row."""
-    if checked.groups:
-        return _read(reader, checked.groups, checked.target, address)
-    if not spec.expected:
+    if not checked.groups and not spec.expected:
         return None
-    fields = _fields(checked.target)
-    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {spark_identifier(column.name)}" for column in fields)
-    return reader.query(f"SELECT {columns} WHERE 1 = 0")
+    return _read(reader, checked.groups, checked.target, address)
 
 
 def frame_of_some(
-    reader: Reader, checked: CheckedFiles, files: Collection[FileInfo], spec: ZoneSpec, address: Address, *, all_columns: bool
+    reader: LandingReader,
+    checked: CheckedFiles,
+    files: Collection[FileInfo],
+    spec: ZoneSpec,
+    address: Address,
+    *,
+    all_columns: bool,
 ) -> Frame | None:
     """Some of the files, in the types that all have in common; with the columns that these have themselves, or with all.
 
@@ -39,17 +39,13 @@ def frame_of_some(
     return _read(reader, groups, target, address) if groups else None
 
 
-def _names(reader: Reader, member: ReadGroup, address: Address) -> Iterator[str]:
+def _names(reader: LandingReader, member: ReadGroup, address: Address) -> Iterator[str]:
     """The columns of some of a group's files: JSON records have no others than those that occur."""
-    answer = reader.infer_files(member.to_read((), address)) if member.format == "json" else ()
+    answer = reader.infer(member.to_read((), address)) if member.format == "json" else ()
     found = () if isinstance(answer, UnreadableFiles) else tuple(column.name for column in answer)
     yield from found or member.columns or member.types
 
 
-def _read(reader: Reader, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType], address: Address) -> Frame:
+def _read(reader: LandingReader, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType], address: Address) -> Frame:
     asked = [member.to_read(columns_to_read(member, target), address) for member in groups]
-    return reader.union([reader.conform(reader.read_files(group), _fields(target)) for group in asked])
-
-
-def _fields(target: Mapping[str, ColumnType]) -> list[Field]:
-    return [Field(name, str(type_)) for name, type_ in target.items()]
+    return reader.read(asked, [Field(name, str(type_)) for name, type_ in target.items()])

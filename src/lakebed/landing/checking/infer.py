@@ -5,11 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from lakebed.landing.checking.bad_files import BadFileSearch
 from lakebed.landing.checking.read_groups import Address, ReadGroup, schema_difference
-from lakebed.landing.checking.reader import Reader
 from lakebed.landing.checking.remembered_types import ColumnTypes, read_as
 from lakebed.landing.formats.csv_text import duplicate_names
 from lakebed.landing.spec import ZoneSpec
-from lakebed.ports import Field, UnreadableFiles
+from lakebed.ports import Field, LandingReader, UnreadableFiles
 from lakebed.types import STRING, ColumnType, parse_type
 
 
@@ -17,7 +16,7 @@ from lakebed.types import STRING, ColumnType, parse_type
 class Inference:
     """Asks the engine for types; a group that it was asked about is remembered."""
 
-    reader: Reader
+    reader: LandingReader
     spec: ZoneSpec
     address: Address
     blame: BadFileSearch
@@ -46,7 +45,7 @@ class Inference:
     def shown(self, member: ReadGroup) -> dict[str, ColumnType] | UnreadableFiles:
         """The types that the values of a group show, whatever its columns were taken for before."""
         asked = member.of(member.files[:1]) if member.format == "parquet" else member  # Parquet files alike have one schema
-        answer = self.reader.infer_files(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
+        answer = self.reader.infer(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
         if isinstance(answer, UnreadableFiles):
             return answer
         names = member.columns or tuple(column.name for column in answer)

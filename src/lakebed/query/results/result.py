@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakebed.errors import LakebedError, MissingExtra
-from lakebed.query.engine import FrameConverter, OperatorProfile, QueryRows
+from lakebed.ports import OperatorProfile, QueryRows
+from lakebed.query.engine import FrameConverter
 from lakebed.query.planning.explain import TableExplanation, explain_plan
 from lakebed.query.planning.plan import QueryPlan
 from lakebed.query.request import QueryRequest

@@ -3,7 +3,7 @@
 from typing import Any
 
 from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery
-from lakebed.query.engine import OperatorProfile
+from lakebed.ports import OperatorProfile
 
 
 class ConfinedRows:

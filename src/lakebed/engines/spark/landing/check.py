@@ -6,10 +6,11 @@ from functools import reduce
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from lakebed.engines.spark.frame_columns import union
 from lakebed.engines.spark.landing.faults import or_unreadable
 from lakebed.engines.spark.landing.infer import infer_columns
 from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
-from lakebed.engines.spark.landing.reader import CORRUPT, as_stored, columns_text, load, reader_of, union
+from lakebed.engines.spark.landing.reader import CORRUPT, as_stored, columns_text, load, reader_of
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup, FileRows, UnreadableFiles
 from lakebed.settings import normalized_location

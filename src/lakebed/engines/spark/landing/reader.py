@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
@@ -28,11 +27,6 @@ def read_group(session: "SparkSession", group: FileGroup) -> "DataFrame":
         return with_nulls(load(reader.option("mode", "FAILFAST").schema(as_texts(group.columns)), group), group, group.columns)
     frame = load(reader.option("mode", "FAILFAST").schema(columns_text(as_stored(group.columns))), group)
     return frame.selectExpr(*map(_kept, group.columns))
-
-
-def union(frames: "Sequence[DataFrame]") -> "DataFrame":
-    """Rows of all frames, columns matched by name; absent ones are NULL."""
-    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
 def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":

@@ -6,7 +6,7 @@ from typing import Any
 
 from lakebed.errors import BadBatch, BadFiles, RunFailed, UnknownName
 from lakebed.landing import RememberedTypes, ZoneRows, freeze, infer_zone_types, link_files, open_zone, processed_files
-from lakebed.names import TableName, spark_identifier
+from lakebed.names import TableName
 from lakebed.pipelines.definition.python_inputs import works_with_duckdb
 from lakebed.pipelines.planning.compile import CompiledQuery, compile_query, relation, zone_view
 from lakebed.pipelines.planning.pin_zones import read_zone_spec
@@ -16,8 +16,7 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.evolve import present_fields
 from lakebed.pipelines.running.steps.python_code import CallableFlag, Context, run_code
 from lakebed.pipelines.running.steps.zone_types import recall, without_rows
-from lakebed.pipelines.services import LocalSession
-from lakebed.ports import FileInfo, Frame
+from lakebed.ports import Field, FileInfo, Frame, LocalSession
 
 
 def take_files(run: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
@@ -36,7 +35,7 @@ def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> Reme
     if remembered.types or not pin or not pin.others:
         return remembered
     spec, waiting = read_zone_spec(key[0], run.services), (*files, *pin.others)
-    shown = infer_zone_types(run.compute, placement.files, key[0], waiting, spec, address=placement.root.at)
+    shown = infer_zone_types(run.compute.landing, placement.files, key[0], waiting, spec, address=placement.root.at)
     return replace(remembered, types=shown)
 
 
@@ -44,7 +43,7 @@ def _opened(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered:
     placement, zone = run.services.placement, key[0]
     spec = read_zone_spec(zone, run.services)
     return open_zone(
-        run.compute,
+        run.compute.landing,
         placement.files,
         zone,
         files,
@@ -60,8 +59,7 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
     """A zone from which no file tells of columns has those that it is known to have, or its newest file, and no row."""
     key = (step.zone, step.pattern)
     if remembered := without_rows(run, key):
-        columns = ", ".join(f"CAST(NULL AS {type_}) AS {spark_identifier(name)}" for name, type_ in remembered.items())
-        return run.compute.query(f"SELECT {columns} WHERE 1 = 0")
+        return run.compute.landing.read((), [Field(name, str(type_)) for name, type_ in remembered.items()])
     files, spec = run.services.placement.files, read_zone_spec(step.zone, run.services)
     present = freeze(files, step.zone, spec, pattern=step.pattern).files
     known = [file for file in (*processed_files(files, step.zone, spec, pattern=step.pattern), *present) if file.size]

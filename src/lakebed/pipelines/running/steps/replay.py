@@ -74,7 +74,9 @@ def _part(run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: b
     checked, address = run.landed[key].checked, run.services.placement.root.at
     if checked is None:
         return None
-    return frame_of_some(run.compute, checked, files, read_zone_spec(key[0], run.services), address, all_columns=all_columns)
+    return frame_of_some(
+        run.compute.landing, checked, files, read_zone_spec(key[0], run.services), address, all_columns=all_columns
+    )
 
 
 def _follow_columns(run: ActiveRun, step: Replay) -> None:

@@ -1,0 +1,42 @@
+"""Spark behind the port `LandingReader`."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lakebed.engines.spark.failures import answering
+from lakebed.engines.spark.frame_columns import conform, union
+from lakebed.engines.spark.landing.check import check_files, corrupt_records, infer_files
+from lakebed.engines.spark.landing.reader import read_group
+from lakebed.names import spark_identifier
+from lakebed.ports import Field, FileGroup, FileRows, UnreadableFiles
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class SparkLandingReader:
+    """Reads landing files in one session."""
+
+    def __init__(self, session: "SparkSession") -> None:
+        self._spark = session
+        # With pruning on, Spark counts rows of a CSV file without noticing the broken ones.
+        session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
+
+    def infer(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
+        with answering():
+            return infer_files(self._spark, group)
+
+    def check(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
+        with answering():
+            return check_files(self._spark, groups)
+
+    def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
+        with answering():
+            return corrupt_records(self._spark, groups)
+
+    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> "DataFrame":
+        with answering():
+            if groups:
+                return union([conform(read_group(self._spark, group), fields) for group in groups])
+            columns = ", ".join(f"CAST(NULL AS {field.type}) AS {spark_identifier(field.name)}" for field in fields)
+            return self._spark.sql(f"SELECT {columns} WHERE 1 = 0")

@@ -1,0 +1,62 @@
+"""Reading landing files: their columns, their faults and their rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lakebed.ports.frames import Field, Frame
+
+
+@dataclass(frozen=True)
+class FileGroup:
+    """Landing files that are read with the same format, options and columns."""
+
+    format: str  # csv, json or parquet
+    paths: tuple[str, ...]  # as the engine addresses them
+    options: Mapping[str, str]
+    columns: tuple[Field, ...] = ()  # in the order of the files; empty: as the files say
+    nulls: tuple[str, ...] = ()  # texts of CSV fields that mean NULL, besides the one in `options`
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """What the engine found in one file. Paths are those the engine was given."""
+
+    path: str
+    rows: int  # records, broken ones included
+    corrupt: int = 0  # records that do not fit the columns
+    stray: int = 0  # lines of JSON without a value, or with several, of which readers would drop all but the first
+    rounded: int = 0  # rows with a number that has more digits than its decimal column keeps
+    suspect: int = 0  # rows that may result from wrong bytes or unclosed quotes
+    filled: tuple[int, ...] = ()  # the number of values in each column that are not NULL
+
+
+@dataclass(frozen=True)
+class UnreadableFiles:
+    """Reading failed because of a file: `path`, if the engine named it."""
+
+    reason: str
+    path: str | None = None
+
+
+class LandingReader(Protocol):
+    """Reads groups of landing files."""
+
+    def infer(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
+        """The columns that fit the values of the files, named as they are there."""
+        ...
+
+    def check(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
+        """Read all files once, in one job, and count what is in each; a file without records may be left out."""
+        ...
+
+    def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
+        """One record that does not fit, for each file that has any; cut to a length for messages."""
+        ...
+
+    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Frame:
+        """The rows of all groups with exactly these columns; without groups, no row.
+
+        A record that does not fit fails the job that reads it.
+        """
+        ...
