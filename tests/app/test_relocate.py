@@ -150,11 +150,11 @@ _KILLED = """
 import os, signal, sys
 from lakebed.app import open_lake
 from lakebed.app.relocate import relocate
-from lakebed.engines.files.files_by_url import Anywhere
-from lakebed.engines.iceberg.catalog.pointing import DatabasePointing
+from lakebed.engines.files.files_by_url import FilesByUrl
+from lakebed.engines.iceberg.catalog.pointer_rows import DatabasePointerRows
 
 left = int(sys.argv[2])
-write, repoint = Anywhere.write, DatabasePointing.repoint
+write, change = FilesByUrl.write, DatabasePointerRows.change
 
 def dying(self, *given, **options):
     global left
@@ -166,7 +166,7 @@ def dying(self, *given, **options):
 def dead(self, *given, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 
-Anywhere.write, DatabasePointing.repoint = dying, dead
+FilesByUrl.write, DatabasePointerRows.change = dying, dead
 relocate(open_lake(sys.argv[1]))
 """
 

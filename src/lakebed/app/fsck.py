@@ -58,7 +58,7 @@ def fsck_tools(lake: Lake, *, report: Report = quiet) -> FsckServices:
 
 
 def _pointing(lake: Lake) -> PointerRows | None:
-    from lakebed.engines.iceberg.catalog.pointing import DatabasePointerRows
+    from lakebed.engines.iceberg.catalog.pointer_rows import DatabasePointerRows
     from lakebed.engines.iceberg.catalog.properties import file_properties
 
     if not isinstance(lake.stores.catalog, DatabaseCatalog):
