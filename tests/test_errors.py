@@ -19,8 +19,8 @@ def test_every_error_is_drawn_in_the_tree_and_says_what_it_means(kind: type[Lake
 
 
 def test_a_message_says_what_where_whether_data_is_safe_and_what_next() -> None:
-    error = LakebedError("it broke.", where="here", next="Mend it.")
-    assert str(error) == "here: it broke. Nothing was changed. Mend it."
+    error = LakebedError("it broke.", where="here", next="Fix it.")
+    assert str(error) == "here: it broke. Nothing was changed. Fix it."
 
 
 def test_the_parts_of_a_message_have_names() -> None:

@@ -1,19 +1,19 @@
 """Every error Lakebed raises on purpose, as one tree.
 
     LakebedError
-    ├── UsageError              asked for something that cannot be; nothing was touched
-    │   ├── NoLake              there is no lake where one was expected
-    │   ├── LakeExists          init found a lake already there
+    ├── UsageError              the request cannot be carried out; nothing was changed
+    │   ├── NoLake              no lake where one was expected
+    │   ├── LakeExists          there already is a lake
     │   ├── BadRoot             a root no engine can address safely
-    │   ├── BadText             a file that somebody wrote for Lakebed is wrong at some line
+    │   ├── BadText             a file written for Lakebed is wrong, at a certain line
     │   │   ├── BadSettings     lakebed.yaml or a LAKEBED_* variable
     │   │   └── BadPipeline     a pipeline's files, a gate, a template or a zone.yaml
-    │   ├── BadQuery            a query that cannot be read, or may not be asked
-    │   ├── BadName             a name no table, zone or folder may have
+    │   ├── BadQuery            a query that cannot be parsed, or is not allowed
+    │   ├── BadName             a name that no table, zone or folder may have
     │   ├── NameCollision       two names that would share one table
-    │   ├── NameTaken           a table, tag or branch of that name is there already
-    │   └── UnknownName         no such table, namespace, command ...; near ones are suggested
-    ├── MissingPart             the machine lacks something; the message says how to get it
+    │   ├── NameTaken           a table, tag or branch of that name exists
+    │   └── UnknownName         no such table, namespace, command …; similar names are suggested
+    ├── MissingPart             something is not installed; the message says how to get it
     │   ├── MissingExtra        a Python package of one of our extras
     │   ├── MissingJava         no Java 17 or 21
     │   └── MissingJars         Spark's jars are neither cached nor reachable
@@ -21,30 +21,30 @@
     │   ├── CatalogUnreachable
     │   ├── CatalogFull
     │   └── FilesUnreachable
-    ├── CatalogRefused          the catalog's database answers, and says no: the role lacks a right
-    ├── FilesRefused            the file store answers, and says no: access, space, no such bucket
-    ├── UnsafeStore             a store that breaks a promise we rely on
+    ├── CatalogRefused          the catalog's database denies access: the role lacks a privilege
+    ├── FilesRefused            the file store denies the request: access, space, no such bucket
+    ├── UnsafeStore             a store without a guarantee that Lakebed relies on
     ├── FileMissing             a file that should be there is not
-    ├── FileExists              create-if-absent found the file there
+    ├── FileExists              the file exists, and must not be overwritten
     ├── DamagedTable            a table's metadata cannot be read
-    ├── PointsElsewhere         a table of a lake that was copied or moved points at where it was
-    ├── PathUnresolved          it cannot be told where a table's file lies
-    ├── DamagedDatabase         the file of catalog and state is no database any more
-    ├── DamagedRelease          content of a release or of a saved draft is gone or not what it was
+    ├── PointsElsewhere         a table points to files outside of the lake, which was copied or moved
+    ├── PathUnresolved          the path of a table's file cannot be resolved
+    ├── DamagedDatabase         the lake's database file is damaged
+    ├── DamagedRelease          files of a release or saved draft are missing or changed
     ├── NewerLake               the lake's database was written by a newer Lakebed
-    ├── NewerFormat             a table is of a newer format version of Iceberg than is known here
-    ├── Conflict                somebody else was first; nothing of ours was published
-    │   ├── PointerMoved        the table's pointer moved meanwhile (a retry helps)
+    ├── NewerFormat             a table has a newer Iceberg format version than this Lakebed supports
+    ├── Conflict                another process was faster; nothing was published
+    │   ├── PointerMoved        the table changed in the meantime (a retry helps)
     │   ├── Diverged            the ref is no longer an ancestor of the branch: rebuild the branch
-    │   ├── LeaseHeld           another holder works on the table (a later retry helps)
-    │   └── LeaseLost           our lease passed to somebody else: we may not commit
-    ├── BadBatch                the rows of a batch cannot enter the table as asked
+    │   ├── LeaseHeld           another process is changing the table (a later retry helps)
+    │   └── LeaseLost           another process took over our lease: we may not commit
+    ├── BadBatch                the rows of a batch cannot be written as requested
     ├── BadFiles                landing files cannot be read
-    │   └── FilesChanged        they changed while they were read (a retry helps)
-    ├── GateFailed              a quality gate found bad rows; the table is as it was
+    │   └── FilesChanged        they changed while being read (a retry helps)
+    ├── GateFailed              a quality gate found bad rows; the table is unchanged
     ├── NotPublished            another run of the same build failed, and all are published together
-    ├── OutcomeUnknown          nobody can say whether a run was published; it is not repeated by itself
-    ├── QueryEnded              a query was ended: its time, memory or rows were spent, or somebody cancelled it
+    ├── OutcomeUnknown          it is unknown whether a run was published; it is not retried automatically
+    ├── QueryEnded              a query was stopped: a limit of time, memory or rows, or cancelled
     ├── RunFailed               a pipeline's code, or the engine on its behalf, failed
     └── SparkFailed             Spark could not be started or died
 

@@ -1,4 +1,4 @@
-"""What every error says, and how near names are suggested."""
+"""What every error says, and suggestions for misspelled names."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -9,7 +9,7 @@ _ALIKE = 0.6
 
 
 class LakebedError(Exception):
-    """Something Lakebed refused or could not do."""
+    """Something Lakebed will not or cannot do."""
 
     retryable: ClassVar[bool] = False
     exit_code: ClassVar[int] = 2
@@ -28,9 +28,9 @@ class LakebedError(Exception):
 
 
 def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The up to three known names most like `name`, compared without regard to case.
+    """Up to three known names most similar to `name`, ignoring case.
 
-    Of names with several parts the last must be alike, too: a namespace in common makes no two tables alike.
+    The last parts must be similar too: two tables are not similar because they share a namespace.
     """
     folded, by_folded = name.casefold(), {word.casefold(): word for word in known}
     alike = [word for word in by_folded if get_close_matches(_last_part(folded), [_last_part(word)], cutoff=_ALIKE)]
@@ -42,12 +42,12 @@ def _last_part(name: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A text that ends as a sentence does."""
+    """A text with a full stop at the end, unless it ends a sentence already."""
     return text if text.endswith((".", "?", "!", "…")) else f"{text}."
 
 
 def suggestion(names: tuple[str, ...]) -> str:
-    """'Did you mean a, b or c?' or nothing."""
+    """'Did you mean a, b or c?', or nothing."""
     if not names:
         return ""
     *rest, last = names

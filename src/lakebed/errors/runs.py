@@ -1,10 +1,10 @@
-"""What goes wrong while a pipeline runs."""
+"""Errors of runs and queries."""
 
 from lakebed.errors.base import LakebedError
 
 
 class BadBatch(LakebedError):
-    """The rows of a batch cannot enter the table as asked: a NULL key, a repeated key, an unknown column."""
+    """The rows of a batch cannot be written as requested: a NULL key, a duplicate key, an unknown column."""
 
     exit_code = 1
 
@@ -16,53 +16,53 @@ class BadFiles(LakebedError):
 
 
 class FilesChanged(BadFiles):
-    """Landing files were changed or removed while they were read: the run begins anew."""
+    """Landing files were changed or removed while being read; the run starts over."""
 
     retryable = True
 
 
 class GateFailed(LakebedError):
-    """A quality gate found bad rows; the table is as it was."""
+    """A quality gate found bad rows; the table is unchanged."""
 
     exit_code = 1
 
 
 class NotPublished(LakebedError):
-    """A run did its part, and was not published because another one of its build failed; the table is as it was."""
+    """A run succeeded but was not published, because another run of the build failed; the table is unchanged."""
 
     exit_code = 1
 
     def __init__(self, what: str) -> None:
-        super().__init__(what, safe="The table is as it was.")
+        super().__init__(what, safe="The table is unchanged.")
 
 
 class OutcomeUnknown(LakebedError):
-    """Whether a run was published is not known, because the catalog gave no answer: the run is not repeated by itself."""
+    """The catalog did not answer, so it is unknown whether a run was published; it is not retried automatically."""
 
     def __init__(self, run: str, why: str) -> None:
         super().__init__(
-            f"it is not known whether it was published: {why}",
-            safe="Its rows are in the table once, or not at all.",
-            next=f"When the catalog answers again, look: lakebed runs show {run}. lakebed retry repeats it if it was not.",
+            f"it is unknown whether it was published: {why}",
+            safe="Its rows are in the table once or not at all.",
+            next=f"When the catalog is back, check with: lakebed runs show {run}. If it was not published: lakebed retry",
         )
 
 
 class QueryEnded(LakebedError):
-    """A query was ended before its answer was complete: its time, memory or rows were spent, or somebody cancelled it."""
+    """A query was stopped before it was complete: it reached a limit of time, memory or rows, or was cancelled."""
 
     exit_code = 1
 
 
 class RunFailed(LakebedError):
-    """A pipeline's own code, or the engine on its behalf, failed; the table is as it was."""
+    """A pipeline's code, or the engine that ran it, failed; the table is unchanged."""
 
     retryable = True
     exit_code = 1
 
     def __init__(
-        self, what: str, *, where: str = "", line: int | None = None, safe: str = "The table is as it was.", next: str = ""
+        self, what: str, *, where: str = "", line: int | None = None, safe: str = "The table is unchanged.", next: str = ""
     ) -> None:
-        self.line = line  # of the statement that the engine was given
+        self.line = line  # in the statement as the engine got it
         super().__init__(what, where=where, safe=safe, next=next)
 
 

@@ -1,4 +1,4 @@
-"""The machine lacks something, or a store does not answer as it should."""
+"""Something is not installed, or a store does not do what it should."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from lakebed.errors.base import LakebedError
 
 
 class MissingPart(LakebedError):
-    """The machine lacks something Lakebed needs."""
+    """Something Lakebed needs is not installed."""
 
 
 class MissingExtra(MissingPart):
@@ -18,86 +18,86 @@ class MissingExtra(MissingPart):
 
 
 class MissingJava(MissingPart):
-    """No Java that Spark runs on."""
+    """No Java version that Spark supports."""
 
     def __init__(self, found: str = "") -> None:
         self.found = found
         seen = f" Found only {found}." if found else ""
         super().__init__(
-            f"Spark needs Java 17 or 21, and there is none.{seen}",
+            f"Spark needs Java 17 or 21, which was not found.{seen}",
             next="Install one (Debian: apt-get install openjdk-17-jre-headless), point JAVA_HOME at one, "
-            "or take the one from PyPI: pip install 'lakebed[java]'",
+            "or get one from PyPI: pip install 'lakebed[java]'",
         )
 
 
 class MissingJars(MissingPart):
-    """Spark's jars are neither in the cache nor reachable."""
+    """Spark's jars are not cached and cannot be downloaded."""
 
     retryable = True
 
     def __init__(self, jars: Iterable[str], cache: str, why: str) -> None:
         self.jars = tuple(jars)
         super().__init__(
-            f"the jars {', '.join(self.jars)} are not in the cache, and fetching them failed: {why}",
+            f"the jars {', '.join(self.jars)} are not in the cache and could not be downloaded: {why}",
             where=cache,
-            next="Go online once, copy the folder from a machine that has it, or name local files under spark.jars.",
+            next="Go online once, copy the folder from another machine, or set spark.jars to local files.",
         )
 
 
-_TOO_MANY = ("too many clients", "too many connections", "remaining connection slots")  # in PostgreSQL's words
-_FEWER = "Raise max_connections of the server or the limit of the role, or run fewer pipelines at once (--threads)."
+_TOO_MANY = ("too many clients", "too many connections", "remaining connection slots")  # as PostgreSQL words it
+_FEWER = "Raise the server's max_connections or the role's limit, or run fewer pipelines at once (--threads)."
 
 
 class Unavailable(LakebedError):
-    """A store or server does not answer."""
+    """A store or server does not respond."""
 
     retryable = True
 
 
 class CatalogUnreachable(Unavailable):
-    """The catalog's database or server does not answer."""
+    """The catalog's database or server does not respond."""
 
     def __init__(self, catalog: str, why: str) -> None:
         self.catalog = catalog
         too_many = any(sign in why for sign in _TOO_MANY)
         super().__init__(
-            f"the catalog does not answer: {why}",
+            f"the catalog does not respond: {why}",
             where=catalog,
-            next=_FEWER if too_many else "Check that it runs and that LAKEBED_CATALOG_* are right, then: lakebed doctor",
+            next=_FEWER if too_many else "Check that it is running and that LAKEBED_CATALOG_* are right, then: lakebed doctor",
         )
 
 
 class CatalogFull(Unavailable):
-    """There is no room left on the disk of the catalog's database."""
+    """The disk of the catalog's database is full."""
 
     def __init__(self, catalog: str, why: str) -> None:
         self.catalog = catalog
         super().__init__(
-            f"the disk of the catalog is full: {why}", where=catalog, next="Make room on that disk, then run the command again."
+            f"the disk of the catalog is full: {why}", where=catalog, next="Free space on that disk, then run the command again."
         )
 
 
 class FilesUnreachable(Unavailable):
-    """The file store does not answer."""
+    """The file store does not respond."""
 
     def __init__(self, store: str, why: str) -> None:
         self.store = store
         super().__init__(
-            f"the file store does not answer: {why}",
+            f"the file store does not respond: {why}",
             where=store,
-            next="Check that it runs and that LAKEBED_FILES_* are right, then: lakebed doctor",
+            next="Check that it is running and that LAKEBED_FILES_* are right, then: lakebed doctor",
         )
 
 
 class CatalogRefused(LakebedError):
-    """The catalog's database answers, and says no: the role lacks a right."""
+    """The catalog's database denies access: the role lacks a privilege."""
 
     def __init__(self, catalog: str, why: str, *, role: str, right: str) -> None:
         self.catalog, self.role, self.right = catalog, role, right
         super().__init__(
             f"the role {role} may not {right}: {why}",
             where=catalog,
-            next="Work as the role that made the lake, or let that role grant what is missing: "
+            next="Use the role that created the lake, or let that role grant what is missing: "
             f'GRANT USAGE, CREATE ON SCHEMA public TO "{role}"; '
             f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{role}"; '
             f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "{role}";',
@@ -105,19 +105,19 @@ class CatalogRefused(LakebedError):
 
 
 class FilesRefused(LakebedError):
-    """The file store answers, and says no: no access, no space, no such bucket."""
+    """The file store denies the request: no access, no space, no such bucket."""
 
     def __init__(self, store: str, why: str) -> None:
         self.store = store
         super().__init__(
-            f"the file store refuses: {why}",
+            f"the file store denied the request: {why}",
             where=store,
             next="Check access, free space and LAKEBED_FILES_*, then: lakebed doctor",
         )
 
 
 class UnsafeStore(LakebedError):
-    """A store that breaks a promise Lakebed relies on."""
+    """A store without a guarantee that Lakebed relies on."""
 
     def __init__(self, store: str, why: str) -> None:
         self.store = store
@@ -125,7 +125,7 @@ class UnsafeStore(LakebedError):
 
 
 class FileMissing(LakebedError):
-    """A file that should be there is not."""
+    """A file that should exist does not."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -133,8 +133,8 @@ class FileMissing(LakebedError):
 
 
 class FileExists(LakebedError):
-    """Create-if-absent found the file there."""
+    """The file exists, and must not be overwritten."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        super().__init__("the file exists already.", where=path)
+        super().__init__("the file already exists.", where=path)

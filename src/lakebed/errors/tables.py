@@ -1,4 +1,4 @@
-"""Tables and state: damaged, of a newer Lakebed, or changed by somebody else."""
+"""Tables and state: damaged, too new, or changed by another process."""
 
 from lakebed.errors.base import LakebedError
 
@@ -11,35 +11,35 @@ class DamagedTable(LakebedError):
         super().__init__(
             f"the metadata of {table} cannot be read: {why}",
             where=location,
-            next="If the lake's folder or bucket was moved: lakebed relocate; otherwise see what else is lost: lakebed fsck",
+            next="If the lake's folder or bucket was moved: lakebed relocate; otherwise see what else is damaged: lakebed fsck",
         )
 
 
 class PointsElsewhere(LakebedError):
-    """A table of the lake points out of it: the lake was copied or moved, and not relocated."""
+    """A table points to files outside of the lake, because the lake was copied or moved and not relocated."""
 
     def __init__(self, table: str, location: str, here: str) -> None:
         self.table, self.location = table, location
         super().__init__(
-            f"{table} points at {location}, outside of this lake, and belongs to {here}.",
-            next="If the lake was copied or moved, let its tables point at what is here: lakebed relocate",
+            f"{table} points to {location}, outside of this lake; it should be in {here}.",
+            next="If the lake was copied or moved, make its tables point to their files here: lakebed relocate",
         )
 
 
 class PathUnresolved(LakebedError):
-    """It cannot be told where a file lies that a table needs."""
+    """The path of a file that a table needs cannot be resolved."""
 
     def __init__(self, table: str, location: str, why: str) -> None:
         self.table, self.location = table, location
         super().__init__(
-            f"where a file of {table} lies cannot be told: {why}",
+            f"the path of a file of {table} cannot be resolved: {why}",
             where=location,
-            next="Mend the symbolic links or permissions on the way to it.",
+            next="Fix the symbolic links or permissions on the path.",
         )
 
 
 class DamagedDatabase(LakebedError):
-    """The file of catalog and state is no database any more."""
+    """The lake's database file is damaged."""
 
     def __init__(self, database: str, why: str) -> None:
         self.database = database
@@ -51,7 +51,7 @@ class DamagedDatabase(LakebedError):
 
 
 class DamagedRelease(LakebedError):
-    """Content of a release or of a saved draft is gone, or not what it was."""
+    """Files of a release or saved draft are missing, or changed."""
 
 
 class NewerLake(LakebedError):
@@ -60,37 +60,39 @@ class NewerLake(LakebedError):
     def __init__(self, found: int, known: int) -> None:
         self.found, self.known = found, known
         super().__init__(
-            f"the lake's database has schema version {found}; this Lakebed knows versions up to {known}.",
+            f"the lake's database has schema version {found}; this Lakebed supports versions up to {known}.",
             next="Upgrade Lakebed: pip install -U lakebed",
         )
 
 
 class NewerFormat(LakebedError):
-    """A table is of a format version of Iceberg that this Lakebed does not know."""
+    """A table has an Iceberg format version that this Lakebed does not support."""
 
     def __init__(self, location: str, found: int, known: int) -> None:
         self.location, self.found, self.known = location, found, known
         super().__init__(
-            f"a table has Iceberg's format version {found}; this Lakebed knows versions up to {known}.",
+            f"a table has Iceberg format version {found}; this Lakebed supports versions up to {known}.",
             where=location,
             next="Upgrade Lakebed: pip install -U lakebed",
         )
 
 
 class Conflict(LakebedError):
-    """Somebody else was first; nothing of ours was published."""
+    """Another process was faster; nothing was published."""
 
     exit_code = 1
 
 
 class PointerMoved(Conflict):
-    """A table's pointer moved between reading and swapping it."""
+    """A table's pointer changed between reading and swapping it."""
 
     retryable = True
 
     def __init__(self, table: str) -> None:
         self.table = table
-        super().__init__(f"{table} was changed by somebody else meanwhile.", safe="Nothing was published.", next="Try again.")
+        super().__init__(
+            f"{table} was changed by another process in the meantime.", safe="Nothing was published.", next="Try again."
+        )
 
 
 class Diverged(Conflict):
@@ -101,30 +103,30 @@ class Diverged(Conflict):
         super().__init__(
             f"{ref} of {table} gained snapshots that branch {branch} does not have.",
             safe="Nothing was published; both are intact.",
-            next="Build the branch anew from the present state.",
+            next="Rebuild the branch from the current snapshot.",
         )
 
 
 class LeaseHeld(Conflict):
-    """Another holder works on the same thing."""
+    """Another process holds the lease."""
 
     retryable = True
 
     def __init__(self, name: str, holder: str, silent_for: float, limit: float) -> None:
         self.name, self.holder, self.silent_for, self.limit = name, holder, silent_for, limit
         super().__init__(
-            f"{name} is held by {holder} (silent for {silent_for:.0f} s; after {limit:.0f} s of silence it passes on).",
-            next="Wait for it (run, retry and table rollback do with --wait SECONDS), or stop that process.",
+            f"{name} is held by {holder} (silent for {silent_for:.0f} s; after {limit:.0f} s of silence the lease is free).",
+            next="Wait for it (run, retry and table rollback take --wait SECONDS), or stop that process.",
         )
 
 
 class LeaseLost(Conflict):
-    """Our lease passed to somebody else, so we may not commit."""
+    """Another process took over our lease, so we may not commit."""
 
     def __init__(self, name: str, holder: str) -> None:
         self.name, self.holder = name, holder
         super().__init__(
-            f"the lease on {name} was lost to {holder or 'nobody'}: no sign of life reached the database in time.",
+            f"the lease on {name} was lost{f' to {holder}' if holder else ''}: it was not renewed in time.",
             safe="Nothing was published.",
-            next="Start the work again.",
+            next="Run it again.",
         )

@@ -1,4 +1,4 @@
-"""A Python traceback inside a longer message: what Spark tells of a function that failed on one of its workers."""
+"""The Python traceback in Spark's message about a function that failed on one of its workers."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _LONGEST_LINE, _LONGEST = 300, 3000
 
 @dataclass(frozen=True)
 class WorkerTraceback:
-    """What failed in a function, and the pipeline's line in it, if it has one."""
+    """The exception of a function, and the line of the pipeline that raised it, if known."""
 
     raised: str
     text: str
@@ -32,7 +32,7 @@ class WorkerTraceback:
 
 
 def worker_traceback(said: str) -> WorkerTraceback | None:
-    """The traceback in a message, without pyspark's frames above the user's; of a long one the end."""
+    """The traceback in a message, without pyspark's frames above the user's; only the end of a long one."""
     _, head, rest = said.partition(_HEAD)
     if not head:
         return None
@@ -44,7 +44,7 @@ def worker_traceback(said: str) -> WorkerTraceback | None:
 
 
 def _raised(lines: list[str]) -> str:
-    """The exception: the first line after the innermost frame that is not a part of it."""
+    """The exception: the first line after the innermost frame that is not part of it."""
     innermost = max((number for number, line in enumerate(lines) if line.startswith('  File "')), default=0)
     return next((line for line in lines[innermost + 1 :] if line[:1].strip()), lines[-1])
 

@@ -1,4 +1,4 @@
-"""Asked for something that cannot be."""
+"""The request cannot be carried out."""
 
 from collections.abc import Iterable
 
@@ -6,33 +6,33 @@ from lakebed.errors.base import LakebedError, near, suggestion
 
 
 class UsageError(LakebedError):
-    """Asked for something that cannot be; nothing was touched."""
+    """The request cannot be carried out; nothing was changed."""
 
 
 class NoLake(UsageError):
-    """There is no lake where one was expected."""
+    """No lake where one was expected."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         super().__init__(
             "there is no lake here (no lakebed.yaml in this folder or above it).",
             where=root,
-            next="Make one with: lakebed init, or name one with --lake PATH.",
+            next="Create one with: lakebed init, or choose one with --lake PATH.",
         )
 
 
 class LakeExists(UsageError):
-    """`init` found a lake already there."""
+    """`init` was run where there already is a lake."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         super().__init__(
-            "there is a lake here already.", where=root, next="Look at it with: lakebed doctor, or choose another folder."
+            "there already is a lake here.", where=root, next="Look at it with: lakebed doctor, or choose another folder."
         )
 
 
 class BadRoot(UsageError):
-    """A root that Spark, Iceberg and DuckDB would not all address alike."""
+    """A root that Spark, Iceberg and DuckDB cannot all address."""
 
     def __init__(self, root: str, why: str) -> None:
         self.root = root
@@ -40,12 +40,12 @@ class BadRoot(UsageError):
 
 
 class BadText(UsageError):
-    """A file that somebody wrote for Lakebed is wrong at some line."""
+    """A file written for Lakebed is wrong, at a certain line."""
 
     def __init__(
         self, what: str, *, where: str, line: int | None = None, excerpt: str = "", column: int | None = None, next: str = ""
     ) -> None:
-        self.line, self.excerpt, self.column = line, excerpt, column  # the column is one of the excerpt, counted from 0
+        self.line, self.excerpt, self.column = line, excerpt, column  # the column in the excerpt, from 0
         place = f"{where}:{line}" if line else where
         mark = "" if column is None else f"  {' ' * len(str(line))} | {' ' * column}^\n"
         shown = f"{what}\n  {line} | {excerpt}\n{mark}" if line and excerpt else what
@@ -57,15 +57,15 @@ class BadSettings(BadText):
 
 
 class BadPipeline(BadText):
-    """A pipeline's files, a gate, a template or a zone's settings are wrong; refused before anything runs."""
+    """A pipeline's files, a gate, a template or a zone's settings are wrong; found before anything runs."""
 
 
 class BadQuery(UsageError):
-    """A query that cannot be read, or may not be asked; it did not run."""
+    """A query that cannot be parsed, or is not allowed; it did not run."""
 
 
 class BadName(UsageError):
-    """A name no table, zone or folder may have."""
+    """A name that no table, zone or folder may have."""
 
     def __init__(self, kind: str, name: str, why: str) -> None:
         self.kind, self.name = kind, name
@@ -78,17 +78,17 @@ class NameCollision(UsageError):
     def __init__(self, first: str, second: str, shared: str) -> None:
         self.first, self.second, self.shared = first, second, shared
         super().__init__(
-            f"{first} and {second} would both be the table {shared} (names are compared without regard to case).",
+            f"{first} and {second} would both be the table {shared} (names are compared ignoring case).",
             next="Rename one of them.",
         )
 
 
 class NameTaken(UsageError):
-    """A table, tag or branch of that name is there already."""
+    """A table, tag or branch of that name exists."""
 
 
 class UnknownName(UsageError):
-    """No such thing; the nearest known names are suggested."""
+    """No such name; similar names are suggested."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str] = ()) -> None:
         self.kind, self.name = kind, name

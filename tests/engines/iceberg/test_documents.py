@@ -95,7 +95,7 @@ def test_a_clone_keeps_row_ids_and_types() -> None:
 def test_a_table_of_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "00000-a.metadata.json"
     file.write_text(json.dumps(document(4, location=str(tmp_path))))
-    with pytest.raises(NewerFormat, match="format version 4; this Lakebed knows versions up to 3"):
+    with pytest.raises(NewerFormat, match="format version 4; this Lakebed supports versions up to 3"):
         read_document(load_file_io({}, str(file)), str(file))
     with pytest.raises(NewerFormat):
         stage_amendments(str(file), [SetRef("t", 1, "tag")], properties={})

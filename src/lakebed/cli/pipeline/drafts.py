@@ -47,7 +47,7 @@ def _said(state: "PipelineState") -> str:
     words = {
         "unreleased": "never released",
         "changed": f"changed since release {state.version}",
-        "released": f"same same as release {state.version}",
+        "released": f"same as release {state.version}",
         "absent": "its folder is gone",
         "deleted": f"deleted {format_time(state.deleted_at)}, can be restored until {format_time(state.purged_at)}",
     }

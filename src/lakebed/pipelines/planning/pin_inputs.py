@@ -141,7 +141,7 @@ def _refuse_lost_history(spec: PipelineSpec) -> None:
             f"a full refresh would lose history: {spec.strategy.strategy} tells of former states of {', '.join(inputs)}, "
             "and these cannot be read again.",
             where=str(spec.table),
-            safe="The table is as it was.",
+            safe="The table is unchanged.",
             next=f"Run it without --full-refresh; or, to begin anew, drop the table first: lakebed table drop {spec.table}",
         )
 

@@ -139,7 +139,7 @@ def _refusal(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles
     return BadFiles(
         f"a full refresh would lose rows, for files that the table was made from are gone: {files}.",
         where=str(table),
-        safe="The table is as it was.",
+        safe="The table is unchanged.",
         next="Put them back; or, to build it from the files that are there, drop the table and run --full-refresh.",
     )
 

@@ -11,7 +11,7 @@ from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
 from lakebed.tables import retry_on, schema_to_restore, settle_publications
 
-_DIED = {"what": "the process that ran it died.", "safe": "The table is as it was.", "next": "The next run takes its place."}
+_DIED = {"what": "the process that ran it died.", "safe": "The table is unchanged.", "next": "The next run takes its place."}
 
 
 def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunRecord, ...]:

@@ -12,7 +12,7 @@ from lakebed.tables.merging.row_equality import comparable, find_column, holds_m
 from lakebed.tables.merging.strategies import Incremental, InsertOverwrite, Scd2, SoftDelete, Strategy
 
 EXAMPLES = 5
-TABLE_UNCHANGED = "The table is as it was."
+TABLE_UNCHANGED = "The table is unchanged."
 
 _NEXT = {
     "null_keys": "Leave such rows out in the query (WHERE {key} IS NOT NULL), or choose another unique_key.",

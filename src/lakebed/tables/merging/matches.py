@@ -39,7 +39,7 @@ def refuse_duplicate_keys(strategy: Strategy, count: int, examples: Sequence[Map
         f"{count} arriving {'key stands' if count == 1 else 'keys stand'} in several {which} of the table already "
         f"({', '.join(strategy.keys)}): {named}. {strategy.strategy} keeps one.",
         where=table,
-        safe="The table is as it was.",
+        safe="The table is unchanged.",
         next="Remove the surplus rows, choose a unique_key that tells them apart, rebuild the table (--full-refresh), "
         "or use delete_insert, which replaces all rows of a key.",
     )

@@ -74,7 +74,7 @@ def require_rows(run: ActiveRun) -> None:
         raise BadBatch(
             "the result has no row.",
             where=run.spec.file,
-            safe="The table is as it was.",
+            safe="The table is unchanged.",
             next=f"If that is right, {remedy}.",
         )
 
