@@ -167,7 +167,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         root = Root.parse(Path(name) / "lake")
-        create_lake(root, values={"spark": {"memory": "4g"}}, template=None, environment=os.environ)
+        create_lake(root, settings={"spark": {"memory": "4g"}})
         with open_lake(str(root)) as lake:
             tiny = tiny_files(lake, files=200 if quick else 2000, samples=2 if quick else 7)
             idle = idle_lake(lake, tables=10 if quick else 200, samples=1 if quick else 3)

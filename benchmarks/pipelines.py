@@ -74,7 +74,7 @@ def must(lake: Lake, *selectors: str) -> None:
 
 def cost_of_safety(folder: Path, *, query: str, count: int, samples: int) -> dict[str, Any]:
     """Seconds of safe runs and of bare MERGEs with the same query and gates, alternating; both tables begin anew each time."""
-    create_lake(Root.parse(folder), values={"spark": {"memory": "4g"}}, template=None, environment=os.environ)
+    create_lake(folder, settings={"spark": {"memory": "4g"}})
     write_pipeline(folder, "bronze.customers", CUSTOMERS)
     write_pipeline(folder, "bronze.first", raw_rows(count, 0))
     write_pipeline(folder, "bronze.batch", raw_rows(count, int(count * (1 - UPDATED))))
@@ -121,7 +121,7 @@ def _rounded(values: list[float]) -> list[float]:
 
 def small_lake(folder: Path) -> Path:
     """Two models of a few rows, with a test each."""
-    create_lake(Root.parse(folder), values={}, template=None, environment=os.environ)
+    create_lake(folder)
     first = "SELECT * FROM VALUES (1L, 10), (2L, 20), (3L, 30) AS t(id, amount)"
     write_pipeline(folder, "bronze.orders", first, "columns:\n  id:\n    tests: [not_null]\n")
     second = "SELECT sum(amount) AS total FROM {{ ref('bronze.orders') }}"

@@ -28,7 +28,7 @@ from pyiceberg.types import LongType
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.engines.duckdb.extensions import load
 from lakebed.names import TableName
-from lakebed.settings import Root, normalized_location
+from lakebed.settings import normalized_location
 
 # Commits of large tables, each a file, and the order of their rows.
 FILES = {"lineitem": 12, "orders": 6, "partsupp": 4, "store_sales": 8, "catalog_sales": 6, "web_sales": 4, "inventory": 4}
@@ -192,7 +192,7 @@ def main() -> None:
     ]
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         folder = Path(name) / "lake"
-        create_lake(Root.parse(folder), values={}, template=None, environment=os.environ)
+        create_lake(folder)
         with open_lake(folder) as lake:
             times = {suite.name: measured(lake, suite) for suite in suites}
         cold_s = cold(folder, samples=3 if quick else 7)

@@ -9,7 +9,6 @@ import pytest
 import lakebed
 from lakebed.app import create_lake
 from lakebed.app.pipelines import BuildRequest
-from lakebed.settings import Root
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TABLES = [
@@ -24,7 +23,7 @@ TABLES = [
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The ported dbt project as a lake."""
-    create_lake(Root.parse(tmp_path / "lake"), values={"layers": ["staging", "marts"]}, template=None, environment={})
+    create_lake(tmp_path / "lake", settings={"layers": ["staging", "marts"]}, environment={})
     shutil.copytree(EXAMPLES / "jaffle-shop" / "jaffle", tmp_path / "lake" / "jaffle")
     return tmp_path / "lake"
 

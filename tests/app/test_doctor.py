@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from lakebed.app import DoctorFinding, create_lake, examine, open_lake
-from lakebed.settings import Root
 from tests.servers.postgres import Database
 from tests.servers.processes import LOOPBACK, free_ports
 
@@ -19,7 +18,7 @@ def spark_of(folder: Path, database: Database, master: str) -> DoctorFinding:
     environment = {"PATH": os.environ["PATH"], "LAKEBED_CATALOG_PASSWORD": database.password, "LAKEBED_SPARK_MASTER": master}
     if not (folder / "lakebed.yaml").exists():
         values = {"catalog": {"kind": "postgres", "url": database.url, "user": database.user}}
-        create_lake(Root.parse(folder), values=values, template=None, environment=environment)
+        create_lake(folder, settings=values, environment=environment)
     with open_lake(str(folder), environment=environment) as lake:
         (found,) = [found for found in examine(lake, environment) if found.component == "spark"]
     return found

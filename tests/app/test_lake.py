@@ -24,14 +24,14 @@ from tests.support.tables import create_statement, new_location, publish_branch
 @pytest.fixture
 def lake(tmp_path: Path) -> Iterator[lakebed.Lake]:
     root = Root.parse(tmp_path / "my lake")  # a space is no obstacle
-    lakebed.create(root, values={}, template="shop", environment={})
+    lakebed.create(root, template="shop", environment={})
     with lakebed.open(root.folder, environment={}) as opened:
         yield opened
 
 
 def test_a_lake_is_made_once(lake: lakebed.Lake) -> None:
     with pytest.raises(LakeExists):
-        lakebed.create(lake.root, values={}, template=None, environment={})
+        lakebed.create(lake.root, environment={})
 
 
 def test_where_there_is_none_that_is_said(tmp_path: Path) -> None:
@@ -79,6 +79,17 @@ def test_a_table_that_differs_only_in_case_has_no_place(lake: lakebed.Lake) -> N
     bench.close()
 
 
+def test_a_created_lake_is_open_at_once_whatever_names_its_place_and_settings(tmp_path: Path) -> None:
+    by_text = lakebed.create(str(tmp_path / "a"), settings={"timezone": "Asia/Tokyo"}, environment={})
+    by_parts = lakebed.create(Root.parse(tmp_path / "b"), settings=Settings(timezone="Asia/Tokyo"), environment={})
+    with by_text, by_parts:
+        for made in (by_text, by_parts):
+            assert made.settings.timezone == "Asia/Tokyo"
+            assert made.tables.list() == {}
+    with lakebed.open(tmp_path / "b", environment={}) as again:
+        assert again.settings == by_parts.settings
+
+
 def asset_tables(lake: lakebed.Lake, keys: list[AssetKey]) -> dict[AssetKey, TableName]:
     assets = lake.settings.assets
     return tables_of_assets(keys, assets.namespace, assets.schema_mapping)
@@ -86,7 +97,7 @@ def asset_tables(lake: lakebed.Lake, keys: list[AssetKey]) -> dict[AssetKey, Tab
 
 def test_assets_live_in_the_configured_namespace(tmp_path: Path) -> None:
     values = {"assets": {"namespace": "hospital", "schema_mapping": {"raw": "bronze"}}}
-    lakebed.create(Root.parse(tmp_path / "l"), values=values, template=None, environment={})
+    lakebed.create(tmp_path / "l", settings=values, environment={})
     with lakebed.open(tmp_path / "l", environment={}) as lake:
         key = AssetKey(("raw", "omop", "person"))
         assert str(asset_tables(lake, [key])[key]) == "hospital.bronze.omop_person"
@@ -115,7 +126,7 @@ def test_a_lease_keeps_others_out_and_publishing_needs_it(lake: lakebed.Lake) ->
 def test_tables_are_written_as_the_settings_say(tmp_path: Path, open_spark: OpenSpark) -> None:
     values = {"tables": {"shop.bronze.zipped": {"write": {"compression": "zstd"}}}}
     root = Root.parse(tmp_path / "l")
-    settings, _ = lakebed.create(root, values=values, template=None, environment={})
+    settings = lakebed.create(root, settings=values, environment={}).settings
     with lakebed.open(root.folder, environment={}) as lake:
         spark = open_spark(settings, root)
         for name, codec in (("plain", "SNAPPY"), ("zipped", "ZSTD")):
@@ -145,7 +156,7 @@ def test_odd_asset_names_work_in_every_engine(lake: lakebed.Lake, open_spark: Op
 @pytest.mark.spark
 def test_spark_speaks_the_lakes_time_zone(tmp_path: Path, open_spark: OpenSpark) -> None:
     root = Root.parse(tmp_path / "l")
-    settings, _ = lakebed.create(root, values={"timezone": "Asia/Tokyo"}, template=None, environment={})
+    settings = lakebed.create(root, settings={"timezone": "Asia/Tokyo"}, environment={}).settings
     spark = open_spark(settings, root)
     (row,) = spark.sql("SELECT unix_timestamp(TIMESTAMP '2026-01-01 00:00:00') AS at").collect()
     assert row["at"] == 1767193200  # midnight in Tokyo
@@ -163,7 +174,7 @@ def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, o
     }
     environment |= {"LAKEBED_CACHE": str(tmp_path), "PATH": os.environ["PATH"]}
     values = {"catalog": {"kind": "postgres", "url": database.url, "user": database.user}, "places": {"logs": "bucket"}}
-    lakebed.create(bucket.root, values=values, template="shop", environment=environment)
+    lakebed.create(bucket.root, settings=values, template="shop", environment=environment)
     with lakebed.open(bucket.url, spark=open_spark(*_opened(bucket, environment)), environment=environment) as lake:
         spark = lake.spark
         log = logs_folder(lake.settings, lake.root, environment) / "spark" / "today.log"
@@ -211,7 +222,7 @@ def test_a_lake_on_a_rest_catalog_works_too(
     }
     rest = {"url": seaweed.rest_uri, "warehouse": seaweed.rest_warehouse, "oauth2_server_uri": seaweed.rest_oauth2_server_uri}
     values = {"catalog": {"kind": "rest", **rest, "state_url": database.url, "user": database.user}}
-    lakebed.create(bucket.root, values=values, template=None, environment=environment)
+    lakebed.create(bucket.root, settings=values, environment=environment)
     with lakebed.open(bucket.url, environment=environment) as lake:
         spark = open_spark(lake.settings, lake.root)
         tables = [TableName(namespace, "bronze", name) for name in ("a", "b")]

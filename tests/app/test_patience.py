@@ -20,7 +20,7 @@ def test_a_bucket_that_is_too_busy_at_the_start_does_not_fail_the_command_or_the
 ) -> None:
     environment = environment_of(bucket, database, "local[1]")
     values = {"catalog": {"kind": "postgres", "url": database.url, "user": database.user}}
-    create_lake(bucket.root, values=values, template=None, environment=environment)
+    create_lake(bucket.root, settings=values, environment=environment)
     refusals = 0
 
     def busy_at_first(_: bytes) -> Fate:

@@ -8,7 +8,6 @@ import pytest
 import lakebed
 from lakebed.errors import BadName, LeaseHeld, NameTaken, UnknownName, UsageError
 from lakebed.names import TableName
-from lakebed.settings import Root
 from tests.contracts.benches import RealBench, sqlite_bench
 from tests.support.tables import new_location, snapshots_of
 
@@ -17,7 +16,7 @@ ORDERS = "shop.silver.orders"
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[RealBench]:
-    lakebed.create(Root.parse(tmp_path / "lake"), values={}, template=None, environment={})
+    lakebed.create(tmp_path / "lake", environment={})
     made = sqlite_bench(tmp_path / "lake")
     yield made
     made.close()

@@ -22,9 +22,7 @@ LONG = "SELECT count(*) FROM range(1000000) a, range(1000000) b"
 def lake(tmp_path: Path) -> Iterator[Lake]:
     """Two tables, one that only `iceberg_scan` reads; secrets beside them; small limits."""
     folder = tmp_path / "lake"
-    create_lake(
-        Root.parse(folder), values={"query": {"untrusted_rows": 3, "untrusted_seconds": 3}}, template=None, environment={}
-    )
+    create_lake(Root.parse(folder), settings={"query": {"untrusted_rows": 3, "untrusted_seconds": 3}}, environment={})
     bench = sqlite_bench(folder)
     for name in ("orders", "t"):
         bench.write(bench.table(name), [1, 2, 3, 4])

@@ -22,7 +22,7 @@ class CareLake:
 
     def __init__(self, root: Root, *, settings: dict[str, Any] | None = None, environment: dict[str, str] | None = None) -> None:
         self.environment = {**os.environ, **(environment or {})}
-        create_lake(root, values=settings or {}, template=None, environment=self.environment)
+        create_lake(root, settings=settings or {}, environment=self.environment)
         self.lake: Lake = open_lake(str(root), environment=self.environment)
 
     @property

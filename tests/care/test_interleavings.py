@@ -15,7 +15,6 @@ import pytest
 
 import lakebed
 from lakebed.names import TableName, new_run_id
-from lakebed.settings import Root
 from lakebed.tables import published_snapshots
 from tests.contracts.benches import RealBench, ids, sqlite_bench
 from tests.support.scale import SCALE
@@ -290,7 +289,7 @@ def read_at(location: str, snapshot: int) -> list[int]:
 
 @pytest.fixture
 def walk(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
-    lakebed.create(Root.parse(tmp_path / "lake"), values={}, template=None, environment={})
+    lakebed.create(tmp_path / "lake", environment={})
     bench = sqlite_bench(tmp_path / "lake")
     with lakebed.open(tmp_path / "lake", environment={}) as lake:
         (tmp_path / "link").symlink_to(tmp_path / "lake")

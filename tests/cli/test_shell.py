@@ -24,14 +24,13 @@ from lakebed.cli.main import app
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.sql.prompt import SqlCompleter, prompted
 from lakebed.cli.sql.shell import Shell, run_interactively
-from lakebed.settings import Root
 from tests.contracts.benches import sqlite_bench
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A lake with one table of two states: 3 rows, then 5."""
-    create_lake(Root.parse(tmp_path / "lake"), values={}, template=None, environment={})
+    create_lake(tmp_path / "lake", environment={})
     bench = sqlite_bench(tmp_path / "lake")
     orders = bench.table("orders")
     bench.write(orders, [1, 2, 3])

@@ -11,7 +11,6 @@ import pytest
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.names import TableName
 from lakebed.ports import RunRecord
-from lakebed.settings import Root
 from tests.support.tables import snapshots_of
 
 Rows = list[dict[str, Any]]
@@ -24,7 +23,7 @@ class TestLake:
 
     def __init__(self, folder: Path, *, settings: Mapping[str, Any] | None = None) -> None:
         self.folder = folder
-        self._made = create_lake(Root.parse(folder), values=settings or {}, template=None, environment=os.environ)
+        self._made = create_lake(folder, settings=settings or {})
         self.lake: Lake = open_lake(folder)
 
     def pipeline(self, name: str, source: str, config: str = "", *, gates: Mapping[str, str] | None = None) -> None:

@@ -74,7 +74,7 @@ def shown(folder: Path, port: int) -> dict[str, str]:
 
 def make_shop(bucket: Bucket, database: Database, environment: dict[str, str]) -> None:
     values = {"catalog": {"kind": "postgres", "url": database.url, "user": database.user}}
-    create_lake(bucket.root, values=values, template="shop", environment=environment)
+    create_lake(bucket.root, settings=values, template="shop", environment=environment)
 
 
 def kept_in(folder: Path, conf: dict[str, str]) -> dict[str, str]:

@@ -30,7 +30,7 @@ def lake(seaweed: SeaweedServer, bucket: Bucket, database: Database, spark_home:
     }
     values = {"catalog": rest.model_dump(exclude={"credential", "password"}) | {"state_url": database.url, "user": database.user}}
     environment = {**os.environ, **secrets}
-    create_lake(bucket.root, values=values, template=None, environment=environment)
+    create_lake(bucket.root, settings=values, environment=environment)
     with open_lake(bucket.url, environment=environment) as opened:
         yield opened
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.names import TableName
-from lakebed.settings import Root
 from tests.contracts.benches import RealBench, sqlite_bench
 
 SCHEMA = pa.schema(
@@ -33,7 +32,7 @@ _FLOATS = [0.0, -0.0, 1.5, -2.25, 1e300, float("inf"), float("-inf"), float("nan
 
 
 def make_lake(folder: Path, **values: Any) -> Lake:
-    create_lake(Root.parse(folder), values=values, template=None, environment={"LAKEBED_CACHE": str(folder.parent / "cache")})
+    create_lake(folder, settings=values, environment={"LAKEBED_CACHE": str(folder.parent / "cache")})
     return open_lake(folder, environment={"LAKEBED_CACHE": str(folder.parent / "cache")})
 
 

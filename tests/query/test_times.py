@@ -1,12 +1,10 @@
 """Iceberg's `time`, which Spark cannot read: DuckDB and PyIceberg see the same."""
 
-import os
 from datetime import time
 from pathlib import Path
 
 from lakebed.app import create_lake, open_lake
 from lakebed.names import TableName
-from lakebed.settings import Root
 
 TABLE = TableName("shop", "silver", "times")
 VALUES = [time(0), time(23, 59, 59, 999999), time(12, 30, 0, 1), None]
@@ -18,7 +16,7 @@ def test_times_are_read_and_compared_alike(tmp_path: Path) -> None:
     from pyiceberg.schema import Schema
     from pyiceberg.types import LongType, NestedField, TimeType
 
-    create_lake(Root.parse(tmp_path / "lake"), values={}, template=None, environment=os.environ)
+    create_lake(tmp_path / "lake")
     with open_lake(tmp_path / "lake") as lake:
         lake.stores.catalog.create_namespace(TABLE.namespace, TABLE.layer)
         schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "t", TimeType()))

@@ -1,6 +1,5 @@
 """A canary in every place where an address could carry a secret: it is refused there, and printed nowhere."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -76,7 +75,7 @@ def test_a_secret_in_an_address_given_by_the_environment_is_not_repeated() -> No
 def test_a_new_lake_takes_no_secret_and_errors_repeat_none(tmp_path: Path) -> None:
     for pairs in (["catalog.kind=postgres", f"catalog.url={POSTGRES[2]}"], ["catalog.kind=postgres", "catalog.password=hunter2"]):
         with pytest.raises(BadSettings) as error:
-            create_lake(Root.parse(tmp_path / "lake"), values=settings_tree(pairs), template=None, environment=os.environ)
+            create_lake(tmp_path / "lake", settings=settings_tree(pairs))
         assert "hunter2" not in str(error.value)
         assert not list(tmp_path.rglob("lakebed.yaml"))
     with pytest.raises(BadSettings) as misspelt:

@@ -1,11 +1,14 @@
-"""Making a lake."""
+"""Creating a lake."""
 
 import json
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from lakebed.app.lake import Lake
 from lakebed.app.stores import open_stores
 from lakebed.errors import FileExists, FileMissing, LakeExists, UnknownName
 from lakebed.ports import Files
@@ -14,24 +17,38 @@ from lakebed.starters import STARTERS
 
 _HEAD = """\
 # A Lakebed lake. Every setting has a default; docs/reference.md lists them all.
-# LAKEBED_* variables override what stands here; secrets come from there only.
+# LAKEBED_* variables override this file; secrets are given by variables only.
 """
-_KEEP_OUT = "Lakebed's own: touch nothing here by hand. See docs/how-it-works.md.\n"
+_KEEP_OUT = "Lakebed's own files: change nothing here. See docs/how-it-works.md.\n"
 
 
 def create_lake(
-    root: Root, *, values: Mapping[str, Any], template: str | None, environment: Mapping[str, str]
-) -> tuple[Settings, tuple[str, ...]]:
-    """Make a lake and return its settings and the files it starts with; refuses what could never work, before it writes."""
-    text = settings_text(values)
-    settings = load_settings(text, environment, root=root)
-    starts_with = _starter(template)
+    path: str | Path | Root,
+    *,
+    template: str | None = None,
+    settings: Mapping[str, Any] | Settings | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Lake:
+    """Create a lake in a folder or at an s3:// address, and open it.
+
+    `settings` go into `lakebed.yaml`; `template` names the files to start with. Settings that could never work are
+    refused before anything is written.
+    """
+    environment = os.environ if environment is None else environment
+    root = path if isinstance(path, Root) else Root.parse(path)
+    text = settings_text(_plain_settings(settings))
+    checked = load_settings(text, environment, root=root)
+    _write_lake(root, checked, text, starter_files(template))
+    return Lake(root, checked, environment=environment)
+
+
+def _write_lake(root: Root, settings: Settings, text: str, starter: Mapping[str, bytes]) -> None:
     stores = open_stores(settings, root)
-    _refuse_existing(stores.files, root)
+    _require_no_lake(stores.files, root)
     stores.files.probe()
     stores.files.write(f"{DATA}/README", _KEEP_OUT.encode())
     stores.database.prepare()
-    for path, data in starts_with.items():
+    for path, data in starter.items():
         stores.files.write(path, data)
     try:
         stores.files.create(SETTINGS_FILE, text.encode())  # last: a lake exists from here on
@@ -39,11 +56,17 @@ def create_lake(
         raise LakeExists(str(root)) from None
     finally:
         stores.database.close()
-    return settings, (SETTINGS_FILE, *starts_with)
+
+
+def _plain_settings(settings: Mapping[str, Any] | Settings | None) -> Mapping[str, Any]:
+    """Settings as `lakebed.yaml` writes them; of a `Settings`, those that were given."""
+    if isinstance(settings, Settings):
+        return settings.model_dump(mode="json", exclude_unset=True)
+    return settings or {}
 
 
 def variables_to_set(root: Root, values: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
-    """What a shell must say beside the lake's address: how a bucket is reached cannot be read from a file in it."""
+    """Variables to set besides the lake's address: how to reach a bucket cannot be read from a file in it."""
     given = values.get("files", {}) if root.is_bucket else {}
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
     named = {f"LAKEBED_FILES_{name.upper()}": text for name, text in texts.items()}
@@ -51,12 +74,13 @@ def variables_to_set(root: Root, values: Mapping[str, Any], environment: Mapping
 
 
 def settings_text(values: Mapping[str, Any]) -> str:
-    """The first `lakebed.yaml`: what was asked for, and where to read on."""
+    """The first `lakebed.yaml`: the given settings, and where to read more."""
     chosen = {"timezone": "UTC", "catalog": {"kind": "sqlite"}} | dict(values)
     return _HEAD + yaml.safe_dump(chosen, sort_keys=False)
 
 
-def _starter(template: str | None) -> dict[str, bytes]:
+def starter_files(template: str | None) -> dict[str, bytes]:
+    """The files that a lake starts with beside `lakebed.yaml`, by path."""
     if template is None:
         return {}
     if template not in STARTERS:
@@ -64,7 +88,7 @@ def _starter(template: str | None) -> dict[str, bytes]:
     return STARTERS[template]()
 
 
-def _refuse_existing(files: Files, root: Root) -> None:
+def _require_no_lake(files: Files, root: Root) -> None:
     try:
         files.info(SETTINGS_FILE)
     except FileMissing:

@@ -32,13 +32,13 @@ def init(
     ] = None,
 ) -> None:
     """Create a lake."""
-    from lakebed.app.create import create_lake, variables_to_set
-    from lakebed.settings import Root, settings_tree
+    from lakebed.app.create import create_lake, starter_files, variables_to_set
+    from lakebed.settings import SETTINGS_FILE, settings_tree
 
-    root = Root.parse(path or screen.lake_path or ".")
     values = settings_tree(set or [])
     with screen.spinner("creating the lake"):
-        settings, files = create_lake(root, values=values, template=template, environment=os.environ)
+        lake = create_lake(path or screen.lake_path or ".", template=template, settings=values)
+    root, settings, files = lake.root, lake.settings, (SETTINGS_FILE, *starter_files(template))
     unset = variables_to_set(root, values, os.environ)
 
     def text() -> None:

@@ -66,7 +66,7 @@ def flip(file: Path, at: int) -> None:
 @pytest.fixture
 def kept(tmp_path: Path) -> Iterator[Kept]:
     root = Root.parse(tmp_path / "lake")
-    lakebed.create(root, values={}, template=None, environment={})
+    lakebed.create(root, environment={})
     bench = sqlite_bench(root.folder)
     with lakebed.open(root.folder, environment={}) as lake:
         yield Kept(lake, bench)

@@ -1,6 +1,5 @@
 """The demo: a small shop lake, from landing files to gold, and what can be done with it."""
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -17,7 +16,7 @@ from lakebed.settings import Root
 def show(screen: Screen, path: str | None) -> None:
     """Create the lake and go through the chapters."""
     root = Root.parse(path or Path(mkdtemp(prefix="lakebed-demo-")) / "shop-lake")
-    create_lake(root, values={}, template="shop", environment=os.environ)
+    create_lake(root, template="shop")
     with open_lake(str(root.folder), report=screen.progress) as lake:
         showing = Demo(screen, lake)
         for number, (title, chapter) in enumerate(CHAPTERS, start=1):
