@@ -83,14 +83,14 @@ def test_colliding_asset_keys(lake: Path) -> None:
 def test_an_unreachable_catalog(lake: Path) -> None:
     where = {"LAKEBED_CATALOG_KIND": "postgres", "LAKEBED_CATALOG_URL": "postgresql://127.0.0.1:1/lake"}
     said = refused("ls", "--lake", str(lake), LAKEBED_CATALOG_PASSWORD="hunter2", **where)
-    assert "postgresql://127.0.0.1:1/lake: the catalog does not answer" in said
+    assert "postgresql://127.0.0.1:1/lake: the catalog does not respond" in said
     assert "hunter2" not in said
 
 
 def test_an_unreachable_bucket() -> None:
     keys = {"LAKEBED_FILES_ACCESS_KEY_ID": "a", "LAKEBED_FILES_SECRET_ACCESS_KEY": "b"}
     said = refused("ls", "--lake", "s3://bucket/lake", LAKEBED_FILES_ENDPOINT="http://127.0.0.1:1", **keys)
-    assert "the file store does not answer" in said
+    assert "the file store does not respond" in said
 
 
 def test_no_secret_stands_in_a_traceback(lake: Path) -> None:

@@ -91,20 +91,20 @@ def test_a_fit_batch_is_not_refused() -> None:
             ALONE,
             {"repeated": 2},
             "shop.silver.t: 2 keys stand in more than one row, and nothing says which is the newest (id, day): "
-            '{"id":1} (3×). The table is as it was. Set watermark_column, so that the newest row of a key wins, '
+            '{"id":1} (3×). The table is unchanged. Set watermark_column, so that the newest row of a key wins, '
             "or leave one row a key in the query.",
         ),
         (
             ALONE,
             {"null_keys": 1},
-            'shop.silver.t: 1 row has NULL in unique_key (id, day): {"id":1} (3×). The table is as it was. '
+            'shop.silver.t: 1 row has NULL in unique_key (id, day): {"id":1} (3×). The table is unchanged. '
             "Leave such rows out in the query (WHERE id IS NOT NULL), or choose another unique_key.",
         ),
         (
             IN_ORDER,
             {"tied": 1},
             'shop.silver.t: 1 key stands in rows that differ and are equally new by at (id): {"id":1} (3×). '
-            "The table is as it was. Choose a watermark_column that tells them apart, or leave one row a key in the query.",
+            "The table is unchanged. Choose a watermark_column that tells them apart, or leave one row a key in the query.",
         ),
     ],
 )
