@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ STARTERS = "shop_files"  # what users would write: pipelines, not part of the ho
 SOURCES = sorted(file for file in (ROOT / "src" / "lakebed").rglob("*.py") if STARTERS not in file.parts)
 COMMANDS = [file for file in SOURCES if file.is_relative_to(ROOT / "src" / "lakebed" / "cli")]
 ENGINES = {"pyspark", "pyiceberg", "duckdb", "obstore", "sqlalchemy"}
+MOST_FILES = {"src/lakebed/ports": 30, "src/lakebed/app": 19}
 EMPTY_WORDS = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
 
@@ -63,6 +65,22 @@ def test_names_explain_themselves_and_files_stay_small() -> None:
     for file in SOURCES:
         assert file.stem not in EMPTY_WORDS
         assert len(file.read_text().splitlines()) <= 400, file
+
+
+def test_no_public_class_name_is_defined_twice() -> None:
+    homes: dict[str, list[str]] = {}
+    for file in SOURCES:
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(file.relative_to(ROOT)))
+    twice = {name: files for name, files in homes.items() if len(files) > 1}
+    assert not twice, "a reader must know which class is meant: give one of each pair another name"
+
+
+def test_no_folder_shows_more_files_than_a_reader_can_take_in() -> None:
+    counts = Counter(file.parent.relative_to(ROOT) for file in SOURCES if file.name != "__init__.py")
+    crowded = {str(folder): count for folder, count in counts.items() if count > MOST_FILES.get(str(folder), 14)}
+    assert not crowded, "divide the folder into sub-packages by stage"
 
 
 def test_opening_the_package_loads_no_engine() -> None:

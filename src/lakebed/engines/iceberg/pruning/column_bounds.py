@@ -8,7 +8,7 @@ from lakebed.engines.iceberg.pruning.transforms import ColumnBounds, bounds_of_s
 from lakebed.engines.iceberg.scan.manifests import Manifest, ManifestEntry, PartitionSummary
 
 
-class PartitionField(NamedTuple):
+class SpecField(NamedTuple):
     """A partition field derived from one column."""
 
     id: int
@@ -16,16 +16,16 @@ class PartitionField(NamedTuple):
     transform: str
 
 
-PartitionFields = Mapping[int, Sequence[PartitionField]]  # by the column's field id
+PartitionFields = Mapping[int, Sequence[SpecField]]  # by the column's field id
 _FIRST_ID = 1000  # old metadata does not give ids of partition fields
 
 
 def partition_fields(spec: Sequence[Mapping[str, Any]]) -> PartitionFields:
     """A partition spec by source column; fields derived from several columns are left out."""
-    parts: dict[int, list[PartitionField]] = {}
+    parts: dict[int, list[SpecField]] = {}
     for position, field in enumerate(spec):
         if "source-id" in field:
-            part = PartitionField(field.get("field-id", _FIRST_ID + position), position, field["transform"])
+            part = SpecField(field.get("field-id", _FIRST_ID + position), position, field["transform"])
             parts.setdefault(field["source-id"], []).append(part)
     return parts
 
@@ -60,11 +60,11 @@ class ManifestStatistics:
         ]
 
 
-def _of_part(part: PartitionField, value: Any, comparable: ComparableType) -> ColumnBounds:
+def _of_part(part: SpecField, value: Any, comparable: ComparableType) -> ColumnBounds:
     return ColumnBounds() if part.transform == "void" else bounds_of_value(part.transform, value, comparable)
 
 
-def _of_summary(part: PartitionField, summary: PartitionSummary, comparable: ComparableType) -> ColumnBounds:
+def _of_summary(part: SpecField, summary: PartitionSummary, comparable: ComparableType) -> ColumnBounds:
     return ColumnBounds() if part.transform == "void" else bounds_of_summary(part.transform, summary, comparable)
 
 
