@@ -8,7 +8,6 @@ import pytest
 
 import lakebed
 from lakebed.app import create_lake
-from lakebed.app.pipelines import BuildRequest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TABLES = [
@@ -31,10 +30,10 @@ def folder(tmp_path: Path) -> Path:
 def test_the_ported_dbt_project_is_planned_compiled_and_released(folder: Path) -> None:
     with lakebed.open(folder) as lake:
         assert [str(plan.table) for plan in lake.plan()] == TABLES
-        assert len([sql for sql in lake.pipelines.compile(BuildRequest()) if sql.gate]) == 15
+        assert len([sql for sql in lake.pipelines.compile() if sql.gate]) == 15
         for table in TABLES:
-            assert lake.pipelines.releases.make(table).new
-        assert [str(plan.table) for plan in lake.pipelines.plan(BuildRequest(released=True))] == TABLES
+            assert lake.pipelines.release(table).new
+        assert [str(plan.table) for plan in lake.plan(released=True)] == TABLES
 
 
 @pytest.mark.spark

@@ -33,7 +33,7 @@ class Fed:
 
     @property
     def tools(self) -> Any:
-        return self.kept.lake.pipelines.tools
+        return self.kept.lake.pipelines.services
 
     def land(self, *, padded: int = 4) -> str:
         """A file of one row; its path."""

@@ -129,15 +129,14 @@ def test_events_and_care_s_own_entries_go_after_a_year_unless_a_follower_needs_t
 
 
 def test_drafts_that_had_their_time_are_reaped_and_releases_are_not(cared: CareLake) -> None:
-    from lakebed.app.releases import PipelineReleases
 
     folder = cared.folder / "shop/pipelines/silver/orders"
     folder.mkdir(parents=True)
-    releases = PipelineReleases(cared.lake._tools)
+    releases = cared.lake.pipelines
     for text in ("SELECT 1 AS id", "SELECT 2 AS id"):
         (folder / "pipeline.sql").write_text(text)
         releases.save("silver.orders")
-    releases.make("silver.orders")
+    releases.release("silver.orders")
     assert cared.care().entries == ()
     done = entry(cared.care(days=8), "reap_releases")
     assert (done.state, done.counts["drafts"] >= 1, done.counts["objects"]) == ("done", True, 1)

@@ -111,14 +111,13 @@ def test_who_says_what_can_be_asked(cared: CareLake) -> None:
 
 
 def test_a_deleted_drafts_release_keeps_its_say(cared: CareLake) -> None:
-    from lakebed.app.releases import PipelineReleases
 
     cared.make("silver.orders", [1])
     folder = cared.folder / "shop/pipelines/silver/orders"
     folder.mkdir(parents=True)
     (folder / "pipeline.sql").write_text("SELECT 1 AS id")
     (folder / "config.yaml").write_text("care: {snapshot_max_age_days: 30}\n")
-    PipelineReleases(cared.lake._tools).make("silver.orders")
+    cared.lake.pipelines.release("silver.orders")
     for file in folder.iterdir():
         file.unlink()
     assert cared.lake.caring.settings_of("orders").effective["snapshot_max_age_days"] == 30

@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from lakebed.app import open_lake
-from lakebed.app.look import GateResults
-from lakebed.app.pipelines import Pipelines
 from lakebed.cli.main import app
 from lakebed.cli.output.build_progress import BuildProgress
 from lakebed.cli.output.screen import Screen
 from lakebed.names import TableName
+from lakebed.pipelines import Pipelines
 from lakebed.pipelines.preview.preview import Preview
+from lakebed.pipelines.preview.selected import GateResults
 from lakebed.ports import CareEntry, Field, Phase, QuarantinedFile, RunRecord, Snapshot, Verdict
 from lakebed.tables import ColumnFigures, Example, TableDiff, Tables
 from tests.cli.shop import lakebed, write

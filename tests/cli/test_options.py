@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lakebed.app.pipelines import BuildListener, BuildRequest, BuildResult, Pipelines
+from lakebed.app import Lake
 from lakebed.cli.output.build_progress import BuildProgress
 from lakebed.cli.output.run_text import summary
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.options import variables
 from lakebed.errors import UsageError
 from lakebed.names import TableName
+from lakebed.pipelines import BuildResult, RunListener
 from lakebed.ports import RunRecord, RunState
 from tests.cli.shop import lakebed
 
 TABLE = TableName("shop", "silver", "orders")
+Asked = list[tuple[tuple[str, ...], dict[str, Any]]]  # selectors and options of `lake.run`
 
 
 def record(state: RunState, kind: str = "") -> RunRecord:
@@ -26,25 +28,24 @@ def record(state: RunState, kind: str = "") -> RunRecord:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[BuildRequest, dict[str, Any]]]:
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     """What the commands ask for, instead of doing it."""
-    found: list[tuple[BuildRequest, dict[str, Any]]] = []
+    found: Asked = []
 
-    def run(_: Pipelines, request: BuildRequest, **options: Any) -> BuildResult:
-        onlooker: BuildListener = options.pop("onlooker")
-        onlooker.on_select((TABLE,))
-        onlooker.on_start(TABLE)
-        onlooker.on_end(record("success"))
-        found.append((request, options))
+    def run(_: Lake, *selectors: str, listener: RunListener, **options: Any) -> BuildResult:
+        listener.on_select((TABLE,))
+        listener.on_start(TABLE)
+        listener.on_end(record("success"))
+        found.append((selectors, options))
         return BuildResult("b" * 32, (record("success"),))
 
-    monkeypatch.setattr(Pipelines, "run", run)
+    monkeypatch.setattr(Lake, "run", run)
     monkeypatch.setenv("LAKEBED_LAKE", str(tmp_path / "lake"))
     lakebed("init", str(tmp_path / "lake"))
     return found
 
 
-def test_options_are_handed_on_as_they_were_given(asked: list[tuple[BuildRequest, dict[str, Any]]]) -> None:
+def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
     done = lakebed(
         "build",
         "a",
@@ -68,19 +69,29 @@ def test_options_are_handed_on_as_they_were_given(asked: list[tuple[BuildRequest
     assert done.exit_code == 0, done.output
     assert asked == [
         (
-            BuildRequest(("a", "b+", "c"), ("d",), full_refresh=True, vars={"n": 1}, released=True),
-            {"together": True, "threads": 3, "fail_fast": True, "wait": 5.0},
+            ("a", "b+", "c"),
+            {
+                "exclude": ["d"],
+                "full_refresh": True,
+                "vars": {"n": 1},
+                "released": True,
+                "together": True,
+                "threads": 3,
+                "fail_fast": True,
+                "wait": 5.0,
+            },
         )
     ]
 
 
-def test_without_options_everything_runs_one_by_one(asked: list[tuple[BuildRequest, dict[str, Any]]]) -> None:
+def test_without_options_everything_runs_one_by_one(asked: Asked) -> None:
     shown = lakebed("run").stdout
-    assert asked == [(BuildRequest(), {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})]
+    selection = {"exclude": (), "full_refresh": False, "vars": {}, "released": False}
+    assert asked == [((), selection | {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})]
     assert shown.splitlines()[0] == "1 of 1 OK    shop.silver.orders [draft in 0.0 s]"
 
 
-def test_quiet_and_json_print_no_lines(asked: list[tuple[BuildRequest, dict[str, Any]]]) -> None:
+def test_quiet_and_json_print_no_lines(asked: Asked) -> None:
     assert lakebed("run", "-q").output == ""
     assert len(lakebed("run", "--json").stdout.splitlines()) == 1
 

@@ -149,7 +149,7 @@ def test_an_unknown_selector_is_refused_with_the_nearest(lake: Path, command: li
         (["lineage", "--columns", "--format", "mermaid"], "not columns"),
         (["retry"], "nothing has run yet"),
         (["runs", "show", "last"], "nothing has run yet"),
-        (["preview", "bronze.*"], "fits 2 pipelines"),
+        (["preview", "bronze.*"], "selects 2 pipelines"),
     ],
 )
 def test_other_bad_input(lake: Path, arguments: list[str], said: str) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from lakebed.app import open_lake
-from lakebed.app.pipelines import BuildRequest, BuildResult, Pipelines
 from lakebed.cli.output.run_text import failed_gate, run_details
 from lakebed.names import TableName
+from lakebed.pipelines import BuildResult, RunOptions, RunServices
 from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
 from lakebed.presentation.run import run_label
 from tests.cli.shop import lakebed
@@ -171,21 +171,21 @@ def test_bad_input(lake: Path, arguments: list[str], said: str) -> None:
 def test_a_beginning_that_fits_several_runs_is_refused(lake: Path) -> None:
     with open_lake(lake) as opened:
         opened.stores.records.write(RunRecord("11" + "0" * 30, "d" * 32, ORDERS, "skipped", BEGAN))
-    assert "fits 2 runs" in lakebed("runs", "show", "11").stderr
+    assert "2 runs start with it" in lakebed("runs", "show", "11").stderr
 
 
 def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[BuildRequest] = []
+    asked: list[RunOptions] = []
 
-    def run(_: Pipelines, request: BuildRequest, **__: Any) -> BuildResult:
-        asked.append(request)
+    def run(options: RunOptions, services: RunServices) -> BuildResult:
+        asked.append(options)
         return BuildResult("d" * 32, ())
 
-    monkeypatch.setattr(Pipelines, "run", run)
+    monkeypatch.setattr("lakebed.pipelines.running.run_selected.run_selected", run)
     with open_lake(lake) as opened:
         for number in range(30):
             at = BEGAN + timedelta(minutes=3 + number)
             hand = RunRecord(f"4{number:031}", f"d{number:031}", TOTAL, "success", at, strategy="by hand")
             opened.stores.records.write(hand)
         opened.pipelines.retry()
-    assert [set(request.select) for request in asked] == [{"shop.silver.orders", "shop.gold.total"}]
+    assert [set(options.select) for options in asked] == [{"shop.silver.orders", "shop.gold.total"}]

@@ -8,7 +8,7 @@ import signal
 import sys
 
 from lakebed.app import open_lake
-from lakebed.app.pipelines import BuildRequest
+from lakebed.pipelines import RunListener
 from lakebed.pipelines.planning.steps import Step, step_name
 
 
@@ -20,7 +20,7 @@ def main() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     with open_lake(folder) as lake:
-        lake.pipelines.run(BuildRequest(full_refresh="full_refresh" in sys.argv), watch=die)
+        lake.run(full_refresh="full_refresh" in sys.argv, listener=RunListener(on_step=die))
 
 
 if __name__ == "__main__":

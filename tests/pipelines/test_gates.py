@@ -107,7 +107,7 @@ def test_the_gates_of_what_is_published_can_be_asked_at_any_time(shop: TestLake)
     from lakebed.pipelines import RunOptions, run_gates
 
     specs = shop.lake.pipelines.load().specs
-    (verdict,) = run_gates(specs[shop.table("silver.a")], specs, shop.lake.pipelines.tools, RunOptions("look"))
+    (verdict,) = run_gates(specs[shop.table("silver.a")], specs, shop.lake.pipelines.services, RunOptions())
     assert (verdict.passed, verdict.bad_rows) == (False, 1)
 
 

@@ -39,7 +39,7 @@ def test_statements_change_the_table_in_one_step_each_and_show_in_history(orders
     changes = lake.tables.history("orders")
     assert changes[0].what == "altered"
     assert next(change.snapshot.run_id for change in changes if change.snapshot) == merged.run_id
-    told = lake.pipelines.runs(table="orders")
+    told = lake.runs.list(table="orders")
     assert [(run.strategy, run.state) for run in told[:5]] == [("by hand", "success")] * 5
     assert told[1].message.startswith("MERGE INTO shop.silver.orders")
     assert orders.refs("silver.orders") == {"main"}
@@ -60,7 +60,7 @@ def test_rows_come_in_from_any_frame_by_any_strategy(orders: TestLake) -> None:
     lake = orders.lake
     lake.write("orders", lake.spark.sql("SELECT 3 AS id, 30 AS v"))
     head = snapshots_of(lake, "orders")[0]
-    assert head.run_id == lake.pipelines.runs(table="orders")[0].run_id
+    assert head.run_id == lake.runs.list(table="orders")[0].run_id
     arrow = pa.table({"id": [3, 4], "v": [33, 44]}, schema=pa.schema({"id": pa.int32(), "v": pa.int32()}))
     lake.write("orders", arrow, mode="merge", key="id")
     assert pairs(orders) == [(1, 10), (2, 20), (3, 33), (4, 44)]

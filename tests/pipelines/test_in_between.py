@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakebed.app.pipelines import BuildRequest
+from lakebed.pipelines import RunListener
 from lakebed.pipelines.planning.steps import PrepareSchema, RunGate
 from tests.pipelines.lakes import TestLake
 from tests.support.tables import create_statement
@@ -52,7 +52,7 @@ def test_rows_appended_by_others_between_reading_a_table_and_branching_from_it_a
     shop.pipeline("silver.a", KEEPS_ITS_OWN, config)
     for foreign in (7, 8):  # the table has no snapshot yet, then some
         watch = once(PrepareSchema, partial(append, shop, "silver.a", foreign))
-        result = shop.lake.pipelines.run(BuildRequest(), together=together, watch=watch)
+        result = shop.lake.run(together=together, listener=RunListener(on_step=watch))
         assert result.ok, [record.error for record in result.records]
     assert ids(shop, "silver.a") == [1, 7, 8]
     assert len(shop.lake.stores.records.runs(table=shop.table("silver.a"), state="success")) == 2
@@ -66,7 +66,7 @@ def test_a_column_that_others_add_while_a_run_is_under_way_stays_when_the_run_fa
     shop.pipeline("silver.a", "SELECT 1 AS id, 'x' AS note", gates=never)
     table = shop.table("silver.a").spark
     watch = once(RunGate, lambda: shop.lake.spark.sql(f"ALTER TABLE {table} ADD COLUMN theirs STRING"))
-    assert not shop.lake.pipelines.run(BuildRequest(), watch=watch).ok
+    assert not shop.lake.run(listener=RunListener(on_step=watch)).ok
     shop.lake.spark.sql(f"UPDATE {table} SET theirs = 'kept'")
-    assert not shop.lake.pipelines.run(BuildRequest()).ok
+    assert not shop.lake.run().ok
     assert shop.rows("silver.a", columns=("id", "theirs")) == [{"id": 1, "theirs": "kept"}]

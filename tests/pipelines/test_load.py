@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from lakebed.errors import BadName, BadPipeline
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.definition.load import load_pipelines, read_pipeline
+from lakebed.pipelines.definition.load import read_drafts, read_pipeline
 from lakebed.pipelines.definition.naming import require_known_layer
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.settings import Settings
@@ -232,7 +232,7 @@ def test_all_pipelines_of_all_namespaces_are_found() -> None:
         "shop/pipelines/README.md",
     ):
         files.write(path, b"SELECT 1 AS id")
-    assert {str(table) for table in load_pipelines(files)} == {"shop.bronze.a", "hr.gold.b-c"}
+    assert {str(table) for table in read_drafts(files)} == {"shop.bronze.a", "hr.gold.b-c"}
 
 
 def test_a_layer_nobody_knows_is_refused() -> None:

@@ -146,9 +146,9 @@ def test_a_file_dropped_in_mid_run_is_kept_for_the_next_run(shop: TestLake) -> N
         if type(step).__name__ == "Write" and when == "before":
             shop.land("orders", "2.csv", csv((2, 20)))
 
-    from lakebed.app.pipelines import BuildRequest
+    from lakebed.pipelines import RunListener
 
-    shop.lake.pipelines.run(BuildRequest(), watch=drop_another)
+    shop.lake.run(listener=RunListener(on_step=drop_another))
     assert ids(shop, "bronze.orders") == [1]
     assert (shop.folder / "shop/landing/orders/2.csv").exists()
     shop.run_one("bronze.orders")
@@ -355,22 +355,22 @@ def test_a_first_runs_table_is_seen_by_nobody_before_its_gates_pass_and_leaves_n
         pointers = shop.lake.stores.catalog.pointers()
         seen.append({str(table) for table in tables_matching(None, pointers)})
 
-    from lakebed.app.pipelines import BuildRequest
+    from lakebed.pipelines import RunListener
 
     shop.pipeline("silver.a", query("(1, -1)"), UPSERT, gates=POSITIVE)
     files = shop.files()
-    shop.lake.pipelines.run(BuildRequest(), watch=look)
+    shop.lake.run(listener=RunListener(on_step=look))
     assert set().union(*seen) == set()
     assert shop.lake.stores.catalog.pointers() == {}
     assert shop.files() == files
 
     shop.pipeline("silver.a", query("(1, 1)"), UPSERT, gates=POSITIVE)
-    shop.lake.pipelines.run(BuildRequest(), watch=look)
+    shop.lake.run(listener=RunListener(on_step=look))
     assert ids(shop, "silver.a") == [1]
 
 
 def test_a_first_run_loses_to_a_table_that_somebody_made_meanwhile_and_begins_anew(shop: TestLake) -> None:
-    from lakebed.app.pipelines import BuildRequest
+    from lakebed.pipelines import RunListener
 
     shop.pipeline("silver.a", query("(1, 1)"), APPEND)
     made: list[Any] = []
@@ -380,14 +380,14 @@ def test_a_first_run_loses_to_a_table_that_somebody_made_meanwhile_and_begins_an
             made.append(shop.lake.spark.sql(create_statement(shop.lake, shop.table("silver.a"), "id INT, amount INT")))
             shop.lake.spark.sql(f"INSERT INTO {shop.table('silver.a').spark} VALUES (9, 9)")
 
-    result = shop.lake.pipelines.run(BuildRequest(), watch=intrude)
+    result = shop.lake.run(listener=RunListener(on_step=intrude))
     assert result.ok
     assert ids(shop, "silver.a") == [1, 9]
     assert shop.hidden() == []
 
 
 def test_a_commit_that_came_in_between_is_kept_and_the_run_begins_anew(shop: TestLake) -> None:
-    from lakebed.app.pipelines import BuildRequest
+    from lakebed.pipelines import RunListener
 
     shop.pipeline("silver.a", query("(1, 1)"), APPEND)
     shop.run_one("silver.a")
@@ -397,7 +397,7 @@ def test_a_commit_that_came_in_between_is_kept_and_the_run_begins_anew(shop: Tes
         if type(step).__name__ == "Publish" and when == "before" and not done:
             done.append(shop.lake.spark.sql(f"INSERT INTO {shop.table('silver.a').spark} VALUES (9, 9)"))
 
-    assert shop.lake.pipelines.run(BuildRequest(), watch=intrude).ok
+    assert shop.lake.run(listener=RunListener(on_step=intrude)).ok
     assert ids(shop, "silver.a") == [1, 1, 9]
 
 

@@ -333,7 +333,7 @@ def test_a_contract_is_kept_or_the_result_is_refused_with_every_difference(shop:
 
 
 def test_whoever_reads_a_table_in_the_midst_of_a_change_sees_its_former_columns(shop: TestLake) -> None:
-    from lakebed.app.pipelines import BuildRequest
+    from lakebed.pipelines import RunListener
 
     shop.pipeline("silver.a", KEYED.format("(1, 1)", "id, v"))
     shop.pipeline("silver.b", "SELECT * FROM {{ ref('silver.a') }}")
@@ -346,7 +346,7 @@ def test_whoever_reads_a_table_in_the_midst_of_a_change_sees_its_former_columns(
             shop.run_one("silver.b")
             seen.append(shop.rows("silver.b"))
 
-    shop.lake.pipelines.run(BuildRequest(select=("silver.a",)), watch=look)
+    shop.lake.run("silver.a", listener=RunListener(on_step=look))
     assert seen == [[{"id": 1, "v": 1}]]
     shop.run_one("silver.b")
     assert shop.rows("silver.b") == [{"id": "x", "w": 2, "extra": 3}]

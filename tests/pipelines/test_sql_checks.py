@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.app.pipelines import BuildRequest
 from lakebed.errors import BadPipeline
 from lakebed.ports import RunRecord
 from tests.pipelines.lakes import TestLake
 
-ONE = BuildRequest(("silver.orders",))
+ONE = "silver.orders"
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def drafts(tmp_path: Path) -> Iterator[TestLake]:
 
 
 def _plan(drafts: TestLake) -> None:
-    drafts.lake.pipelines.plan(ONE)
+    drafts.lake.plan(ONE)
 
 
 def _compile(drafts: TestLake) -> None:
@@ -33,11 +32,11 @@ def _compile(drafts: TestLake) -> None:
 
 
 def _release(drafts: TestLake) -> None:
-    drafts.lake.pipelines.releases.make("silver.orders")
+    drafts.lake.pipelines.release("silver.orders")
 
 
 def _together(drafts: TestLake) -> None:
-    drafts.lake.pipelines.plan(BuildRequest())
+    drafts.lake.plan()
 
 
 def _run(drafts: TestLake) -> RunRecord:
@@ -92,7 +91,7 @@ def test_a_gate_is_checked_with_its_pipeline(drafts: TestLake, ask: Callable[[Te
 
 def test_a_pipeline_can_be_planned_while_those_it_reads_are_not_built(drafts: TestLake) -> None:
     drafts.pipeline("silver.orders", "SELECT id, anything FROM {{ ref('bronze.orders') }}")
-    (plan,) = drafts.lake.pipelines.plan(ONE)
+    (plan,) = drafts.lake.plan(ONE)
     assert plan.steps
     assert plan.reason == "shop.bronze.orders must be built first: lakebed run +shop.silver.orders"
     assert drafts.lake.pipelines.compile(ONE)

@@ -7,7 +7,7 @@ import pytest
 
 from lakebed.errors import LeaseHeld
 from lakebed.names import TableName
-from lakebed.pipelines import Build, RunOptions, run_each, run_together
+from lakebed.pipelines import Build, RunListener, RunOptions, run_each, run_together
 from lakebed.ports import Lease
 from lakebed.tables import LeaseWait, hold_lease
 from tests.pipelines.lakes import TestLake
@@ -56,8 +56,8 @@ def test_whoever_interrupts_a_run_that_waits_leaves_neither_a_lease_nor_a_record
     shop, theirs = taken
     loaded, stop = shop.lake.pipelines.load(), threading.Event()
     tables = (TableName.parse(ORDERS),)
-    order = RunOptions("i", stop=stop)
-    build = Build(loaded.specs, shop.lake.pipelines.tools, order, wait=600, on_wait=lambda *_: stop.set())
+    options = RunOptions(stop=stop, wait=600, listener=RunListener(on_wait=lambda *_: stop.set()))
+    build = Build(loaded.specs, shop.lake.pipelines.services, options)
     (record,) = build_all(build, tables)  # type: ignore[operator]
     assert (record.state, record.error["what"]) == ("failed", "it was interrupted.")
     stores = shop.lake.stores

@@ -70,7 +70,7 @@ def _heal(lake: Lake, table: TableName) -> None:
     from lakebed.pipelines.running.heal import heal
 
     with lake.tables.lease(table) as held:
-        heal(table, lake.pipelines.tools, lease=held.require())
+        heal(table, lake.pipelines.services, lease=held.require())
 
 
 def _pipelines(lake: Lake) -> Pipelined:

@@ -4,17 +4,15 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakebed.app.reads import Reads
 from lakebed.app.stores import Stores, open_stores
-from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.settings import (
     DATA,
@@ -30,11 +28,10 @@ from lakebed.tables.operations.naming import full_name
 
 if TYPE_CHECKING:
     from lakebed.app.care import Care
-    from lakebed.app.pipelines import BuildResult, Pipelines
     from lakebed.care import CareListener, CareResult
     from lakebed.engines.types import IcebergCatalog, SparkSession
-    from lakebed.pipelines import RunPlan, RunServices
-    from lakebed.ports import Compute, ConsumedFile, LocalSession, RunRecord
+    from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs, RunServices
+    from lakebed.ports import Compute, ConsumedFile, RunRecord
     from lakebed.tables import Tables
 
 Report = Callable[[str], None]
@@ -128,51 +125,81 @@ class Lake(Reads):
 
     @cached_property
     def pipelines(self) -> "Pipelines":
-        """The lake's pipelines: to be planned, run and looked at."""
-        from lakebed.app.pipelines import Pipelines
+        """The lake's pipelines: their drafts and releases, and what they would do."""
+        from lakebed.pipelines import Pipelines
 
-        return Pipelines(self._tools)
+        return Pipelines(self._run_services)
 
-    def plan(self, *selectors: str, exclude: Sequence[str] = (), **options: Any) -> "tuple[RunPlan, ...]":
-        """What runs of the selected pipelines would do now; touches nothing. Options are those of `Request`."""
-        from lakebed.app.pipelines import BuildRequest
+    @cached_property
+    def runs(self) -> "Runs":
+        """What ran."""
+        from lakebed.pipelines import Runs
 
-        return self.pipelines.plan(BuildRequest(selectors, tuple(exclude), **options))
+        return Runs(self._run_services)
+
+    def plan(
+        self,
+        *selectors: str,
+        exclude: Sequence[str] = (),
+        full_refresh: bool = False,
+        vars: Mapping[str, Any] | None = None,
+        released: bool = False,
+    ) -> "tuple[RunPlan, ...]":
+        """What runs of the selected pipelines would do now. Changes nothing, starts no JVM. See `run` for the options."""
+        from lakebed.pipelines.options import RunOptions
+        from lakebed.pipelines.preview.selected import plan_selected
+
+        given = vars or {}
+        options = RunOptions(select=selectors, exclude=tuple(exclude), full_refresh=full_refresh, vars=given, released=released)
+        return plan_selected(options, self._run_services)
 
     def run(
         self,
         *selectors: str,
         exclude: Sequence[str] = (),
+        full_refresh: bool = False,
+        vars: Mapping[str, Any] | None = None,
+        released: bool = False,
         together: bool = False,
         threads: int = 1,
         fail_fast: bool = False,
         wait: float = 0.0,
-        **options: Any,
+        listener: "RunListener | None" = None,
     ) -> "BuildResult":
-        """Run the selected pipelines, all without a selector. Further options are those of `Request`.
+        """Run the selected pipelines, all without a selector. Each table is published as its gates pass.
 
-        A table that another run has is waited for, `wait` seconds at most.
+        `full_refresh` rebuilds tables from all files, archived ones too; `vars` are for templates; `released` runs the
+        newest releases instead of the drafts; `together` publishes all tables in one step, or none; `fail_fast` starts
+        nothing after the first failure; `wait` is how many seconds to wait for a table that another run has.
         """
-        from lakebed.app.pipelines import BuildRequest
+        from lakebed.pipelines.options import RunListener, RunOptions
+        from lakebed.pipelines.running.run_selected import run_selected
 
-        request = BuildRequest(selectors, tuple(exclude), **options)
-        return self.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast, wait=wait)
+        options = RunOptions(
+            select=selectors,
+            exclude=tuple(exclude),
+            full_refresh=full_refresh,
+            vars=vars or {},
+            released=released,
+            together=together,
+            threads=threads,
+            fail_fast=fail_fast,
+            wait=wait,
+            listener=listener or RunListener(),
+        )
+        return run_selected(options, self._run_services)
 
-    def _tools(self) -> "RunServices":
-        from lakebed.pipelines import RunServices
+    @cached_property
+    def _run_services(self) -> "RunServices":
+        from lakebed.app.run_services import open_run_services
 
-        logs = logs_folder(self.settings, self.root, self._environment)
-        return RunServices(
+        return open_run_services(
             self._placement,
-            self.stores.leases,
-            self.stores.records,
+            self.stores,
             compute=self._compute,
-            workbench=self._workbench,
-            scratch=self._scratch,
-            log=lambda run_id: logs / "runs" / f"{run_id}.log",
             holder=process_name(),
-            releases=self.stores.releases,
             own_spark=self._given_session is None and self.settings.spark.has_own_functions_only,
+            environment=self._environment,
         )
 
     def _compute(self, run_id: str) -> "Compute":
@@ -184,35 +211,20 @@ class Lake(Reads):
         staging = Staging(self.stores.files, self.root, run_id)
         return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))
 
-    def _workbench(self) -> "LocalSession":
-        from lakebed.engines.duckdb import DuckWorkbench
-        from lakebed.engines.iceberg import file_properties
-
-        return DuckWorkbench(
-            self.stores.catalog,
-            timezone=self.settings.timezone,
-            properties=file_properties(self.settings.files),
-            spill=self.settings.places.spill,
-        )
-
-    def _scratch(self, run_id: str) -> Path:
-        """On this machine, and on the lake's own disk where it has one: links do not cross disks."""
-        if self.root.is_bucket:
-            return cache_folder(self._environment) / "staging" / run_id
-        return self.root.folder / DATA / "staging" / run_id
-
     # -- care
 
     @cached_property
     def caring(self) -> "Care":
         """What keeps the lake small and healthy."""
         from lakebed.app.care import Care
+        from lakebed.app.run_services import scratch_folder
 
         logs = logs_folder(self.settings, self.root, self._environment)
-        staging = [str(self._scratch("any").parent), staging_place(self.settings, self.root, self._environment)]
+        staging = [str(scratch_folder(self.root, self._environment)), staging_place(self.settings, self.root, self._environment)]
         if self.root.is_bucket:  # frames go through the bucket, wherever payloads wait
             staging.append(self.root.at(f"{DATA}/staging"))
-        return Care(self.root, self.settings, self.stores, tools=self._tools, logs=logs, staging=staging, watch=self.watch)
+        services = self._run_services
+        return Care(self.root, self.settings, self.stores, tools=lambda: services, logs=logs, staging=staging, watch=self.watch)
 
     def care(
         self,
@@ -258,26 +270,22 @@ class Lake(Reads):
     def close(self) -> None:
         """Stop what was started here."""
         if "spark" in self.__dict__:
+            from lakebed.app.run_services import keep_logs
             from lakebed.engines.spark import close_session
 
             session = self.__dict__.pop("spark")
             if self._given_session is None:  # whoever gave one goes on using it, and it may be that of another lake object
                 close_session(session)
             if self.settings.places.logs == IN_BUCKET:
-                self._keep_logs()
+                keep_logs(self.stores.files, logs_folder(self.settings, self.root, self._environment))
         if "queries" in self.__dict__:
             self.__dict__.pop("queries").close()
         if "iceberg" in self.__dict__:
             self.__dict__.pop("iceberg").close()
+        for services in ("pipelines", "runs", "_run_services"):  # they work with the stores that are closed below
+            self.__dict__.pop(services, None)
         if "stores" in self.__dict__:
             self.__dict__.pop("stores").database.close()
-
-    def _keep_logs(self) -> None:
-        """Bring this machine's logs to the bucket; a failure leaves them where they are."""
-        folder = logs_folder(self.settings, self.root, self._environment)
-        with suppress(LakebedError):
-            for log in sorted(folder.rglob("*.log")):
-                self.stores.files.write(f"{DATA}/logs/{log.relative_to(folder).as_posix()}", log.read_bytes())
 
     def __enter__(self) -> "Lake":
         return self

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.app.lake import Lake, Report, quiet
-from lakebed.app.patience import retry_unavailable
 from lakebed.engines.files import open_files
 from lakebed.errors import FileMissing, NoLake
+from lakebed.pipelines.running.patience import retry_unavailable
 from lakebed.settings import SETTINGS_FILE, Root, files_settings, find_root, load_settings
 
 if TYPE_CHECKING:

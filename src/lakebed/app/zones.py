@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from lakebed.app.pipelines import Pipelines
 from lakebed.errors import BadName, FileExists, FileMissing, UnknownName, UsageError, near, suggestion
 from lakebed.landing import ZONE_FILE, ZoneSpec, freeze, matches_pattern, put_local_file, require_file_name
 from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, is_data, path_in_zone
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines import PipelineSpec, read_zone_spec
+from lakebed.pipelines import Pipelines, PipelineSpec, read_zone_spec
 from lakebed.pipelines.planning.ledger import known_files
 from lakebed.pipelines.running.steps.archiving import drafts_and_releases, zone_readers
 from lakebed.ports import ConsumedFile, FileInfo, Files
@@ -73,11 +72,11 @@ class Zones:
 
     @cached_property
     def _specs(self) -> tuple[PipelineSpec, ...]:
-        return drafts_and_releases(self._pipelines.load().specs, self._pipelines.tools)
+        return drafts_and_releases(self._pipelines.load().specs, self._pipelines.services)
 
     @property
     def _files(self) -> Files:
-        return self._pipelines.tools.placement.files
+        return self._pipelines.services.placement.files
 
     def names(self) -> tuple[ZoneName, ...]:
         """Those that have a folder, and those that a pipeline reads."""
@@ -110,7 +109,7 @@ class Zones:
 
     def look(self, zone: ZoneName, *, watch: bool = False) -> Zone:
         """A zone's files. With `watch`, young ones are watched for as long as a run would, to see which still grow."""
-        tools = self._pipelines.tools
+        tools = self._pipelines.services
         spec = read_zone_spec(zone, tools)
         changing = {file.path for file in freeze(self._files, zone, spec).waiting} if watch else set()
         readers = zone_readers(zone, self._specs)

@@ -8,7 +8,7 @@ import typer
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
-from lakebed.cli.parsing.options import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, build_request
+from lakebed.cli.parsing.options import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, all_selectors, variables
 from lakebed.errors import UnknownName, UsageError
 from lakebed.presentation.lineage import column_lineage_json, lineage_json
 
@@ -46,12 +46,12 @@ def lineage(
     if columns and format == "mermaid":
         raise UsageError("mermaid draws tables, not columns.", next="Use --format text or json with --columns.")
     shown = replace(screen, as_json=screen.as_json or format == "json")
-    pipelines, request = screen.lake.pipelines, build_request(selectors, select, exclude, vars=vars)
+    pipelines, chosen = screen.lake.pipelines, all_selectors(selectors, select)
     if columns:
-        traced = pipelines.columns(request)
+        traced = pipelines.column_lineage(*chosen, exclude=exclude or (), vars=variables(vars))
         shown.show([column_lineage_json(one) for one in traced], lambda: _print_columns(shown, traced))
         return
-    found = pipelines.lineage(request)
+    found = pipelines.lineage(*chosen, exclude=exclude or ())
     shown.show(lineage_json(found), lambda: _print(shown, found, drawn=format == "mermaid"))
 
 

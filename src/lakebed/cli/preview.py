@@ -21,13 +21,14 @@ from lakebed.cli.parsing.options import (
     SelectOption,
     SelectorsArgument,
     VarsOption,
-    build_request,
+    all_selectors,
+    variables,
 )
 from lakebed.presentation.pipeline import preview_json, sql_json
 from lakebed.presentation.run import gates_json, gates_label
 
 if TYPE_CHECKING:
-    from lakebed.app.look import GateResults
+    from lakebed.pipelines.preview.selected import GateResults
 
 
 def add_to(app: typer.Typer) -> None:
@@ -53,7 +54,6 @@ def run_gates(
     released: ReleasedOption = False,
 ) -> None:
     """Run the gates on the published tables. Exits with 1 if one fails that does not only warn."""
-    request = build_request(selectors, select, exclude, vars=vars, released=released)
     showing, began = BuildProgress(screen), time.monotonic()
 
     def show(judged: "GateResults", total: int) -> None:
@@ -61,7 +61,9 @@ def run_gates(
         showing.line(gates_label(judged), str(judged.table), _details(judged), _trouble(judged, showing.row_limit))
 
     with screen.spinner("running the gates"):
-        results = screen.lake.pipelines.test(request, on_end=show)
+        results = screen.lake.pipelines.test(
+            *all_selectors(selectors, select), exclude=exclude or (), vars=variables(vars), released=released, on_end=show
+        )
     labels = [gates_label(judged) for judged in results]
     took = time.monotonic() - began
     screen.show(
@@ -104,8 +106,14 @@ def compile(
     released: ReleasedOption = False,
 ) -> None:
     """Print the SQL that would run now, on pinned snapshots. Starts no JVM."""
-    request = build_request(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
-    found = [sql for sql in screen.lake.pipelines.compile(request) if gates or not sql.gate]
+    compiled = screen.lake.pipelines.compile(
+        *all_selectors(selectors, select),
+        exclude=exclude or (),
+        full_refresh=full_refresh,
+        vars=variables(vars),
+        released=released,
+    )
+    found = [sql for sql in compiled if gates or not sql.gate]
 
     def text() -> None:
         for sql in found:
@@ -131,9 +139,10 @@ def preview(
     released: ReleasedOption = False,
 ) -> None:
     """Show the first rows of a pipeline's result, from a zone's _samples/ if it has any. Writes nothing."""
-    request = build_request((), full_refresh=full_refresh, vars=vars, released=released)
     with screen.spinner(f"computing {limit} rows"):
-        found = screen.lake.pipelines.preview(name, request, limit=limit)
+        found = screen.lake.pipelines.preview(
+            name, limit=limit, full_refresh=full_refresh, vars=variables(vars), released=released
+        )
     names = [field.name for field in found.fields]
 
     def text() -> None:

@@ -20,14 +20,14 @@ from lakebed.cli.parsing.options import (
     ThreadsOption,
     VarsOption,
     WaitOption,
-    build_request,
+    all_selectors,
+    variables,
 )
 from lakebed.presentation.plan import plan_json
 from lakebed.presentation.run import build_json, run_label
 
 if TYPE_CHECKING:
-    from lakebed.app.pipelines import BuildListener, BuildResult
-    from lakebed.pipelines import RunPlan
+    from lakebed.pipelines import BuildResult, RunListener, RunPlan
 
 
 def add_to(app: typer.Typer) -> None:
@@ -63,16 +63,26 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")] = False,
 ) -> None:
     """Run pipelines. Each table is published once its gates pass."""
-    request = build_request(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
-    lake = screen.lake
     if dry_run:
-        _show_plans(screen, lake.pipelines.plan(request))
+        plan(screen, selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
         return
+    lake = screen.lake
 
-    def work(onlooker: "BuildListener") -> "BuildResult":
-        return lake.pipelines.run(request, together=together, threads=threads, fail_fast=fail_fast, wait=wait, onlooker=onlooker)
+    def start(listener: "RunListener") -> "BuildResult":
+        return lake.run(
+            *all_selectors(selectors, select),
+            exclude=exclude or (),
+            full_refresh=full_refresh,
+            vars=variables(vars),
+            released=released,
+            together=together,
+            threads=threads,
+            fail_fast=fail_fast,
+            wait=wait,
+            listener=listener,
+        )
 
-    _build(screen, work)
+    _build(screen, start)
 
 
 _RETRY = """
@@ -84,13 +94,13 @@ lakebed retry --threads 4
 def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) -> None:
     """Run again what failed or was skipped in the last build, with the same variables and options."""
     lake = screen.lake
-    _build(screen, lambda onlooker: lake.pipelines.retry(threads=threads, wait=wait, onlooker=onlooker))
+    _build(screen, lambda listener: lake.pipelines.retry(threads=threads, wait=wait, listener=listener))
 
 
-def _build(screen: Screen, work: "Callable[[BuildListener], BuildResult]") -> None:
+def _build(screen: Screen, start: "Callable[[RunListener], BuildResult]") -> None:
     showing, began = BuildProgress(screen), time.monotonic()
     with showing.live():
-        result = work(showing.listener)
+        result = start(showing.listener)
     took = time.monotonic() - began
     labels = [run_label(record) for record in result.records]
 
@@ -121,8 +131,14 @@ def plan(
     released: ReleasedOption = False,
 ) -> None:
     """Show what runs would do now: steps, inputs with their snapshots, waiting files. Changes nothing, starts no JVM."""
-    request = build_request(selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
-    _show_plans(screen, screen.lake.pipelines.plan(request))
+    plans = screen.lake.plan(
+        *all_selectors(selectors, select),
+        exclude=exclude or (),
+        full_refresh=full_refresh,
+        vars=variables(vars),
+        released=released,
+    )
+    _show_plans(screen, plans)
 
 
 def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:

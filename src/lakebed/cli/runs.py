@@ -58,7 +58,7 @@ def ls(
     """List runs, newest first."""
     if state is not None and state not in _STATES:
         raise UnknownName("state of a run", state, _STATES)
-    records = screen.lake.pipelines.runs(table=table, state=state, limit=limit)  # type: ignore[arg-type]
+    records = screen.lake.runs.list(table=table, state=state, limit=limit)  # type: ignore[arg-type]
 
     def text() -> None:
         if not records:
@@ -104,8 +104,8 @@ def show(
 ) -> None:
     """Show a run: phases, rows, inputs and files, gates with bad rows, and the error."""
     lake = screen.lake
-    record = lake.pipelines.find_run(run)
-    log = lake.pipelines.log(record.run_id) if logs else None
+    record = lake.runs.show(run)
+    log = lake.runs.log(record.run_id) if logs else None
 
     def text() -> None:
         screen.say(bold(record.table), f" {run_label(record)} [{run_details(record)}]")

@@ -2,9 +2,11 @@
 
 from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.pipelines.definition.graph import Graph, GraphNode, build_graph
-from lakebed.pipelines.definition.load import load_pipelines, read_pipeline
+from lakebed.pipelines.definition.load import read_pipeline
 from lakebed.pipelines.definition.select import select
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.options import ManualChange, RunListener, RunOptions, When
+from lakebed.pipelines.pipelines import Pipelines
 from lakebed.pipelines.planning.pin_inputs import require_known_refs
 from lakebed.pipelines.planning.pin_zones import read_zone_spec
 from lakebed.pipelines.planning.plan import RunPlan
@@ -14,21 +16,27 @@ from lakebed.pipelines.preview.preview import Preview, preview, run_gates
 from lakebed.pipelines.running.build import Build, run_each
 from lakebed.pipelines.running.heal import read_log
 from lakebed.pipelines.running.manual import WriteOptions, alter_manually, apply_manual_change, keys_given, manual_spec
+from lakebed.pipelines.running.run_selected import BuildResult
 from lakebed.pipelines.running.together import run_together
-from lakebed.pipelines.services import ManualChange, RunOptions, RunServices, When
+from lakebed.pipelines.runs import Runs
+from lakebed.pipelines.services import RunServices
 
 __all__ = [
     "Build",
+    "BuildResult",
     "Graph",
     "GraphNode",
     "Lookahead",
     "ManualChange",
     "PipelineConfig",
     "PipelineSpec",
+    "Pipelines",
     "Preview",
+    "RunListener",
     "RunOptions",
     "RunPlan",
     "RunServices",
+    "Runs",
     "Step",
     "When",
     "WriteOptions",
@@ -36,7 +44,6 @@ __all__ = [
     "apply_manual_change",
     "build_graph",
     "keys_given",
-    "load_pipelines",
     "manual_spec",
     "preview",
     "read_log",

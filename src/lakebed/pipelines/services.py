@@ -1,19 +1,13 @@
-"""What a run works with, and what it is asked to do."""
+"""The engines and stores that a run works with."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event
-from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from lakebed.pipelines.planning.steps import Step
-from lakebed.ports import MAIN, Compute, Leases, LocalSession, Records, Releases
-from lakebed.sql import ChangeStatement
+from lakebed.ports import Compute, Leases, LocalSession, Records, Releases
 from lakebed.tables import TablePlacement
-
-When = Literal["before", "after"]
 
 
 @dataclass(frozen=True)
@@ -35,29 +29,3 @@ class RunServices:
     def local(self, at: datetime) -> datetime:
         """The same moment in the lake's time zone."""
         return at.astimezone(ZoneInfo(self.placement.settings.timezone))
-
-
-@dataclass(frozen=True)
-class ManualChange:
-    """What is brought in by hand: rows, or a statement."""
-
-    frame: Any = None
-    statement: ChangeStatement | None = None
-
-
-def _unwatched(run_id: str, step: Step, when: When) -> None:
-    """Nobody looks on."""
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How a run was asked for."""
-
-    invocation: str
-    vars: Mapping[str, Any] = field(default_factory=dict)
-    full_refresh: bool = False
-    ref: str = MAIN
-    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))  # one for all runs that were asked for together
-    watch: Callable[[str, Step, When], None] = _unwatched
-    manual_change: ManualChange | None = None
-    stop: Event = field(default_factory=Event)  # set: runs end at their next step

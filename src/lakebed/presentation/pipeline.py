@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 from lakebed.presentation.values import fields_of, json_ready
 
 if TYPE_CHECKING:
-    from lakebed.app.look import CompiledSql
-    from lakebed.app.releases import PipelineDiff, PipelineState
     from lakebed.pipelines.preview.preview import Preview
+    from lakebed.pipelines.preview.selected import CompiledSql
     from lakebed.pipelines.releases import ReleaseResult, RestoredDraft
+    from lakebed.pipelines.releases.states import PipelineState
+    from lakebed.pipelines.releases.stored import PipelineDiff
     from lakebed.ports import Draft, Release
 
 

@@ -6,8 +6,8 @@ from lakebed.ports import id_text
 from lakebed.presentation.values import fields_of
 
 if TYPE_CHECKING:
-    from lakebed.app.look import GateResults
-    from lakebed.app.pipelines import BuildResult
+    from lakebed.pipelines import BuildResult
+    from lakebed.pipelines.preview.selected import GateResults
     from lakebed.ports import InputPin, RunRecord
 
 _LABELS = {"failed": "ERROR", "skipped": "SKIP", "running": "RUN"}

@@ -24,10 +24,10 @@ def drafts(tmp_path: Path) -> Iterator[TestLake]:
 
 
 def refusal(drafts: TestLake, name: str = "silver.orders", **options: object) -> BadPipeline:
-    releases = drafts.lake.pipelines.releases
+    releases = drafts.lake.pipelines
     with pytest.raises(BadPipeline) as refused:
-        releases.make(name, **options)  # type: ignore[arg-type]
-    assert releases.versions(name) == ()
+        releases.release(name, **options)  # type: ignore[arg-type]
+    assert releases.releases(name) == ()
     assert not (drafts.folder / ".data" / "releases").exists()
     return refused.value
 
@@ -84,7 +84,7 @@ def test_what_would_not_run_is_refused_at_its_line(
 )
 def test_what_can_run_or_cannot_be_told_is_released(drafts: TestLake, source: str, config: str) -> None:
     drafts.pipeline("silver.orders", source, config, gates={"g": "SELECT * FROM {{ this }} WHERE id < 0"})
-    assert drafts.lake.pipelines.releases.make("silver.orders").new
+    assert drafts.lake.pipelines.release("silver.orders").new
 
 
 def test_a_star_is_written_out_where_the_zone_says_its_columns(drafts: TestLake) -> None:
@@ -96,25 +96,25 @@ def test_a_star_is_written_out_where_the_zone_says_its_columns(drafts: TestLake)
 def test_variables_without_a_default_are_asked_for(drafts: TestLake) -> None:
     drafts.pipeline("silver.orders", "SELECT {{ var('day') | literal }} AS day")
     assert "there is no variable 'day'" in str(refusal(drafts))
-    assert drafts.lake.pipelines.releases.make("silver.orders", vars={"day": "2026-01-01"}).new
+    assert drafts.lake.pipelines.release("silver.orders", vars={"day": "2026-01-01"}).new
 
 
 def test_another_draft_that_is_wrong_is_no_reason_to_refuse(drafts: TestLake) -> None:
     drafts.pipeline("gold.broken", "-- @merge_strategy: nonsense\nSELECT")
     drafts.pipeline("silver.orders", "SELECT * FROM {{ ref('gold.broken') }}")
-    assert drafts.lake.pipelines.releases.make("silver.orders").new
+    assert drafts.lake.pipelines.release("silver.orders").new
 
 
 def test_released_pipelines_never_read_each_other_in_a_circle(drafts: TestLake) -> None:
-    releases = drafts.lake.pipelines.releases
+    releases = drafts.lake.pipelines
     drafts.pipeline("silver.a", "SELECT id FROM {{ ref('silver.b') }}")
     drafts.pipeline("silver.b", "SELECT 1 AS id")
-    assert [releases.make(name).release.version for name in ("silver.a", "silver.b")] == [1, 1]
+    assert [releases.release(name).release.version for name in ("silver.a", "silver.b")] == [1, 1]
     drafts.pipeline("silver.b", "SELECT id FROM {{ ref('silver.a') }}")
     with pytest.raises(BadPipeline, match="in a circle"):
-        releases.make("silver.b")
+        releases.release("silver.b")
     drafts.pipeline("silver.a", "SELECT 2 AS id")
-    assert [releases.make(name).release.version for name in ("silver.a", "silver.b")] == [2, 2]
+    assert [releases.release(name).release.version for name in ("silver.a", "silver.b")] == [2, 2]
     with pytest.raises(BadPipeline, match="in a circle"):
-        releases.roll_back("silver.a", 1)
-    assert releases.versions("silver.a")[0].version == 2
+        releases.rollback("silver.a", 1)
+    assert releases.releases("silver.a")[0].version == 2

@@ -23,14 +23,14 @@ HUNDRED = 100
 
 
 def test_edit_a_draft_delete_it_reap_a_hundred_times_and_the_release_runs_and_rolls_back(shop: TestLake) -> None:
-    releases, stores = shop.lake.pipelines.releases, shop.lake.stores
+    releases, stores = shop.lake.pipelines, shop.lake.stores
     shop.pipeline("silver.orders", CODE)
     assert shop.run_one("silver.orders").version is None
     (saved,) = releases.drafts("silver.orders")
-    assert saved.digest == shop.lake.pipelines.runs()[0].release
-    first = releases.make("silver.orders").release
+    assert saved.digest == shop.lake.runs.list()[0].release
+    first = releases.release("silver.orders").release
     shop.pipeline("silver.orders", CODE.replace("2 *", "3 *"))
-    second = releases.make("silver.orders").release
+    second = releases.release("silver.orders").release
     shop.pipeline("silver.orders", "def run(spark, context):\n    raise ValueError('half an edit')\n")
     assert shop.run("silver.orders")["silver.orders"].state == "failed"
     shutil.rmtree(shop.folder / "shop" / "pipelines" / "silver" / "orders")
@@ -45,7 +45,7 @@ def test_edit_a_draft_delete_it_reap_a_hundred_times_and_the_release_runs_and_ro
     record = shop.run_one("silver.orders", released=True)
     assert (record.version, record.release) == (2, second.digest)
     assert shop.rows("silver.orders") == [{"id": 3}, {"id": 6}]
-    assert releases.roll_back("silver.orders", 1).release.version == 3
+    assert releases.rollback("silver.orders", 1).release.version == 3
     record = shop.run_one("silver.orders", released=True)
     assert (record.version, record.release) == (3, first.digest)
     assert shop.rows("silver.orders") == [{"id": 2}, {"id": 4}]
@@ -54,13 +54,13 @@ def test_edit_a_draft_delete_it_reap_a_hundred_times_and_the_release_runs_and_ro
 def test_a_released_run_asks_the_gates_of_the_release(shop: TestLake) -> None:
     strict, lax = "SELECT id FROM {{ this }} WHERE id < 10", "SELECT id FROM {{ this }} WHERE id < 0"
     shop.pipeline("silver.orders", "SELECT 1 AS id", gates={"g": strict})
-    shop.lake.pipelines.releases.make("silver.orders")
+    shop.lake.pipelines.release("silver.orders")
     shop.pipeline("silver.orders", "SELECT 1 AS id", gates={"g": lax})
     blocked = shop.run("silver.orders", released=True)["silver.orders"]
     assert (blocked.state, blocked.error["kind"], blocked.version) == ("failed", "GateFailed", 1)
     assert shop.lake.pipelines.retry().records[0].version == 1  # as it was asked for
     assert shop.run_one("silver.orders").version is None
-    shop.lake.pipelines.releases.make("silver.orders")
+    shop.lake.pipelines.release("silver.orders")
     shop.pipeline("silver.orders", "SELECT 1 AS id", gates={"g": strict})
     assert shop.run_one("silver.orders", released=True).version == 2
     assert shop.run("silver.orders")["silver.orders"].error["kind"] == "GateFailed"

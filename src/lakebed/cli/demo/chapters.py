@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lakebed.app import Lake
-from lakebed.app.pipelines import BuildRequest, BuildResult
 from lakebed.cli import ls
 from lakebed.cli.output.build_progress import BuildProgress
 from lakebed.cli.output.screen import Screen
@@ -14,6 +13,7 @@ from lakebed.cli.output.style import Styled
 from lakebed.cli.table import history
 from lakebed.errors import BadQuery, GateFailed
 from lakebed.names import TableName
+from lakebed.pipelines import BuildResult
 
 ORDERS = TableName("ecommerce", "bronze", "orders")
 CLEAN_ORDERS = TableName("ecommerce", "silver", "clean_orders")
@@ -44,7 +44,7 @@ class Demo:
     def run(self, *selectors: str, together: bool = False) -> BuildResult:
         """Run pipelines, and print a line for each as it ends."""
         showing = BuildProgress(self.screen)
-        return self.lake.pipelines.run(BuildRequest(selectors), together=together, onlooker=showing.listener)
+        return self.lake.run(*selectors, together=together, listener=showing.listener)
 
     def say(self, line: str | Styled) -> None:
         if not self.screen.as_json and not self.screen.quiet:

@@ -12,9 +12,9 @@ from lakebed.cli.output.style import Styled
 from lakebed.presentation.run import run_label
 
 if TYPE_CHECKING:
-    from lakebed.app.pipelines import BuildListener
     from lakebed.errors import LakebedError
     from lakebed.names import TableName
+    from lakebed.pipelines import RunListener
     from lakebed.ports import RunRecord
 
 _COLOURS = {
@@ -45,11 +45,11 @@ class BuildProgress:
         return self.screen.text_limit(_LONGEST)
 
     @property
-    def listener(self) -> "BuildListener":
+    def listener(self) -> "RunListener":
         """Callbacks for the build."""
-        from lakebed.app.pipelines import BuildListener
+        from lakebed.pipelines import RunListener
 
-        return BuildListener(on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait)
+        return RunListener(on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait)
 
     def live(self) -> AbstractContextManager[None]:
         """A bar with the pipelines that are running, on a terminal only."""

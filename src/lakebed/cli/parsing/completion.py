@@ -55,8 +55,8 @@ known_tables = completes(lambda lake: (table for table in lake.stores.catalog.po
 known_names = completes(lambda lake: lake.tables.readable())  # including views, and tables of other programs
 dropped_tables = completes(lambda lake: (one.table for one in lake.tables.dropped()))
 known_pipelines = completes(lambda lake: lake.pipelines.load().specs)
-all_pipelines = completes(lambda lake: lake.pipelines.releases.known())  # including unreadable drafts and deleted pipelines
-known_runs = completes(lambda lake: (record.run_id for record in lake.pipelines.runs(limit=1000)))
+all_pipelines = completes(lambda lake: lake.pipelines.known())  # including unreadable drafts and deleted pipelines
+known_runs = completes(lambda lake: (record.run_id for record in lake.runs.list(limit=1000)))
 
 
 def _zones(lake: "Lake") -> Iterable[Any]:

@@ -2,15 +2,12 @@
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from lakebed.cli.parsing.completion import all_pipelines, known_pipelines, known_tables
 from lakebed.errors import UsageError
-
-if TYPE_CHECKING:
-    from lakebed.app.pipelines import BuildRequest
 
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
@@ -49,27 +46,15 @@ AtOption = Annotated[
 NamespaceOption = Annotated[str | None, typer.Option("-n", "--namespace", help="Where to look for short names first.")]
 
 
-def build_request(
-    selectors: Iterable[str] | None,
-    select: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    *,
-    full_refresh: bool = False,
-    vars: Iterable[str] | None = None,
-    released: bool = False,
-) -> "BuildRequest":
-    """The selection and variables as the options give them."""
-    from lakebed.app.pipelines import BuildRequest
-
-    chosen = (*(selectors or ()), *(select or ()))
-    given = variables(vars or ())
-    return BuildRequest(chosen, tuple(exclude or ()), full_refresh=full_refresh, vars=given, released=released)
+def all_selectors(arguments: Iterable[str] | None, options: Iterable[str] | None) -> tuple[str, ...]:
+    """The selectors given as arguments, and those given with --select."""
+    return (*(arguments or ()), *(options or ()))
 
 
-def variables(given: Iterable[str]) -> dict[str, Any]:
+def variables(given: Iterable[str] | None) -> dict[str, Any]:
     """`day=2026-10-01`, `n=3`, and `{day: 2026-10-01, n: 3}` as YAML or JSON; later ones win. Dates stay strings."""
     found: dict[str, Any] = {}
-    for text in given:
+    for text in given or ():
         found |= _variables(text)
     return found
 

@@ -11,7 +11,7 @@ from lakebed.cli.parsing.options import PipelineArgument
 from lakebed.presentation.pipeline import draft_json, pipeline_json, restored_draft_json, saved_draft_json
 
 if TYPE_CHECKING:
-    from lakebed.app.releases import PipelineState
+    from lakebed.pipelines.releases.states import PipelineState
 
 
 def add_to(noun: typer.Typer) -> None:
@@ -31,7 +31,7 @@ lakebed pipeline ls --json
 
 def ls(screen: Screen) -> None:
     """List pipelines: the newest release, whether the draft differs from it, and deleted pipelines."""
-    found = screen.lake.pipelines.releases.ls()
+    found = screen.lake.pipelines.list()
 
     def text() -> None:
         if not found:
@@ -61,7 +61,7 @@ lakebed pipeline save silver.orders
 
 def save(screen: Screen, name: PipelineArgument) -> None:
     """Save the draft as it is now. Running, releasing and restoring save it too."""
-    draft, is_new = screen.lake.pipelines.releases.save(name)
+    draft, is_new = screen.lake.pipelines.save(name)
     said = f"{'saved' if is_new else 'already saved:'} draft {draft.digest[:12]} of {draft.table}"
     screen.show(saved_draft_json(draft, is_new=is_new), lambda: screen.say(said))
 
@@ -74,7 +74,7 @@ lakebed pipeline drafts orders --json
 
 def drafts(screen: Screen, name: PipelineArgument) -> None:
     """List the saved drafts of a pipeline, newest first."""
-    found = screen.lake.pipelines.releases.drafts(name)
+    found = screen.lake.pipelines.drafts(name)
 
     def text() -> None:
         if not found:
@@ -102,7 +102,7 @@ def restore(
     ] = None,
 ) -> None:
     """Make a release or a saved draft the draft again. The present draft is saved first."""
-    which, done = screen.lake.pipelines.releases.restore(name, state)
+    which, done = screen.lake.pipelines.restore(name, state)
 
     def text() -> None:
         for mark, paths in (("~", done.written), ("-", done.removed)):
@@ -124,7 +124,7 @@ lakebed pipeline delete silver.orders
 
 def delete(screen: Screen, name: PipelineArgument) -> None:
     """Delete a pipeline: its draft is saved, its releases are kept for a while, its table stays."""
-    state = screen.lake.pipelines.releases.delete(name)
+    state = screen.lake.pipelines.delete(name)
     until = format_time(state.purged_at)
 
     def text() -> None:

@@ -33,7 +33,7 @@ lakebed pipeline release silver.orders --vars day=2026-10-01
 
 def release(screen: Screen, name: PipelineArgument, message: MessageOption = "", vars: VarsOption = None) -> None:
     """Check the draft and make it the next release, which --released runs. Without changes, no release is made."""
-    made = screen.lake.pipelines.releases.make(name, message=message, vars=variables(vars or ()))
+    made = screen.lake.pipelines.release(name, message=message, vars=variables(vars))
     _show_made(screen, made)
 
 
@@ -66,7 +66,7 @@ lakebed pipeline releases orders --json
 
 def releases(screen: Screen, name: PipelineArgument) -> None:
     """List the releases of a pipeline that are kept, newest first."""
-    found = screen.lake.pipelines.releases.versions(name)
+    found = screen.lake.pipelines.releases(name)
 
     def text() -> None:
         if not found:
@@ -95,7 +95,7 @@ def diff(
     other: Annotated[str, typer.Argument(metavar="[TO]", help="Likewise. Default: the draft.")] = "draft",
 ) -> None:
     """Compare two releases or drafts of a pipeline, as a unified diff."""
-    found = screen.lake.pipelines.releases.diff(name, one, other)
+    found = screen.lake.pipelines.diff(name, one, other)
 
     def text() -> None:
         for line in found.changes.text.splitlines():
@@ -123,4 +123,4 @@ def rollback(
     message: MessageOption = "",
 ) -> None:
     """Make a new release with the files of an earlier one. The draft does not change."""
-    _show_made(screen, screen.lake.pipelines.releases.roll_back(name, version, message=message))
+    _show_made(screen, screen.lake.pipelines.rollback(name, version, message=message))

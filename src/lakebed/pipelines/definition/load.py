@@ -20,7 +20,7 @@ _CONFIG = "config.yaml"
 _GATES = "tests/quality/"
 
 
-def load_pipelines(files: Files) -> dict[TableName, PipelineSpec]:
+def read_drafts(files: Files) -> dict[TableName, PipelineSpec]:
     """Every pipeline of the lake, by its table; two that would make one table are refused."""
     folders = read_folders(files)
     known = tables_of_folders(folders)

@@ -77,76 +77,76 @@ def zone_view(zone: ZoneName, pattern: str | None) -> str:
     return f"zone_{zone.namespace}_{zone.name}{part}"
 
 
-def compile_query(setting: TemplateContext, *, of: PipelineSpec | None = None) -> CompiledQuery:
+def compile_query(context: TemplateContext, *, of: PipelineSpec | None = None) -> CompiledQuery:
     """The pipeline's query over its pins; `of` another pipeline: a view that it reads."""
-    spec = of or setting.spec
-    values = _values(setting, spec, spec.refs, this=setting.this if of is None else None)
-    return _compiled(setting, spec, spec.source, values, where=spec.file)
+    spec = of or context.spec
+    values = _values(context, spec, spec.refs, this=context.this if of is None else None)
+    return _compiled(context, spec, spec.source, values, where=spec.file)
 
 
-def compile_gate(setting: TemplateContext, gate: Gate, *, this: str, of: str | None = None) -> CompiledQuery:
+def compile_gate(context: TemplateContext, gate: Gate, *, this: str, of: str | None = None) -> CompiledQuery:
     """A gate's query, about `this`; where that is itself a query, `of` what it reads."""
-    values = _values(setting, setting.spec, setting.spec.gate_refs, this=this)
-    compiled = _compiled(setting, setting.spec, gate.source, values, where=gate.where, of=of)
+    values = _values(context, context.spec, context.spec.gate_refs, this=this)
+    compiled = _compiled(context, context.spec, gate.source, values, where=gate.where, of=of)
     refuse_bare_count(compiled.query, where=gate.where)
     return compiled
 
 
-def compile_view(setting: TemplateContext) -> CompiledQuery:
+def compile_view(context: TemplateContext) -> CompiledQuery:
     """The query of a catalog view: it reads what is published whenever it is read."""
-    spec, setting = setting.spec, replace(setting, built={})
+    spec, context = context.spec, replace(context, built={})
     refs = {ref.text: ref.table.spark for ref in spec.refs}
-    return _compiled(setting, spec, spec.source, replace(_values(setting, spec, (), this=None), refs=refs), where=spec.file)
+    return _compiled(context, spec, spec.source, replace(_values(context, spec, (), this=None), refs=refs), where=spec.file)
 
 
 def _compiled(
-    setting: TemplateContext, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str, of: str | None = None
+    context: TemplateContext, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str, of: str | None = None
 ) -> CompiledQuery:
     rendered = render(source, values, where=where)
-    tables = (_source(table, setting).spark for table in (*setting.pins.inputs, *(ref.table for ref in spec.refs)))
-    own = (setting.own,) if values.this and values.this == setting.this else ()
+    tables = (_source(table, context).spark for table in (*context.pins.inputs, *(ref.table for ref in spec.refs)))
+    own = (context.own,) if values.this and values.this == context.this else ()
     allowed = [*tables, *own, *values.zones.values(), *(given for given in (values.this, of) if given)]
-    known = {".".join((CATALOG, *_source(table, setting).parts)): names for table, names in setting.pins.columns.items()}
+    known = {".".join((CATALOG, *_source(table, context).parts)): names for table, names in context.pins.columns.items()}
     query = check_query(
         rendered.text,
         where=where,
         allowed=allowed,
         line_of=rendered.source_line,
-        functions=setting.functions,
+        functions=context.functions,
         columns=known,
     )
     return CompiledQuery(query, rendered, where)
 
 
-def _values(setting: TemplateContext, spec: PipelineSpec, refs: Iterable[Ref], *, this: str | None) -> TemplateValues:
-    incremental = setting.is_incremental and spec is setting.spec
-    mark = setting.watermark if incremental else None
+def _values(context: TemplateContext, spec: PipelineSpec, refs: Iterable[Ref], *, this: str | None) -> TemplateValues:
+    incremental = context.is_incremental and spec is context.spec
+    mark = context.watermark if incremental else None
     return TemplateValues(
-        refs={ref.text: relation(ref.table, setting) for ref in refs},
-        zones={(ref.text, ref.pattern): spark_identifier(setting.view(ref.zone, ref.pattern)) for ref in spec.zones},
+        refs={ref.text: relation(ref.table, context) for ref in refs},
+        zones={(ref.text, ref.pattern): spark_identifier(context.view(ref.zone, ref.pattern)) for ref in spec.zones},
         this=this,
         is_incremental=incremental,
         strategy=spec.strategy.strategy,
         watermark_value=mark.text if mark else None,
         watermark=mark.literal if mark else None,
-        run_started_at=setting.started_at.isoformat(" "),
-        vars=setting.vars,
+        run_started_at=context.started_at.isoformat(" "),
+        vars=context.vars,
         config=spec.config.model_dump(mode="json"),
     )
 
 
-def relation(table: TableName, setting: TemplateContext) -> str:
+def relation(table: TableName, context: TemplateContext) -> str:
     """What stands after FROM for a ref: the pinned table, or a view's query over the same pins."""
-    view = setting.specs.get(table)
+    view = context.specs.get(table)
     if view and view.is_view:
-        return f"({compile_query(setting, of=view).text}\n)"
-    if table == setting.spec.table:
-        return setting.this or table.spark
+        return f"({compile_query(context, of=view).text}\n)"
+    if table == context.spec.table:
+        return context.this or table.spark
     return projection(
-        at_snapshot(_source(table, setting), setting.pins.inputs[table].snapshot), setting.pins.shown.get(table, ())
+        at_snapshot(_source(table, context), context.pins.inputs[table].snapshot), context.pins.shown.get(table, ())
     )
 
 
-def _source(table: TableName, setting: TemplateContext) -> TableName:
+def _source(table: TableName, context: TemplateContext) -> TableName:
     """The table that holds the rows: another one while it is being built."""
-    return setting.built[table].source if table in setting.built else table
+    return context.built[table].source if table in context.built else table

@@ -8,12 +8,12 @@ from lakebed.pipelines.definition.spec import ZoneRef
 from lakebed.pipelines.services import RunServices
 
 
-def require_known_zones(refs: Iterable[ZoneRef], tools: RunServices) -> None:
+def require_known_zones(refs: Iterable[ZoneRef], services: RunServices) -> None:
     """A zone is known if it has a folder, be it an empty one, or if some table has taken files of it."""
-    folders = lru_cache(tools.placement.files.folders)  # once a namespace
+    folders = lru_cache(services.placement.files.folders)  # once a namespace
     for ref in refs:
         known = folders(f"{ref.zone.namespace}/landing")
-        if ref.zone.name not in known and not tools.records.consumed(ref.zone):
+        if ref.zone.name not in known and not services.records.consumed(ref.zone):
             raise BadPipeline(f"there is no landing zone {ref.text!r}.", where=ref.where, line=ref.line, next=_advice(ref, known))
 
 

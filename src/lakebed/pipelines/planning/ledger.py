@@ -11,15 +11,15 @@ _AT_ONCE = 100
 
 
 def known_files(
-    zone: ZoneName, present: Iterable[FileInfo], tools: RunServices, *, table: TableName | None = None
+    zone: ZoneName, present: Iterable[FileInfo], services: RunServices, *, table: TableName | None = None
 ) -> tuple[ConsumedFile, ...]:
     """The files of a zone that a table has, or any table. Those present under another etag are recognised, once and for all."""
-    rows = tools.records.consumed(zone, table=table)
-    seen = recognise_files(tools.placement.files, present, rows)
+    rows = services.records.consumed(zone, table=table)
+    seen = recognise_files(services.placement.files, present, rows)
     if not seen:
         return rows
-    tools.records.record_moves(seen)
-    return tools.records.consumed(zone, table=table)
+    services.records.record_moves(seen)
+    return services.records.consumed(zone, table=table)
 
 
 def record_sightings(sightings: Iterable[MovedFile], records: Records) -> int:

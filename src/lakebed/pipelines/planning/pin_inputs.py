@@ -8,11 +8,12 @@ from hashlib import sha256
 from lakebed.errors import BadPipeline, UsageError, near, suggestion
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec, Ref
+from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.batches import batches_of, require_separate_extracts
 from lakebed.pipelines.planning.known_zones import require_known_zones
 from lakebed.pipelines.planning.pin_zones import pin_zones, read_zone_spec
 from lakebed.pipelines.planning.pins import Pins, TargetTable
-from lakebed.pipelines.services import RunOptions, RunServices
+from lakebed.pipelines.services import RunServices
 from lakebed.ports import ColumnAlias, InputPin, TableMetadata
 from lakebed.tables import Renames, apply_renames, pending_renames
 
@@ -31,40 +32,40 @@ class UnpublishedInput:
 def pin_inputs(
     spec: PipelineSpec,
     specs: Specs,
-    tools: RunServices,
-    order: RunOptions,
+    services: RunServices,
+    options: RunOptions,
     *,
     run_id: str,
     built: Mapping[TableName, UnpublishedInput],
 ) -> tuple[Pins, TargetTable]:
     """What a run of this pipeline reads, and the table as it is now. Inputs are of one moment, save those just `built`."""
     refs = tuple(_tables_read(spec, specs))
-    catalog = tools.placement.catalog
+    catalog = services.placement.catalog
     wanted = {spec.table, *(ref.table for ref in refs)}
     found = catalog.metadata(catalog.pointers([table for table in wanted if table not in built]).values())
-    _refuse_unknown(refs, {*found, *built}, specs, tools)
-    inputs = {ref.table: _input(ref.table, found, built, order.ref) for ref in refs if ref.table != spec.table}
-    target = _target(spec, found.get(spec.table), tools)
+    _refuse_unknown(refs, {*found, *built}, specs, services)
+    inputs = {ref.table: _input(ref.table, found, built, options.ref) for ref in refs if ref.table != spec.table}
+    target = _target(spec, found.get(spec.table), services)
     shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
-    shown[spec.table] = _own_shown(target, order.ref)
-    if order.full_refresh and not target.absent:
+    shown[spec.table] = _own_shown(target, options.ref)
+    if options.full_refresh and not target.absent:
         _refuse_lost_history(spec)
-    landing = pin_zones(spec, tools, full_refresh=order.full_refresh, absent=target.absent)
-    require_known_zones([ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], tools)
-    made_again = (order.full_refresh or target.absent) and spec.strategy.strategy != "full_refresh"
+    landing = pin_zones(spec, services, full_refresh=options.full_refresh, absent=target.absent)
+    require_known_zones([ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], services)
+    made_again = (options.full_refresh or target.absent) and spec.strategy.strategy != "full_refresh"
     each_file = bool(spec.config.one_file_a_run)
-    batches = batches_of(landing, record=tools.records.run, each_file=each_file) if made_again else ()
+    batches = batches_of(landing, record=services.records.run, each_file=each_file) if made_again else ()
     require_separate_extracts(spec, landing, batches)
-    given = _given(spec, tools, order)
+    given = _given(spec, services, options)
     columns = {table: names for table in inputs if (names := _columns(shown[table], found.get(table)))}
-    return Pins(run_id, inputs, landing, order.full_refresh, order.ref, shown, batches, columns, given), target
+    return Pins(run_id, inputs, landing, options.full_refresh, options.ref, shown, batches, columns, given), target
 
 
-def _target(spec: PipelineSpec, metadata: TableMetadata | None, tools: RunServices) -> TargetTable:
+def _target(spec: PipelineSpec, metadata: TableMetadata | None, services: RunServices) -> TargetTable:
     due: Renames = ()
     if metadata and not spec.is_view:
         due = pending_renames([column.name for column in metadata.columns], spec.config.renames, where=spec.file)
-    last = tools.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
+    last = services.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
     return TargetTable(spec.table, metadata, last[0] if last else None, due)
 
 
@@ -112,25 +113,25 @@ def _input(
     return InputPin(table, head.id if head else None)
 
 
-def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, tools: RunServices) -> None:
+def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, services: RunServices) -> None:
     for ref in refs:
         if ref.table in known:
             continue
         if ref.table in specs:
             what, advice = f"the table {ref.table} is not there yet.", f"Run its pipeline first: lakebed run -s +{ref.table}"
         else:
-            names = [str(table) for table in (*tools.placement.catalog.pointers(), *specs) if not table.hidden]
+            names = [str(table) for table in (*services.placement.catalog.pointers(), *specs) if not table.hidden]
             close = near(str(ref.table), names) or near(ref.text, names)
             what, advice = f"there is no table {ref.text!r} to ref.", suggestion(close)
         raise BadPipeline(what, where=ref.where, line=ref.line, next=advice)
 
 
-def require_known_refs(tables: Sequence[TableName], specs: Specs, tools: RunServices) -> None:
+def require_known_refs(tables: Sequence[TableName], specs: Specs, services: RunServices) -> None:
     """Before anything runs: every zone that these pipelines read is there; so is every table, or some pipeline makes it."""
-    require_known_zones([ref for table in tables for ref in specs[table].zones], tools)
+    require_known_zones([ref for table in tables for ref in specs[table].zones], services)
     refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
     wanted = {ref.table for ref in refs} - specs.keys()
-    _refuse_unknown(refs, {*specs, *tools.placement.catalog.pointers(wanted)} if wanted else set(specs), specs, tools)
+    _refuse_unknown(refs, {*specs, *services.placement.catalog.pointers(wanted)} if wanted else set(specs), specs, services)
 
 
 def _refuse_lost_history(spec: PipelineSpec) -> None:
@@ -146,9 +147,9 @@ def _refuse_lost_history(spec: PipelineSpec) -> None:
         )
 
 
-def _given(spec: PipelineSpec, tools: RunServices, order: RunOptions) -> str:
+def _given(spec: PipelineSpec, services: RunServices, options: RunOptions) -> str:
     """A digest of the variables, and of how the zones are to be read."""
     if not spec.zones:
         return ""
-    zones = {str(zone): read_zone_spec(zone, tools).model_dump(mode="json") for zone in spec.zone_names}
-    return sha256(json.dumps([order.vars, zones], sort_keys=True, default=str).encode()).hexdigest()
+    zones = {str(zone): read_zone_spec(zone, services).model_dump(mode="json") for zone in spec.zone_names}
+    return sha256(json.dumps([options.vars, zones], sort_keys=True, default=str).encode()).hexdigest()

@@ -26,10 +26,10 @@ from lakebed.settings import LARGEST
 _SHOWN = 3
 
 
-def pin_zones(spec: PipelineSpec, tools: RunServices, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
+def pin_zones(spec: PipelineSpec, services: RunServices, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
     """The files that a run reads, by zone and pattern; those of a `full_refresh`, or of a table that is `absent`, too."""
-    zones = [_Zone(ref, read_zone_spec(ref.zone, tools), spec.table, tools) for ref in spec.zones]
-    ledger = tools.records.ledger(spec.table) if spec.zones else ()
+    zones = [_Zone(ref, read_zone_spec(ref.zone, services), spec.table, services) for ref in spec.zones]
+    ledger = services.records.ledger(spec.table) if spec.zones else ()
     whole = spec.strategy.strategy == "full_refresh"
     pinned: dict[ZoneKey, ZonePin] = {}
     for zone in zones:
@@ -79,11 +79,11 @@ def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple
 class _Zone:
     """A zone's files at one moment, and what the ledger says of them: those in it, and on demand those that were archived."""
 
-    def __init__(self, ref: ZoneRef, spec: ZoneSpec, table: TableName, tools: RunServices) -> None:
-        self.ref, self.spec, self.tools = ref, spec, tools
-        frozen = freeze(tools.placement.files, ref.zone, spec, pattern=ref.pattern)
+    def __init__(self, ref: ZoneRef, spec: ZoneSpec, table: TableName, services: RunServices) -> None:
+        self.ref, self.spec, self.services = ref, spec, services
+        frozen = freeze(services.placement.files, ref.zone, spec, pattern=ref.pattern)
         self.files, self.changing = frozen.files, tuple(file.path for file in frozen.waiting)
-        self.known = known_files(ref.zone, frozen.files, tools, table=table)
+        self.known = known_files(ref.zone, frozen.files, services, table=table)
         self.held = {(file.path, file.etag) for file in self.known if file.state == "held"}
 
     def waiting(self, *, absent: bool) -> ZonePin:
@@ -119,7 +119,7 @@ class _Zone:
     def _archived(self) -> tuple[FileInfo, ...]:
         there = {
             file.path: file
-            for file in processed_files(self.tools.placement.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
+            for file in processed_files(self.services.placement.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
         }
         places = archived_places(self.known, there)
         held = {place for file, place in places.items() if file in self.held}
@@ -144,11 +144,11 @@ def _refusal(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles
     )
 
 
-def read_zone_spec(zone: ZoneName, tools: RunServices) -> ZoneSpec:
+def read_zone_spec(zone: ZoneName, services: RunServices) -> ZoneSpec:
     """The settings of a zone, from its zone.yaml if it has one."""
     where = f"{zone.folder}/{ZONE_FILE}"
     try:
-        text = tools.placement.files.read(where, length=LARGEST + 1).decode()
+        text = services.placement.files.read(where, length=LARGEST + 1).decode()
     except FileMissing:
         text = None
     except UnicodeDecodeError:

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 
 from lakebed.errors import UsageError
 from lakebed.names import TableName
+from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import CompiledQuery, TemplateContext, compile_gate, compile_query
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.plan import RunPlan, plan_run
 from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
 from lakebed.pipelines.planning.watermark import STAND_IN, Watermark
 from lakebed.pipelines.preview.preview import template_context
-from lakebed.pipelines.services import RunOptions, RunServices
+from lakebed.pipelines.services import RunServices
 
 
 @dataclass
@@ -19,39 +20,39 @@ class Lookahead:
     """What would run first, in its order, and the tables that are not built yet: both are read as if they were there."""
 
     specs: Specs
-    tools: RunServices
-    order: RunOptions
+    services: RunServices
+    options: RunOptions
     absent: Mapping[TableName, UnpublishedInput]
     columns: dict[TableName, tuple[str, ...] | None] = field(default_factory=dict)  # None: they cannot be known
 
     @classmethod
-    def of(cls, specs: Specs, tools: RunServices, order: RunOptions) -> "Lookahead":
-        missing = specs.keys() - tools.placement.catalog.pointers().keys()
-        return cls(specs, tools, order, {table: UnpublishedInput(table, None) for table in missing})
+    def of(cls, specs: Specs, services: RunServices, options: RunOptions) -> "Lookahead":
+        missing = specs.keys() - services.placement.catalog.pointers().keys()
+        return cls(specs, services, options, {table: UnpublishedInput(table, None) for table in missing})
 
     def context_of(self, table: TableName, *, mark: Watermark | None = None) -> TemplateContext:
         """What a run of this table would see when those that come first have run."""
-        found = template_context(self.specs[table], self.specs, self.tools, self.order, built=self.absent, mark=mark)
+        found = template_context(self.specs[table], self.specs, self.services, self.options, built=self.absent, mark=mark)
         return replace(found, pins=replace(found.pins, columns=columns_ahead(found.pins.columns, self.columns)))
 
     def plan(self, table: TableName) -> RunPlan:
         """What a run would do; what could not run is refused. Starts no JVM."""
-        setting = self.context_of(table, mark=STAND_IN if self.specs[table].config.watermark_column else None)
-        query = check_queries(setting)
-        unbuilt = [one for one in setting.pins.inputs if one in self.absent and one not in self.columns]
-        self.columns[table] = columns_after(setting, query)
-        plan = plan_run(setting.spec, setting.pins, setting.target)
+        context = self.context_of(table, mark=STAND_IN if self.specs[table].config.watermark_column else None)
+        query = check_queries(context)
+        unbuilt = [one for one in context.pins.inputs if one in self.absent and one not in self.columns]
+        self.columns[table] = columns_after(context, query)
+        plan = plan_run(context.spec, context.pins, context.target)
         return replace(plan, reason="; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table)))))
 
     def compile(self, table: TableName) -> tuple[CompiledQuery, ...]:
         """The SQL of a pipeline and of its gates, over what a run would pin now. Starts no JVM."""
-        spec, setting = self.specs[table], self.context_of(table)
+        spec, context = self.specs[table], self.context_of(table)
         if spec.kind == "python":
             raise UsageError("a Python pipeline has no SQL to show.", where=spec.file, next="Look at its rows: lakebed preview")
-        this = setting.this or spec.table.spark
-        query = compile_query(setting)
-        self.columns[table] = columns_after(setting, query.query)
-        return (query, *(compile_gate(setting, gate, this=this) for gate in spec.gates))
+        this = context.this or spec.table.spark
+        query = compile_query(context)
+        self.columns[table] = columns_after(context, query.query)
+        return (query, *(compile_gate(context, gate, this=this) for gate in spec.gates))
 
 
 def _unbuilt(tables: Sequence[TableName], reader: TableName) -> str:

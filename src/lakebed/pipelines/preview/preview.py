@@ -9,6 +9,7 @@ from lakebed.errors import UsageError
 from lakebed.landing import sample_files
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import TemplateContext, compile_gate, compile_query
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pin_zones import read_zone_spec
@@ -19,7 +20,7 @@ from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import closing, logger_of, watermark
 from lakebed.pipelines.running.steps import calculate
-from lakebed.pipelines.services import RunOptions, RunServices
+from lakebed.pipelines.services import RunServices
 from lakebed.ports import Field, Lease, RunRecord, Verdict
 from lakebed.quality import run_gate
 from lakebed.tables import HeldLease
@@ -38,37 +39,37 @@ class Preview:
 def template_context(
     spec: PipelineSpec,
     specs: Specs,
-    tools: RunServices,
-    order: RunOptions,
+    services: RunServices,
+    options: RunOptions,
     *,
     built: Mapping[TableName, UnpublishedInput],
     mark: Watermark | None = None,
 ) -> TemplateContext:
     """What a run would see if it began now; `mark` stands for the newest value, which is looked up without it."""
-    pins, target = pin_inputs(spec, specs, tools, order, run_id=new_run_id(), built=built)
-    newest = mark or watermark(spec, pins, target, tools)
-    functions = registered_functions(python_sources(specs), own_spark=tools.own_spark)
-    moment = tools.local(order.started_at)
-    return TemplateContext(spec, specs, pins, target, built, newest, moment, order.vars, functions=functions)
+    pins, target = pin_inputs(spec, specs, services, options, run_id=new_run_id(), built=built)
+    newest = mark or watermark(spec, pins, target, services)
+    functions = registered_functions(python_sources(specs), own_spark=services.own_spark)
+    moment = services.local(options.started_at)
+    return TemplateContext(spec, specs, pins, target, built, newest, moment, options.vars, functions=functions)
 
 
-def preview(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptions, *, limit: int) -> Preview:
+def preview(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions, *, limit: int) -> Preview:
     """The first rows that a run would come to, from sample files where a zone has some. Writes nothing."""
-    with _looking(spec, specs, tools, order) as work:
+    with _looking(spec, specs, services, options) as work:
         sampled = []
         for (zone, pattern), pinned_files in work.context.pins.landing.items():
-            chosen = tuple(sample_files(tools.placement.files, zone, read_zone_spec(zone, tools), pattern=pattern))
+            chosen = tuple(sample_files(services.placement.files, zone, read_zone_spec(zone, services), pattern=pattern))
             sampled += [zone] if chosen else []
             calculate.take_files(work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True)
         calculate.calculate(work)
         return Preview(spec.table, work.fields, tuple(work.compute.rows(work.frame, limit=limit)), tuple(sampled))
 
 
-def run_gates(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptions) -> tuple[Verdict, ...]:
+def run_gates(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions) -> tuple[Verdict, ...]:
     """A pipeline's gates, asked about what is published."""
     if not spec.gates:
         return ()
-    with _looking(spec, specs, tools, order) as work:
+    with _looking(spec, specs, services, options) as work:
         target = work.context.target
         if target.absent and not spec.is_view:
             raise UsageError(
@@ -81,14 +82,14 @@ def run_gates(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOp
 
 
 @contextmanager
-def _looking(spec: PipelineSpec, specs: Specs, tools: RunServices, order: RunOptions) -> Iterator[ActiveRun]:
+def _looking(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions) -> Iterator[ActiveRun]:
     """A run's work without a run: no lease, no record, no pin, for nothing is written."""
-    setting = template_context(spec, specs, tools, order, built={})
-    run_id = setting.pins.run_id
-    record = RunRecord(run_id, order.invocation, spec.table, "running", tools.now())
+    context = template_context(spec, specs, services, options, built={})
+    run_id = context.pins.run_id
+    record = RunRecord(run_id, options.invocation, spec.table, "running", services.now())
     nobody = HeldLease(Lease(str(spec.table), "nobody", 0))
     work = ActiveRun(
-        tools, order, setting, RunPlan(spec.table, run_id, ()), nobody, record, record.started_at, logger_of(run_id, None)
+        services, options, context, RunPlan(spec.table, run_id, ()), nobody, record, record.started_at, logger_of(run_id, None)
     )
     with closing(work):
         yield work

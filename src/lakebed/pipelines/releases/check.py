@@ -27,37 +27,37 @@ _CALL = re.compile(r"\w+\(\s*(?:\d+\s*,\s*)?([^,()]+?)\s*(?:,\s*\d+\s*)?\)")
 Texts = Mapping[str, str]
 
 
-def check_release(spec: PipelineSpec, texts: Texts, tools: RunServices, *, vars: Mapping[str, Any]) -> None:
+def check_release(spec: PipelineSpec, texts: Texts, services: RunServices, *, vars: Mapping[str, Any]) -> None:
     """Refuse, at its line, what a run would stumble over: as far as that can be told without running it."""
-    _refuse_unknown_refs(spec, tools)
-    require_known_zones(spec.zones, tools)
-    require_no_cycle(spec, tools)
-    known = _known(spec, tools)
+    _refuse_unknown_refs(spec, services)
+    require_known_zones(spec.zones, services)
+    require_no_cycle(spec, services)
+    known = _known(spec, services)
     for values in _ways(spec, vars):
         _check_gates(spec, values, known)
         if spec.kind == "sql":
             _check_columns(spec, texts, _columns(spec, values, known))
 
 
-def known_columns(specs: list[PipelineSpec], tools: RunServices) -> Schemas:
+def known_columns(specs: list[PipelineSpec], services: RunServices) -> Schemas:
     """The columns of all tables and zones that are read, as far as they are known without reading files."""
-    catalog = tools.placement.catalog
+    catalog = services.placement.catalog
     tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
     found = catalog.metadata(catalog.pointers(tables).values())
-    zones = {zone: read_zone_spec(zone, tools).expected_schema for spec in specs for zone in spec.zone_names}
+    zones = {zone: read_zone_spec(zone, services).expected_schema for spec in specs for zone in spec.zone_names}
     known = {str(table): {column.name: column.type for column in metadata.columns} for table, metadata in found.items()}
     return known | {str(zone): dict(columns) for zone, columns in zones.items() if columns}
 
 
-def require_no_cycle(spec: PipelineSpec, tools: RunServices) -> None:
+def require_no_cycle(spec: PipelineSpec, services: RunServices) -> None:
     """Refuse a release that would make the released pipelines read each other in a circle: none of them could run."""
-    others = load_released(tools.placement.files, tools.releases).specs
+    others = load_released(services.placement.files, services.releases).specs
     build_graph([GraphNode(one.table, one.inputs, path=one.folder) for one in (others | {spec.table: spec}).values()])
 
 
-def _refuse_unknown_refs(spec: PipelineSpec, tools: RunServices) -> None:
+def _refuse_unknown_refs(spec: PipelineSpec, services: RunServices) -> None:
     """Every table that is read is there, or a pipeline makes it; a draft of another pipeline may be wrong meanwhile."""
-    known = {*draft_tables(tools.placement.files), *tools.releases.newest(), *tools.placement.catalog.pointers()}
+    known = {*draft_tables(services.placement.files), *services.releases.newest(), *services.placement.catalog.pointers()}
     names = [str(table) for table in known if not table.hidden]
     for ref in (*spec.refs, *spec.gate_refs):
         if ref.table not in known:
@@ -95,21 +95,21 @@ class _Known:
         )
 
 
-def _known(spec: PipelineSpec, tools: RunServices) -> _Known:
-    schemas, store = known_columns([spec], tools), tools.placement.files
+def _known(spec: PipelineSpec, services: RunServices) -> _Known:
+    schemas, store = known_columns([spec], services), services.placement.files
     folders = list_folders(store)
     python = (store.read(f"{folder}/{_PYTHON}").decode(errors="replace") for folder in folders if _PYTHON in folders[folder])
-    columns = {".".join((CATALOG, *table.parts)): tuple(schemas.get(str(table), ())) for table in _settled(spec, tools)}
+    columns = {".".join((CATALOG, *table.parts)): tuple(schemas.get(str(table), ())) for table in _settled(spec, services)}
     return _Known(
         schemas,
         {name: names for name, names in columns.items() if names},
-        registered_functions(python, own_spark=tools.own_spark),
+        registered_functions(python, own_spark=services.own_spark),
     )
 
 
-def _settled(spec: PipelineSpec, tools: RunServices) -> Iterator[TableName]:
+def _settled(spec: PipelineSpec, services: RunServices) -> Iterator[TableName]:
     """The inputs whose columns will be those that they have: no pipeline makes them, or it has not changed since it ran."""
-    newest, last, store = tools.releases.newest(), tools.records.last_digests(), tools.placement.files
+    newest, last, store = services.releases.newest(), services.records.last_digests(), services.placement.files
     for table in spec.inputs:
         draft = read_folder(store, table.pipeline_folder)
         makers = {content_digest(draft)} if draft else set()

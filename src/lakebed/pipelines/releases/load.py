@@ -6,7 +6,7 @@ from datetime import datetime
 
 from lakebed.errors import LakebedError, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.definition.load import decode_files, is_source, list_folders, load_pipelines, read_pipeline
+from lakebed.pipelines.definition.load import decode_files, is_source, list_folders, read_drafts, read_pipeline
 from lakebed.pipelines.definition.naming import tables_of_folders
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.pin_inputs import Specs
@@ -57,7 +57,7 @@ def differing_counterparts(specs: Specs, files: Files, releases: Releases) -> tu
         newest = [release for table, release in releases.newest().items() if table not in deleted]
         differing = [release for release in newest if _digest(specs.get(release.table)) != release.digest]
         return tuple(read_release(files, release, known={one.table for one in newest}) for release in differing)
-    return tuple(draft for draft in load_pipelines(files).values() if _digest(specs.get(draft.table)) != draft.digest)
+    return tuple(draft for draft in read_drafts(files).values() if _digest(specs.get(draft.table)) != draft.digest)
 
 
 def _digest(spec: PipelineSpec | None) -> str | None:

@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from lakebed.errors import DamagedRelease, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.definition.load import content_digest, read_folder
+from lakebed.pipelines.definition.load import content_digest, decode_files, read_folder, read_pipeline
+from lakebed.pipelines.definition.naming import require_known_layer
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.releases.check import require_no_cycle
+from lakebed.pipelines.releases.check import check_release, require_no_cycle
 from lakebed.pipelines.releases.content import Contents, FileDigests, ensure_stored, fetch_content, store_content
 from lakebed.pipelines.releases.diff import FileChanges, compare
-from lakebed.pipelines.releases.load import read_release
+from lakebed.pipelines.releases.load import draft_tables, read_release
 from lakebed.pipelines.releases.plan import versions_to_drop
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Draft, Release
@@ -39,109 +41,123 @@ class RestoredDraft:
     removed: tuple[str, ...]
 
 
-def make_release(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> ReleaseResult:
+def release_draft(
+    table: TableName, contents: Contents, services: RunServices, *, who: str, message: str, vars: Mapping[str, Any]
+) -> ReleaseResult:
+    """Check a draft and make it the next version; where it is the newest version already, nothing is made."""
+    files = decode_files(table.pipeline_folder, contents)
+    require_known_layer(table.pipeline_folder, services.placement.settings)
+    known = {*draft_tables(services.placement.files), *services.releases.newest()}
+    spec = read_pipeline(table.pipeline_folder, files, known=known)
+    check_release(spec, files, services, vars=vars)
+    return make_release(spec, contents, services, who=who, message=message)
+
+
+def make_release(spec: PipelineSpec, contents: Contents, services: RunServices, *, who: str, message: str) -> ReleaseResult:
     """A further version with these files, unless the newest one has the same; that is made whole, should it be damaged."""
-    save_draft(spec.table, contents, tools)
-    return _next_version(spec, contents, tools, who=who, message=message)
+    save_draft(spec.table, contents, services)
+    return _next_version(spec, contents, services, who=who, message=message)
 
 
-def roll_back(table: TableName, version: int, tools: RunServices, *, who: str, message: str) -> ReleaseResult:
+def roll_back(table: TableName, version: int, services: RunServices, *, who: str, message: str) -> ReleaseResult:
     """A further version with the files of an earlier one. The draft is left as it is."""
-    old = find_version(table, version, tools)
-    if table in tools.releases.deleted() and not _source_there(table, tools):
+    old = find_version(table, version, services)
+    if table in services.releases.deleted() and not _source_there(table, services):
         next = f"Bring it back: lakebed pipeline restore {table} {version}"
         raise UsageError("it was deleted.", where=str(table), next=next)
-    contents = fetch_content(tools.placement.files, old.files)
-    spec = read_release(tools.placement.files, old, known=tools.releases.newest().keys())
-    require_no_cycle(spec, tools)
-    if draft := read_folder(tools.placement.files, table.pipeline_folder):
-        save_draft(table, draft, tools)
-    return _next_version(spec, contents, tools, who=who, message=message or f"rollback to {version}")
+    contents = fetch_content(services.placement.files, old.files)
+    spec = read_release(services.placement.files, old, known=services.releases.newest().keys())
+    require_no_cycle(spec, services)
+    if draft := read_folder(services.placement.files, table.pipeline_folder):
+        save_draft(table, draft, services)
+    return _next_version(spec, contents, services, who=who, message=message or f"rollback to {version}")
 
 
-def _source_there(table: TableName, tools: RunServices) -> bool:
-    return bool(read_folder(tools.placement.files, table.pipeline_folder))
+def _source_there(table: TableName, services: RunServices) -> bool:
+    return bool(read_folder(services.placement.files, table.pipeline_folder))
 
 
-def find_version(table: TableName, version: int, tools: RunServices) -> Release:
+def find_version(table: TableName, version: int, services: RunServices) -> Release:
     """This version of a pipeline."""
-    versions = {release.version: release for release in tools.releases.versions(table)}
+    versions = {release.version: release for release in services.releases.versions(table)}
     if version not in versions:
         next = f"See them: lakebed pipeline releases {table}" if versions else f"Make one: lakebed pipeline release {table}"
         raise UsageError(f"there is no release {version}.", where=str(table), next=next)
     return versions[version]
 
 
-def _next_version(spec: PipelineSpec, contents: Contents, tools: RunServices, *, who: str, message: str) -> ReleaseResult:
-    files, table = tools.placement.files, spec.table
-    versions = tools.releases.versions(table)
+def _next_version(spec: PipelineSpec, contents: Contents, services: RunServices, *, who: str, message: str) -> ReleaseResult:
+    files, table = services.placement.files, spec.table
+    versions = services.releases.versions(table)
     kept = store_content(files, contents)
     last = versions[0] if versions else None
     if last and last.digest == spec.digest:
         return ReleaseResult(last, False, FileChanges())
     number = last.version + 1 if last else 1
-    release = Release(table, number, spec.digest, tools.now(), who, message, kept)
-    limit = spec.config.max_versions or tools.placement.settings.releases.max_versions
+    release = Release(table, number, spec.digest, services.now(), who, message, kept)
+    limit = spec.config.max_versions or services.placement.settings.releases.max_versions
     drop = versions_to_drop([number, *(old.version for old in versions)], limit)
-    changes = changes_between(last, contents, tools, name=f"release {number}")
-    tools.releases.add(release, drop=drop)
+    changes = changes_between(last, contents, services, name=f"release {number}")
+    services.releases.add(release, drop=drop)
     ensure_stored(files, contents)
     return ReleaseResult(release, True, changes, drop)
 
 
-def changes_between(last: Release | None, contents: Contents, tools: RunServices, *, name: str) -> FileChanges:
+def changes_between(last: Release | None, contents: Contents, services: RunServices, *, name: str) -> FileChanges:
     """What differs from a version; one that cannot be read any more is no reason not to replace it."""
     before: Contents = {}
     with suppress(DamagedRelease):
-        before = fetch_content(tools.placement.files, last.files) if last else {}
+        before = fetch_content(services.placement.files, last.files) if last else {}
     return compare(before, contents, names=(f"release {last.version}" if last else "nothing", name))
 
 
-def save_draft(table: TableName, contents: Contents, tools: RunServices) -> tuple[Draft, bool]:
+def save_draft(table: TableName, contents: Contents, services: RunServices) -> tuple[Draft, bool]:
     """Save a draft, and whether its content is new; one that was saved before counts as of now."""
-    is_new = content_digest(contents) not in {draft.digest for draft in tools.releases.drafts(table)}
-    return _saved(table, contents, tools), is_new
+    is_new = content_digest(contents) not in {draft.digest for draft in services.releases.drafts(table)}
+    return _saved(table, contents, services), is_new
 
 
-def save_drafts(drafts: Mapping[TableName, Contents], tools: RunServices) -> None:
+def save_drafts(drafts: Mapping[TableName, Contents], services: RunServices) -> None:
     """Save several drafts; what was saved a moment ago is not written again."""
-    recent = tools.now() - _RECENT
-    known = {(draft.table, draft.digest) for draft in tools.releases.drafts() if draft.at > recent} if drafts else set()
+    recent = services.now() - _RECENT
+    known = {(draft.table, draft.digest) for draft in services.releases.drafts() if draft.at > recent} if drafts else set()
     for table, contents in drafts.items():
         if (table, content_digest(contents)) not in known:
-            _saved(table, contents, tools)
+            _saved(table, contents, services)
 
 
-def _saved(table: TableName, contents: Contents, tools: RunServices) -> Draft:
-    draft = Draft(table, content_digest(contents), tools.now(), store_content(tools.placement.files, contents))
-    tools.releases.save_draft(draft)
-    ensure_stored(tools.placement.files, contents)
+def _saved(table: TableName, contents: Contents, services: RunServices) -> Draft:
+    draft = Draft(table, content_digest(contents), services.now(), store_content(services.placement.files, contents))
+    services.releases.save_draft(draft)
+    ensure_stored(services.placement.files, contents)
     return draft
 
 
-def restore_draft(table: TableName, files: FileDigests, tools: RunServices) -> RestoredDraft:
+def restore_draft(table: TableName, files: FileDigests, services: RunServices) -> RestoredDraft:
     """Write these files back as the draft; the present one is saved first, and files that are not among them go."""
-    store, folder = tools.placement.files, table.pipeline_folder
+    store, folder = services.placement.files, table.pipeline_folder
     contents = fetch_content(store, files)
     present = read_folder(store, folder)
     if present:
-        save_draft(table, present, tools)
+        save_draft(table, present, services)
     written = tuple(path for path, data in contents.items() if present.get(path) != data)
     for path in written:
         store.write(f"{folder}/{path}", contents[path])
     removed = tuple(sorted(present.keys() - contents.keys()))
     for path in removed:
         store.delete(f"{folder}/{path}")
-    tools.releases.mark_present([table])
+    services.releases.mark_present([table])
     return RestoredDraft(table, written, removed)
 
 
-def delete_draft(table: TableName, tools: RunServices) -> Draft | None:
+def delete_draft(table: TableName, services: RunServices) -> Draft | None:
     """Take a pipeline out of the lake: its draft is saved and its folder removed; releases and the table stay."""
-    store, folder = tools.placement.files, table.pipeline_folder
+    store, folder = services.placement.files, table.pipeline_folder
+    if table not in draft_tables(store) and table in services.releases.deleted():
+        raise UsageError("it is already deleted.", where=str(table))
     contents = read_folder(store, folder)
-    draft = save_draft(table, contents, tools)[0] if contents else None
-    tools.releases.mark_deleted(table, at=tools.now())
+    draft = save_draft(table, contents, services)[0] if contents else None
+    services.releases.mark_deleted(table, at=services.now())
     for path in contents:
         store.delete(f"{folder}/{path}")
     if all("/__pycache__/" in found.path for found in store.list(folder)):

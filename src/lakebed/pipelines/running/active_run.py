@@ -11,10 +11,11 @@ from typing import Any, Literal
 from lakebed.landing import ZoneRows
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import CompiledQuery, TemplateContext
 from lakebed.pipelines.planning.hidden_tables import hidden_table, staged_table
 from lakebed.pipelines.planning.plan import RunPlan
-from lakebed.pipelines.services import RunOptions, RunServices
+from lakebed.pipelines.services import RunServices
 from lakebed.ports import MAIN, ColumnAlias, Compute, Field, Frame, InputPin, RunRecord, Snapshot, TableMetadata, Verdict
 from lakebed.tables import HeldLease, SchemaChange, at_snapshot, on_branch, projection, time_literal
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pins import Pins, TargetTable
@@ -18,7 +19,7 @@ from lakebed.pipelines.planning.sql_check import check_queries, python_sources, 
 from lakebed.pipelines.planning.watermark import Watermark, watermark_of
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import heal, undo_failed_run
-from lakebed.pipelines.services import RunOptions, RunServices
+from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
 from lakebed.tables import HeldLease, Scd2, apply_renames, inverse_renames
 

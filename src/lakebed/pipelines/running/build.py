@@ -12,7 +12,6 @@ from lakebed.errors import (
     Diverged,
     FilesChanged,
     LakebedError,
-    LeaseHeld,
     PointerMoved,
     RunFailed,
     SparkFailed,
@@ -20,6 +19,7 @@ from lakebed.errors import (
 )
 from lakebed.names import TableName, new_run_id, short_id
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing
@@ -28,7 +28,7 @@ from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.publishing import publication_records, publish_requests
 from lakebed.pipelines.running.run import finish, prepare, publish_view, publishing
 from lakebed.pipelines.running.walk import walk
-from lakebed.pipelines.services import RunOptions, RunServices
+from lakebed.pipelines.services import RunServices
 from lakebed.ports import PublicationRecords, QuarantinedFile, RunRecord
 from lakebed.tables import HeldLease, LeaseWait, hold_lease, publish
 
@@ -45,12 +45,6 @@ class Build:
     specs: Specs
     services: RunServices
     options: RunOptions
-    threads: int = 1
-    fail_fast: bool = False
-    wait: float = 0.0  # seconds for a table that somebody else has
-    on_start: Callable[[TableName], None] = lambda _: None
-    on_end: Callable[[RunRecord], None] = lambda _: None
-    on_wait: Callable[[TableName, LeaseHeld], None] = lambda *_: None
     sleep: Callable[[float], None] = time.sleep
 
 
@@ -67,18 +61,18 @@ def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]
     """Run these pipelines; each is published as soon as its gates pass, and what reads a failed one is skipped."""
 
     def run(table: TableName) -> RunRecord:
-        build.on_start(table)
+        build.options.listener.on_start(table)
         record = run_one(build, build.specs[table])
-        build.on_end(record)
+        build.options.listener.on_end(record)
         return record
 
     def skip(table: TableName, because: TableName) -> RunRecord:
         record = record_skipped(build, table, f"{because} failed")
-        build.on_end(record)
+        build.options.listener.on_end(record)
         return record
 
     order, stop = dependencies(build.specs, tables), build.options.stop
-    return walk(tables, order, run, skip, threads=build.threads, fail_fast=build.fail_fast, interrupt=stop.set)
+    return walk(tables, order, run, skip, threads=build.options.threads, fail_fast=build.options.fail_fast, interrupt=stop.set)
 
 
 def dependencies(specs: Specs, tables: Sequence[TableName]) -> dict[TableName, frozenset[TableName]]:
@@ -154,7 +148,7 @@ def hold_table(build: Build, table: TableName, run_id: str) -> AbstractContextMa
     """The lease under which a run works."""
     services = build.services
     limit = services.placement.settings.lease.limit_seconds
-    waiting = LeaseWait(build.wait, build.options.stop, partial(build.on_wait, table))
+    waiting = LeaseWait(build.options.wait, build.options.stop, partial(build.options.listener.on_wait, table))
     return hold_lease(
         services.leases, str(table), holder=f"run {short_id(run_id)} of {services.holder}", limit=limit, wait=waiting
     )

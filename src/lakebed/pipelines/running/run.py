@@ -61,13 +61,13 @@ def publishing(runs: Sequence[ActiveRun]) -> Iterator[None]:
         for run in runs:
             for step in run.plan.steps:
                 if isinstance(step, Publish):
-                    run.options.watch(run.run_id, step, "before")
+                    run.options.listener.on_step(run.run_id, step, "before")
                     stack.enter_context(_phase(run, step))
         yield
     for run in runs:
         for step in run.plan.steps:
             if isinstance(step, Publish):
-                run.options.watch(run.run_id, step, "after")
+                run.options.listener.on_step(run.run_id, step, "after")
 
 
 def finish(run: ActiveRun) -> None:
@@ -104,10 +104,10 @@ def _do(run: ActiveRun, step: Step) -> None:
     if run.options.stop.is_set():
         raise RunFailed("it was interrupted.")
     run.held.require()
-    run.options.watch(run.run_id, step, "before")
+    run.options.listener.on_step(run.run_id, step, "before")
     with _phase(run, step):
         _execute(run, step)
-    run.options.watch(run.run_id, step, "after")
+    run.options.listener.on_step(run.run_id, step, "after")
 
 
 @contextmanager

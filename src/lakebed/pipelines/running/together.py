@@ -37,7 +37,7 @@ def run_together(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, 
             break
     records = tuple(with_set_aside(build, record, aside[record.table]) for record in records)
     for record in records:
-        build.on_end(record)
+        build.options.listener.on_end(record)
     return records
 
 
@@ -70,9 +70,15 @@ class _Together:
     def run(self, publication: str) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
         """Prepare all, then publish all."""
         order = dependencies(self.build.specs, self.tables)
-        stop = self.build.options.stop
+        threads, stop = self.build.options.threads, self.build.options.stop
         records = walk(
-            self.tables, order, self._prepared, self._skipped, threads=self.build.threads, fail_fast=True, interrupt=stop.set
+            self.tables,
+            order,
+            self._prepared,
+            self._skipped,
+            threads=threads,
+            fail_fast=True,
+            interrupt=stop.set,
         )
         runs = [self.runs[table] for table in self.tables if table in self.runs]
         views = [run for run in runs if self._reads_what_was_built(run)]
@@ -103,7 +109,7 @@ class _Together:
 
     def _prepared(self, table: TableName) -> RunRecord:
         build, spec = self.build, self.build.specs[table]
-        build.on_start(table)
+        build.options.listener.on_start(table)
         try:
             run = begin(
                 spec,

@@ -22,7 +22,7 @@ def judge_all(run: ActiveRun, steps: Sequence[RunGate]) -> None:
     asked = [compile_gate(run.context, step.gate, this=this, of=run.write_target).text for step in steps]
     compute = run.compute
     for step in steps:
-        run.options.watch(run.run_id, step, "before")
+        run.options.listener.on_step(run.run_id, step, "before")
     with ThreadPoolExecutor(GATES_AT_ONCE) as pool:
         verdicts = list(pool.map(lambda step, query: run_gate(step.gate, query, compute=compute), steps, asked))
     for step, verdict in zip(steps, verdicts, strict=True):
@@ -30,7 +30,7 @@ def judge_all(run: ActiveRun, steps: Sequence[RunGate]) -> None:
         run.record = replace(run.record, phases=(*run.record.phases, Phase(phase_name(step), verdict.seconds)))
         found = "passed" if verdict.passed else f"{verdict.bad_rows} bad rows {verdict.error}"
         run.log.info("gate %s: %s", verdict.gate, found)
-        run.options.watch(run.run_id, step, "after")
+        run.options.listener.on_step(run.run_id, step, "after")
 
 
 def require_gates_passed(run: ActiveRun) -> None:

@@ -1,0 +1,63 @@
+"""Wiring: the engines and stores that runs work with."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from lakebed.app.stores import Stores
+from lakebed.errors import LakebedError
+from lakebed.pipelines import RunServices
+from lakebed.ports import Compute, Files, LocalSession
+from lakebed.settings import DATA, Root, Settings, cache_folder, logs_folder
+from lakebed.tables import TablePlacement
+
+
+def open_run_services(
+    placement: TablePlacement,
+    stores: Stores,
+    *,
+    compute: Callable[[str], Compute],
+    holder: str,
+    own_spark: bool,
+    environment: Mapping[str, str],
+) -> RunServices:
+    """The services of a lake's runs. Starts no engine: `compute` and the local session are opened when a run needs them."""
+    settings, root = placement.settings, placement.root
+    logs = logs_folder(settings, root, environment)
+    return RunServices(
+        placement,
+        stores.leases,
+        stores.records,
+        compute=compute,
+        workbench=lambda: _local_session(stores, settings),
+        scratch=lambda run_id: scratch_folder(root, environment) / run_id,
+        log=lambda run_id: logs / "runs" / f"{run_id}.log",
+        holder=holder,
+        releases=stores.releases,
+        own_spark=own_spark,
+    )
+
+
+def scratch_folder(root: Root, environment: Mapping[str, str]) -> Path:
+    """Where runs keep files for a while: on this machine, and on the lake's disk if it has one, as links do not cross disks."""
+    base = cache_folder(environment) if root.is_bucket else root.folder / DATA
+    return base / "staging"
+
+
+def _local_session(stores: Stores, settings: Settings) -> LocalSession:
+    from lakebed.engines.duckdb import DuckWorkbench
+    from lakebed.engines.iceberg import file_properties
+
+    return DuckWorkbench(
+        stores.catalog,
+        timezone=settings.timezone,
+        properties=file_properties(settings.files),
+        spill=settings.places.spill,
+    )
+
+
+def keep_logs(files: Files, folder: Path) -> None:
+    """Copy this machine's logs to the bucket. If that fails they stay where they are."""
+    with suppress(LakebedError):
+        for log in sorted(folder.rglob("*.log")):
+            files.write(f"{DATA}/logs/{log.relative_to(folder).as_posix()}", log.read_bytes())

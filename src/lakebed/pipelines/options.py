@@ -1,0 +1,61 @@
+"""What was asked for: which pipelines run, how, and who is told about it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Event
+from typing import Any, Literal
+
+from lakebed.errors import LakebedError
+from lakebed.names import TableName, new_run_id
+from lakebed.pipelines.planning.steps import Step
+from lakebed.ports import MAIN, RunRecord
+from lakebed.sql import ChangeStatement
+
+When = Literal["before", "after"]
+
+
+@dataclass(frozen=True)
+class RunListener:
+    """Callbacks for the progress of runs. All of them do nothing unless given."""
+
+    on_select: Callable[[tuple[TableName, ...]], None] = lambda _: None
+    on_start: Callable[[TableName], None] = lambda _: None
+    on_end: Callable[[RunRecord], None] = lambda _: None
+    on_wait: Callable[[TableName, LakebedError], None] = lambda *_: None  # another process has the table's lease
+    on_step: Callable[[str, Step, When], None] = lambda *_: None  # run id, step, and whether it begins or has ended
+
+
+@dataclass(frozen=True)
+class ManualChange:
+    """Rows or a statement that a person applies to a table, instead of a pipeline."""
+
+    frame: Any = None
+    statement: ChangeStatement | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The options of `lake.run` and of all that looks at pipelines without running them. One object for all their runs."""
+
+    select: tuple[str, ...] = ()  # none: all pipelines
+    exclude: tuple[str, ...] = ()
+    released: bool = False  # the newest releases instead of the drafts
+    full_refresh: bool = False
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    together: bool = False  # publish all tables in one step, or none
+    threads: int = 1
+    fail_fast: bool = False
+    wait: float = 0.0  # seconds to wait for a table whose lease another process has
+    ref: str = MAIN
+    manual_change: ManualChange | None = None
+    listener: RunListener = field(default_factory=RunListener)
+    stop: Event = field(default_factory=Event)  # once set, runs end at their next step
+    invocation: str = field(default_factory=new_run_id)
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """The options as `run_results.json` keeps them, for `lakebed retry`."""
+        names = ("select", "exclude", "full_refresh", "vars", "released", "together", "threads", "fail_fast")
+        return {name: getattr(self, name) for name in names}

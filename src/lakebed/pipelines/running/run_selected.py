@@ -1,0 +1,105 @@
+"""`lakebed run` and `lakebed retry`: from the options to the records of all runs."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lakebed import errors
+from lakebed.errors import RunFailed, UsageError
+from lakebed.names import TableName
+from lakebed.pipelines.lineage.artifact_files import read_args, write_artifacts
+from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_released_inputs
+from lakebed.pipelines.options import RunListener, RunOptions
+from lakebed.pipelines.planning.pin_inputs import require_known_refs
+from lakebed.pipelines.releases import save_drafts
+from lakebed.pipelines.running.build import Build, run_each
+from lakebed.pipelines.running.manual import BY_HAND
+from lakebed.pipelines.running.patience import retry_unavailable
+from lakebed.pipelines.running.together import run_together
+from lakebed.pipelines.services import RunServices
+from lakebed.ports import RunRecord
+from lakebed.tables import settle_publications
+
+_ALL = 10_000
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """The record of every run of a build, in the order of the graph."""
+
+    invocation: str
+    records: tuple[RunRecord, ...]
+    left_out: tuple[TableName, ...] = ()  # not run because they were never released
+
+    @property
+    def ok(self) -> bool:
+        return all(record.state == "success" for record in self.records)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command: 0, or that of the worst error."""
+        if self.ok:
+            return 0
+        names = [record.error.get("kind", "") for record in self.records if record.error]
+        kinds = [getattr(errors, name, RunFailed) for name in names]
+        return max((kind.exit_code for kind in kinds), default=RunFailed.exit_code)
+
+
+def run_selected(options: RunOptions, services: RunServices) -> BuildResult:
+    """Run the selected pipelines. Each table is published as its gates pass, or all `together`."""
+    loaded, tables = retry_unavailable(lambda: _load(options, services))
+    options.listener.on_select(tables)
+    build = Build(loaded.specs, services, options)
+    began = time.monotonic()
+    records = run_together(build, tables) if options.together else run_each(build, tables)
+    write_artifacts(services, loaded.specs, records, options, elapsed=time.monotonic() - began)
+    return BuildResult(options.invocation, records, loaded.left_out(options.select, options.exclude))
+
+
+def _load(options: RunOptions, services: RunServices) -> tuple[LoadedPipelines, tuple[TableName, ...]]:
+    """Load the selected pipelines, check that they can run, and save their drafts."""
+    services.placement.require_relocated()
+    loaded = load_pipelines(services, released=options.released)
+    tables = loaded.selected(options.select, options.exclude)
+    require_released_inputs(tables, loaded, services)
+    require_known_refs(tables, loaded.specs, services)
+    save_drafts({table: loaded.contents[table] for table in tables if table in loaded.contents}, services)
+    return loaded, tables
+
+
+def retry_last(services: RunServices, *, threads: int, wait: float, listener: RunListener) -> BuildResult:
+    """Run again what failed or was skipped in the last build, with the options of that build."""
+    settle_publications(services.placement.catalog)  # a run that a crash left half published may have succeeded
+    last = _last_of_a_build(services)
+    if last is None:
+        raise UsageError("nothing has run yet, so there is nothing to retry.", next="Run something: lakebed run")
+    args = read_args(services.placement.files, last.invocation)
+    options = RunOptions(
+        select=tuple(map(str, _unsuccessful(services.records.runs(invocation=last.invocation, limit=_ALL)))),
+        full_refresh=args.get("full_refresh", False),
+        vars=args.get("vars", {}),
+        released=last.version is not None,
+        together=args.get("together", False),
+        threads=threads,
+        wait=wait,
+        listener=listener,
+    )
+    return run_selected(options, services)
+
+
+def _unsuccessful(runs: Sequence[RunRecord]) -> list[TableName]:
+    """The tables that have no successful run. A run whose process died is still recorded as running."""
+    succeeded = {record.table for record in runs if record.state == "success"}
+    tables = sorted({record.table for record in runs} - succeeded)
+    if not tables:
+        raise UsageError("everything in the last build succeeded.")
+    return tables
+
+
+def _last_of_a_build(services: RunServices) -> RunRecord | None:
+    """The newest record of a pipeline's run. Manual changes are no builds."""
+    for limit in (20, _ALL):
+        for record in services.records.runs(limit=limit):
+            if record.strategy != BY_HAND:
+                return record
+    return None
