@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lakebed.child_process import child_environment
 from lakebed.errors import BadPipeline, RunFailed
 from lakebed.templates import render
 from lakebed.templates import render_confined as confined
@@ -64,7 +65,7 @@ def test_whoever_escapes_in_the_child_can_open_neither_files_nor_sockets(body: s
 
 def test_the_child_sees_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAKEBED_CATALOG_PASSWORD", "canary")
-    assert "canary" not in str(confined._environment())
+    assert "canary" not in str(child_environment())
 
 
 def test_a_child_that_does_not_start_is_not_the_templates_fault(monkeypatch: pytest.MonkeyPatch) -> None:

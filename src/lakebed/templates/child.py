@@ -14,11 +14,11 @@ from typing import Any, NoReturn
 
 from jinja2 import Template, nodes
 
+from lakebed.child_process import forbid_writing, say_ready
 from lakebed.templates.functions import bindings
 from lakebed.templates.parse import Sandbox
 from lakebed.templates.render_buffer import RenderBuffer
 
-READY = b"ready\n"
 MEMORY = 128 * 1_048_576
 SECONDS = 0.6
 _FILE = "<template>"
@@ -36,8 +36,7 @@ def main() -> None:
     for sample in _SAMPLES:
         respond({"source": sample, "values": None})
     _limit()
-    sys.stdout.buffer.write(READY)
-    sys.stdout.buffer.flush()
+    say_ready()
     sys.stdout.write(json.dumps(respond(json.load(sys.stdin.buffer))) + "\n")
 
 
@@ -53,8 +52,7 @@ def respond(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    forbid_writing()
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))  # neither files nor sockets can be opened from here on
     with suppress(ValueError, OSError):  # macOS knows no such limit; time and output stay bounded there
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

@@ -1,27 +1,24 @@
 """Rendering in a process of its own, which gets JSON, gives JSON, and is ended when it takes too much."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
-from pathlib import Path
 from threading import Timer
 
 import jinja2
 import markupsafe
 
+from lakebed.child_process import READY, program_of, send_job, start_child
 from lakebed.errors import RunFailed
 from lakebed.errors.source_text import SourceText
-from lakebed.templates.child import READY
 from lakebed.templates.render import Rendered
 
 # The child limits its own processor time (`child.py`), which ends every attack within a second or so. This one is for a child
 # that hangs, and leaves room for a machine so busy that starting Python takes seconds.
 _PATIENCE = 30.0
 _LONGEST_ANSWER = 16 * 1_048_576
-_PROGRAM = "import sys; sys.path += sys.argv[1:]; from lakebed.templates.child import main; main()"
+_PROGRAM = program_of("lakebed.templates.child")
 _SIMPLER = "Make the template simpler; computing belongs into the SQL."
 
 
@@ -55,36 +52,13 @@ def _understood(answer: bytes, status: int, file: SourceText) -> Rendered:
 
 def _ask(job: bytes) -> tuple[bytes, int]:
     """What the child wrote and how it ended. No more is read than an honest child would write."""
-    command = [sys.executable, "-I", "-S", "-c", _PROGRAM, *_roots()]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_environment(), cwd="/"
-    ) as child:
+    with start_child(_PROGRAM, (jinja2, markupsafe), stderr=subprocess.STDOUT) as child:
         timer = Timer(_PATIENCE, child.kill)
         timer.start()
         try:
-            answer = _exchange(child, job)
+            send_job(child, job)
+            answer = child.stdout.read(_LONGEST_ANSWER) if child.stdout else b""
         finally:
             timer.cancel()
             child.kill()
     return answer, child.returncode
-
-
-def _exchange(child: subprocess.Popen[bytes], job: bytes) -> bytes:
-    if child.stdin is None or child.stdout is None:
-        return b""
-    with suppress(BrokenPipeError):  # it died; what it wrote tells why
-        child.stdin.write(job)
-    with suppress(BrokenPipeError):
-        child.stdin.close()
-    return child.stdout.read(_LONGEST_ANSWER)
-
-
-def _roots() -> list[str]:
-    """Where the child finds what it imports, however this process came to find it."""
-    files = (Path(__file__).parent, Path(jinja2.__file__), Path(markupsafe.__file__))
-    return list(dict.fromkeys(str(file.parents[1]) for file in files))
-
-
-def _environment() -> dict[str, str]:
-    """No secret reaches the child; where Python's own libraries lie must."""
-    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ}

@@ -101,7 +101,7 @@ def _parsed(sql: str) -> "exp.Expr":
     try:
         trees = [tree for tree in parse(sql, dialect="duckdb") if tree is not None and not isinstance(tree, exp.Semicolon)]
     except SqlglotError as error:
-        raise BadQuery(f"the query cannot be read: {_first_line(error)}", next="Mend it.") from None
+        raise BadQuery(f"the query cannot be read: {_first_line(error)}", next="Fix the query.") from None
     except (RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError, AssertionError):
         raise BadQuery("the query cannot be read.", next="Make it simpler.") from None
     if len(trees) != 1:

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from lakebed.child_process import forbid_writing, say_ready
 from lakebed.engines.duckdb.sql.types import text
 from lakebed.errors import LakebedError
 from lakebed.query.guard.duckdb_guard import check_duckdb_tree
@@ -20,7 +21,6 @@ from lakebed.query.guard.duckdb_guard import check_duckdb_tree
 if TYPE_CHECKING:
     import duckdb
 
-READY = b"ready\n"
 OVERHEAD = 768 * 1_048_576  # Python, Arrow and DuckDB themselves, before any data
 BATCH = 8192
 LONGEST_MESSAGE = 2000
@@ -61,8 +61,7 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
 
     connection = locked(job)
     _limit(job)
-    sys.stdout.buffer.write(READY)  # from here on its time counts
-    sys.stdout.buffer.flush()
+    say_ready()  # from here on its time counts
     # The text is no parameter: binding one loads pandas, which takes longer than all else.
     reading = connection.execute(f"SELECT json_serialize_sql({text(job['sql'])})").fetchone()
     check_duckdb_tree(json.loads(reading[0] if reading else "{}"), [tuple(parts) for parts in job["tables"]])
@@ -125,9 +124,8 @@ def _texts(values: list[str]) -> str:
 
 
 def _limit(job: dict[str, Any]) -> None:
+    forbid_writing()
     for kind, most in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),  # no file can grow: nothing is written
         (resource.RLIMIT_CPU, int(job["seconds"] * job["threads"]) + 5),
         (resource.RLIMIT_DATA, int(job["memory"]) + OVERHEAD),
     ):

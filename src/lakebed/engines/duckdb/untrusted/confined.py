@@ -8,7 +8,7 @@ from threading import Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lakebed.engines.duckdb.untrusted.child import READY
+from lakebed.child_process import READY, send_job
 from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
 from lakebed.errors import BadQuery, LakebedError, QueryEnded, RunFailed
 
@@ -45,7 +45,7 @@ class ConfinedQuery:
     """A query that runs. Its batches come as they are computed; leaving the `with` block ends whatever still runs."""
 
     def __init__(
-        self, sql: str, ground: SandboxInputs, limits: UntrustedLimits | None = None, *, children: ChildPool | None = None
+        self, sql: str, inputs: SandboxInputs, limits: UntrustedLimits | None = None, *, children: ChildPool | None = None
     ) -> None:
         self.truncated = False  # known when the last batch was read
         self._limits = limits or UntrustedLimits()
@@ -53,7 +53,7 @@ class ConfinedQuery:
         self._children = children or ChildPool(ready=0)
         self._child = self._children.take()
         self._timer = self._ending_after(_PATIENCE, "its process did not start.")
-        self._give(json.dumps(asdict(ground) | asdict(self._limits) | {"sql": sql}).encode())
+        send_job(self._child, json.dumps(asdict(inputs) | asdict(self._limits) | {"sql": sql}).encode())
 
     def _ending_after(self, seconds: float, why: str) -> Timer:
         timer = Timer(seconds, self._end, (why,))
@@ -97,16 +97,6 @@ class ConfinedQuery:
             self._finish()
             raise QueryEnded(f"the query was ended: {self._why or 'its process died.'}", next=_SMALLER) from None
         self._finish()
-
-    def _give(self, job: bytes) -> None:
-        stdin = self._child.stdin
-        if stdin is None:
-            return
-        try:
-            with stdin:
-                stdin.write(job)
-        except BrokenPipeError:  # it died; its last word tells why
-            return
 
     def _end(self, why: str) -> None:
         if self._child.poll() is None:
@@ -159,7 +149,7 @@ def _error(word: dict[str, Any], status: int, said: str, limits: UntrustedLimits
     if kind in ("memory", "OutOfMemoryException", "MemoryError") or "bad_alloc" in said or "Out of Memory" in what:
         return QueryEnded(f"the query was ended: it took more than {limits.memory >> 20} MiB of memory.", next=_SMALLER)
     if kind:
-        return BadQuery(f"the query failed: {_plain(what)}", next="Mend it.")
+        return BadQuery(f"the query failed: {_plain(what)}", next="Fix the query.")
     if status < 0:
         return QueryEnded(f"the query was ended: its process died (signal {-status}).", next=_SMALLER)
     return RunFailed(f"the process for queries could not start: {said.strip()[-500:]}", where=sys.executable, safe="")
