@@ -160,7 +160,7 @@ def test_no_java(tmp_path: Path) -> None:
 def test_an_offline_first_start(tmp_path: Path) -> None:
     offline = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "LAKEBED_CACHE": str(tmp_path / "cache")}
     said = refused("demo", str(tmp_path / "l"), **offline)
-    assert "are not in the cache, and fetching them failed" in said
+    assert "are not in the cache and could not be downloaded" in said
     assert "Go online once" in said
 
 
@@ -172,7 +172,7 @@ def test_an_error_can_be_read_by_programs(tmp_path: Path) -> None:
 
 
 def test_a_fault_of_our_own_is_told_without_a_traceback(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakebed.app.lake.Lake.tables", lambda *_: 1 / 0)
+    monkeypatch.setattr("lakebed.app.lake.Lake.tables", property(lambda _: 1 / 0))
     said = refused("ls", "--lake", str(lake))
     assert "Lakebed itself failed: ZeroDivisionError" in said
     assert "--debug" in said

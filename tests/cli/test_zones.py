@@ -93,7 +93,7 @@ def test_a_name_that_is_taken_refuses_all_files_unless_they_may_replace(lake: Pa
     lakebed("zone", "put", "orders", str(file))
     done = lakebed("zone", "put", "orders", str(tmp_path / "other.csv"), str(file))
     assert done.exit_code == 2
-    assert "exists already" in done.stderr
+    assert "already exists" in done.stderr
     assert "other.csv" not in states("orders")
     file.write_text("id\n7\n")
     assert lakebed("zone", "put", "orders", str(file), "--replace").exit_code == 0
