@@ -1,4 +1,4 @@
-"""Tables that point out of their lake: it was copied or moved, and not relocated. Whoever writes or removes is refused."""
+"""Tables that point outside their lake because it was copied or moved, and not relocated: nothing may write to them."""
 
 from collections.abc import Collection, Iterator
 
@@ -8,28 +8,31 @@ from lakebed.settings import Root, normalized_location
 
 
 def table_folder(location: str) -> str:
-    """The address of the folder that a table or view has its metadata files in a folder of."""
+    """The folder of a table or view, from the location of its metadata file."""
     before, found, _ = location.rpartition("/metadata")
     return before if found else location.rpartition("/")[0]
 
 
 class MovedTables:
-    """Tells tables of this lake that point elsewhere from those that lie elsewhere by the will of their makers."""
+    """Tells tables of a moved lake, which point elsewhere, from tables that were created elsewhere on purpose."""
 
     def __init__(self, files: Files, root: Root) -> None:
         self._files, self._root = files, root
         self._folders: dict[str, frozenset[str]] = {}
 
     def error_for(self, name: str, location: str, *, taken: Collection[str]) -> PointsElsewhere | None:
-        """Why a table that lies elsewhere belongs here: a folder of its path is here, and no other table's (`taken`)."""
-        if self._root.relative(location):  # by its address it is here: a symbolic link leads out of the lake
+        """The error for a table that points elsewhere but has its folder here; None if it does not.
+
+        A folder that another table uses (`taken`) does not count.
+        """
+        if self._root.relative(location):  # its location is inside the lake: a symbolic link leads out of it
             return PointsElsewhere(name, location, str(self._root))
-        here = (folder for folder in self._namesakes(location) if folder not in taken and self._holds_files(folder))
+        here = (folder for folder in self._candidates(location) if folder not in taken and self._holds_files(folder))
         found = next(here, None)
         return PointsElsewhere(name, location, self._root.at(found)) if found else None
 
-    def _namesakes(self, location: str) -> Iterator[str]:
-        """What the folder would be here, whichever part of its address was the root, if there is such a folder."""
+    def _candidates(self, location: str) -> Iterator[str]:
+        """Folders here that the location could have meant before the move, whichever part of it was the root."""
         parts = normalized_location(table_folder(location)).split("/")
         for at, part in enumerate(parts[:-1]):
             above = "/".join(parts[at:-1])
@@ -37,11 +40,11 @@ class MovedTables:
                 yield f"{above}/{parts[-1]}"
 
     def _in(self, folder: str) -> frozenset[str]:
-        """Names of folders, listed once: tables that lie together elsewhere cost one look, not one each."""
+        """Names of folders, listed once: tables that were moved together share one listing."""
         if folder not in self._folders:
             try:
                 self._folders[folder] = frozenset(self._files.folders(folder))
-            except BadName:  # no folder of ours has such a path
+            except BadName:  # no folder of a lake has such a path
                 self._folders[folder] = frozenset()
         return self._folders[folder]
 
@@ -50,9 +53,9 @@ class MovedTables:
 
 
 def require_relocated(catalog: Catalog, files: Files, root: Root) -> None:
-    """Refuse to work on a lake that was copied and not relocated: what is written would go into the original."""
+    """Raise for a lake that was copied and not relocated: what is written would go into the original."""
     if catalog.owns_files:
-        return  # it places tables where it likes
+        return  # the catalog places tables itself
     pointers = catalog.pointers().values()
     outside = [one for one in pointers if root.relative(one.location) is None and files.path_of(one.location) is None]
     taken = {root.relative(table_folder(one.location)) or "" for one in pointers} if outside else set()

@@ -1,4 +1,4 @@
-"""Where a new table lies, and what it is made with."""
+"""Where a new table is placed, and what it is created with."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from lakebed.settings import RestCatalog, Root, Settings
 from lakebed.tables.moved_lake import require_relocated
 from lakebed.tables.statements import create_table, write_properties
 
-USED_MARKER = "_used"  # a file that stays in a folder when all others go: the folder was a table's, and is used no more
+USED_MARKER = "_used"  # a file that stays when care clears a table's folder: the folder is not used again
 
 
 @dataclass(frozen=True)
 class TablePlacement:
-    """What is needed to make a table: the catalog that knows it, the files it lies among, the settings it is written by."""
+    """Decides where a new table is placed and how it is written, from the lake's catalog, files and settings."""
 
     root: Root
     settings: Settings
@@ -24,13 +24,13 @@ class TablePlacement:
     files: Files
 
     def require_relocated(self) -> None:
-        """Refuse to write to a lake that was copied and not relocated: its tables are still those of the original."""
+        """Raise for a lake that was copied and not relocated: its tables still point at the original's files."""
         require_relocated(self.catalog, self.files, self.root)
 
     def new_location(self, table: TableName) -> str | None:
-        """The location of a new table: its folder, or a fresh one where that was ever used.
+        """The location of a new table: its folder, or a new one if that folder was ever used.
 
-        None on a REST catalog: it places tables itself.
+        None for a REST catalog, which places tables itself.
         """
         require_no_collision(table, self.catalog.pointers())
         self.require_no_view(table)
@@ -41,16 +41,16 @@ class TablePlacement:
         return self.root.at(table.fresh_folder(uuid4().hex) if used else table.folder)
 
     def require_no_view(self, table: TableName) -> None:
-        """Refuse a name that a view has: a table takes its place only once it is dropped."""
+        """Raise if a view has this name: it must be dropped before a table can take the name."""
         if table in self.catalog.views():
             raise NameTaken(f"{table} is a view.", where=str(table), next=f"Drop it first: lakebed table drop {table}")
 
     def temporary_location(self, table: TableName) -> str | None:
-        """The location of a hidden table that nobody will keep."""
+        """The location of a hidden table that is removed after the run."""
         return None if isinstance(self.settings.catalog, RestCatalog) else self.root.at(table.folder)
 
     def temporary_properties(self) -> Mapping[str, str]:
-        """How the files of such a table are written: quickly, for they are read twice and then removed."""
+        """How the files of such a table are written: fast, because they are read twice and then removed."""
         return {"write.parquet.compression-codec": "uncompressed", "write.metadata.metrics.default": "counts"}
 
     def properties(self, table: TableName, *, is_sorted: bool = False) -> Mapping[str, str]:
@@ -66,7 +66,7 @@ class TablePlacement:
         partition_by: Sequence[str] = (),
         is_sorted: bool = False,
     ) -> str:
-        """The CREATE TABLE at a table's own place, under its name or under a hidden one until it is published."""
+        """CREATE TABLE at a table's own location, under its name, or under a hidden name until it is published."""
         return create_table(
             hidden or table,
             columns,

@@ -1,4 +1,4 @@
-"""Statements about tables, as text. Pure: built from checked names, executed elsewhere."""
+"""SQL statements about tables, built from checked names and executed elsewhere. Pure."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 from lakebed.names import TableName, spark_identifier
 from lakebed.settings import WriteSettings
 
-# Spark's and PyIceberg's commits meet at one pointer: try often and soon, instead of Iceberg's few and ever longer waits.
+# Commits of Spark and PyIceberg contend for one pointer: retry often and soon, not with Iceberg's few, long waits.
 COMMIT_RETRIES = {
     "commit.retry.num-retries": "30",
     "commit.retry.min-wait-ms": "50",
@@ -15,7 +15,7 @@ COMMIT_RETRIES = {
 
 
 def write_properties(write: WriteSettings) -> dict[str, str]:
-    """How data files are written, in Iceberg's words."""
+    """How data files are written, as Iceberg's table properties."""
     known = {
         "write.target-file-size-bytes": write.target_file_size,
         "write.parquet.compression-codec": write.compression,
@@ -27,7 +27,7 @@ def write_properties(write: WriteSettings) -> dict[str, str]:
 def create_table(
     table: TableName, columns: str, *, location: str | None, properties: Mapping[str, str], partition_by: Sequence[str] = ()
 ) -> str:
-    """CREATE TABLE for columns as Spark spells them (`id BIGINT, name STRING`); without a location the catalog chooses it."""
+    """CREATE TABLE for columns in Spark's spelling (`id BIGINT, name STRING`); without a location the catalog chooses."""
     partitioned = f"PARTITIONED BY ({', '.join(partition_by)})\n" if partition_by else ""
     placed = f"LOCATION {string_literal(location)}\n" if location else ""
     listed = ", ".join(
@@ -38,7 +38,7 @@ def create_table(
 
 
 def create_branch(table: TableName, branch: str, *, at: int | None) -> str:
-    """A branch that begins at a snapshot; without one, where a table begins that has none."""
+    """CREATE BRANCH at a snapshot; without one, for a table that has none yet."""
     begins = f" AS OF VERSION {at}" if at is not None else ""
     return f"ALTER TABLE {table.spark} CREATE BRANCH {spark_identifier(branch)}{begins}"
 
@@ -49,12 +49,12 @@ def on_branch(table: TableName, branch: str) -> str:
 
 
 def at_snapshot(table: TableName, snapshot: int | None) -> str:
-    """A table as it was at a snapshot, to stand after FROM; without one it had no row."""
+    """A relation for FROM: the table as of a snapshot; without one, no rows."""
     return f"{table.spark} VERSION AS OF {snapshot}" if snapshot is not None else f"(SELECT * FROM {table.spark} LIMIT 0)"
 
 
 def time_literal(at: datetime) -> str:
-    """A time with its offset as a literal of Spark SQL."""
+    """A time with its offset, as a literal of Spark SQL."""
     return f"TIMESTAMP '{at.isoformat(' ')}'"
 
 

@@ -1,4 +1,4 @@
-"""Which state of a table somebody means: a snapshot, a tag or branch, a time, or a run."""
+"""Points of a table: a snapshot id, a tag or branch, a time, or a run, resolved to a snapshot."""
 
 import re
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ _RUN = re.compile(rf"[0-9a-f]{{{_SHORTEST_RUN},32}}")
 
 
 def find_point(table: TableName, metadata: TableMetadata, text: str, *, timezone: str = "UTC") -> Snapshot:
-    """The snapshot meant by an id, a ref, a run's id (or its beginning), or a time; `UsageError` says which is the oldest."""
+    """The snapshot at a point: a snapshot id, a ref, a run id or its beginning, or a time."""
     if ref := metadata.refs.get(text):
         return metadata.snapshots[ref.snapshot]
     if text.isdigit() and (found := metadata.snapshots.get(int(text))):
@@ -24,22 +24,22 @@ def find_point(table: TableName, metadata: TableMetadata, text: str, *, timezone
     if at := _time(text, timezone):
         return _at(table, metadata, at)
     if text.isdigit():
-        raise _gone(table, metadata, f"{table} has no snapshot {text}: it expired, or never was.")
+        raise _gone(table, metadata, f"{table} has no snapshot {text}: it has expired, or never existed.")
     raise UnknownName(f"snapshot, tag, branch, run or time of {table}", text, [*metadata.refs, *map(str, metadata.snapshots)])
 
 
 def published_snapshots(metadata: TableMetadata) -> set[int]:
-    """The snapshots that readers of `main` are known to have seen, as far as they are kept."""
+    """The snapshots still kept that `main` has pointed at: those that readers have seen."""
     return {snapshot for _, snapshot in _moves(metadata)} & metadata.snapshots.keys()
 
 
 def _of_run(metadata: TableMetadata, text: str) -> Snapshot | None:
-    """The last snapshot of the run whose id begins so."""
+    """The last snapshot of the run whose id begins with the text."""
     if not _RUN.fullmatch(text):
         return None
     found = [one for one in metadata.snapshots.values() if one.run_id and one.run_id.startswith(text)]
     if len({one.run_id for one in found}) > 1:
-        raise UsageError(f"several runs begin with {text}.", next="Give more of the id.")
+        raise UsageError(f"several run ids begin with {text}.", next="Give more of the id.")
     return max(found, key=lambda one: one.at, default=None)
 
 
@@ -52,11 +52,11 @@ def _time(text: str, timezone: str) -> datetime | None:
 
 
 def _at(table: TableName, metadata: TableMetadata, at: datetime) -> Snapshot:
-    """Where `main` stood then; a state that has expired is refused, for its neighbours are not what readers saw."""
+    """The snapshot that `main` pointed at then. If it has expired this raises: its neighbours are not what readers saw."""
     moves = _moves(metadata)
     place = sum(since <= at for since, _ in moves) - 1
     if place < 0:
-        raise _gone(table, metadata, f"nothing is known of {table} as it was at {at.isoformat()}.")
+        raise _gone(table, metadata, f"there is no record of {table} as of {at.isoformat()}.")
     (since, snapshot), later = moves[place], moves[place + 1 :]
     if snapshot not in metadata.snapshots or (later and at > since and _is_gap(metadata, snapshot, later[0][1])):
         raise _expired(table, metadata, at, later)
@@ -64,7 +64,7 @@ def _at(table: TableName, metadata: TableMetadata, at: datetime) -> Snapshot:
 
 
 def _moves(metadata: TableMetadata) -> list[tuple[datetime, int]]:
-    """Since when `main` stood at which snapshot, kept or not; in order, though clocks may have disagreed."""
+    """Since when `main` pointed at which snapshot, kept or not; in order, even where clocks disagreed."""
     if metadata.snapshot_log:
         times = accumulate((at for at, _ in metadata.snapshot_log), max)
         return [(at, snapshot) for at, (_, snapshot) in zip(times, metadata.snapshot_log, strict=True)]
@@ -73,10 +73,10 @@ def _moves(metadata: TableMetadata) -> list[tuple[datetime, int]]:
 
 
 def _is_gap(metadata: TableMetadata, before: int, after: int) -> bool:
-    """Whether `main` stood somewhere else between two states that follow each other in the log.
+    """Whether a snapshot is missing between two entries that are neighbours in the log.
 
-    Iceberg forgets all that was before an expired state. PyIceberg leaves out the expired state alone, and takes its
-    child's parent away: then one state seems to follow itself, or another that has nothing to do with it.
+    When a snapshot expires, Iceberg removes all earlier entries of the log. PyIceberg removes only its own entry, and
+    the parent of its child: then a snapshot seems to follow itself, or one that it does not descend from.
     """
     if before == after:
         return True
@@ -84,7 +84,7 @@ def _is_gap(metadata: TableMetadata, before: int, after: int) -> bool:
     if was is None or not line or {one.id for one in metadata.ancestry(before)} & {one.id for one in line}:
         return False
     first = line[-1]
-    return first.parent is None and first.sequence != was.sequence + 1  # the very next: somebody replaced the table
+    return first.parent is None and first.sequence != was.sequence + 1  # the next sequence number: the table was replaced
 
 
 def _kept(metadata: TableMetadata) -> list[tuple[datetime, int]]:
@@ -96,16 +96,16 @@ def _gone(table: TableName, metadata: TableMetadata, what: str) -> UsageError:
     if not kept:
         return UsageError(what, next=f"{table} has no snapshot yet.")
     at, snapshot = kept[0]
-    return UsageError(what, next=f"The oldest state that is kept is snapshot {snapshot}, of {_told(at)}.")
+    return UsageError(what, next=f"The oldest snapshot that is kept is {snapshot}, of {_iso(at)}.")
 
 
 def _expired(table: TableName, metadata: TableMetadata, at: datetime, later: list[tuple[datetime, int]]) -> UsageError:
-    what = f"the state of {table} at {at.isoformat()} has expired."
+    what = f"the snapshot of {table} as of {at.isoformat()} has expired."
     known = next(((since, snapshot) for since, snapshot in later if snapshot in metadata.snapshots), None)
     if known is None:
-        return UsageError(what, next="Choose another: lakebed table history")
-    return UsageError(what, next=f"The next state that is kept is snapshot {known[1]}, of {_told(known[0])}.")
+        return UsageError(what, next="Choose another point: lakebed table history")
+    return UsageError(what, next=f"The next snapshot that is kept is {known[1]}, of {_iso(known[0])}.")
 
 
-def _told(at: datetime) -> str:
+def _iso(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds")

@@ -1,4 +1,4 @@
-"""Setting a table back, or forward again: decided here, with what becomes of the files that undone runs took. Pure."""
+"""What a rollback does: the commit, and what becomes of landing files that undone runs consumed. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,15 +27,15 @@ UndoneFiles = Literal["requeue", "exclude"]
 
 @dataclass(frozen=True)
 class Rollback:
-    """What setting a table back does: one commit, and the books in the same step."""
+    """A rollback: one commit, and the records that go with it."""
 
     table: TableName
     to: Snapshot
     base: int | None
     amendments: tuple[Amendment, ...]
-    undone: tuple[str, ...]  # runs whose rows readers see no more
-    redone: tuple[str, ...]  # runs whose rows they see again
-    files: tuple[ConsumedFile, ...]  # that are to be read again
+    undone: tuple[str, ...]  # runs whose rows readers no longer see
+    redone: tuple[str, ...]  # runs whose rows readers see again
+    files: tuple[ConsumedFile, ...]  # to be moved back into their zones
     records: ChangeRecords
 
     @property
@@ -52,20 +52,20 @@ def plan_rollback(
     files: UndoneFiles | None,
     by_tag: bool = False,
 ) -> Rollback:
-    """How `main` comes to stand at a snapshot, with that snapshot's columns; nothing is forgotten.
+    """Move `main` to a snapshot, with that snapshot's columns; no snapshot is removed.
 
-    Where undone runs took files whose rows the state does not have, `files` says whether these wait again or are held. A
-    snapshot that never was published is refused, unless somebody tagged it: its gates have not passed.
+    If undone runs consumed files whose rows the snapshot does not have, `files` says what becomes of them. A snapshot
+    that was never published is refused unless it has a tag: its gates have not passed.
     """
     head = metadata.head()
     if to.id not in published_snapshots(metadata) and not by_tag:
         raise UsageError(
-            f"{table} is not known to have stood at snapshot {to.id}: it was not published, or what came after it has expired.",
-            next="Choose one that was published: lakebed table history. If you are sure of it, tag it, and name the tag.",
+            f"snapshot {to.id} of {table} may never have been published: there is no record that readers saw it.",
+            next="Choose a published one: lakebed table history. If you are sure, tag it and roll back to the tag.",
         )
-    inside, leaving, freed = _sort_out(metadata, to, ledger)
+    inside, leaving, freed = _divide_ledger(metadata, to, ledger)
     if leaving and files is None:
-        raise _must_be_said(table, leaving)
+        raise _undecided_files_error(table, leaving)
     redone = [file for file in inside if file.state != "taken"]
     becomes: list[tuple[FileState, Sequence[ConsumedFile]]] = [("taken", redone), ("waiting", freed)]
     becomes.append(("held" if files == "exclude" else "waiting", leaving))
@@ -80,22 +80,22 @@ def plan_rollback(
         tuple(sorted(_runs_left_out(metadata, to))),
         tuple(sorted({file.run_id for file in redone})),
         tuple(file for file in leaving if file.state == "taken") if files == "requeue" else (),
-        ChangeRecords(file_states=_undoing(table, becomes), events=() if base == to.id else (event,)),
+        ChangeRecords(file_states=_state_changes(table, becomes), events=() if base == to.id else (event,)),
     )
 
 
-def _sort_out(
+def _divide_ledger(
     metadata: TableMetadata, to: Snapshot, ledger: Iterable[ConsumedFile]
 ) -> tuple[list[ConsumedFile], list[ConsumedFile], list[ConsumedFile]]:
-    """What runs took: the rows of the ledger whose runs are inside the state, and of the others those whose files leave with
-    them, and those whose files are in the state by another run.
+    """The ledger's rows in three parts: of runs that the snapshot contains; of undone runs whose files leave with them;
+    and of undone runs whose files the snapshot has through another run.
     """
     kept = {one.run_id for one in metadata.ancestry(to.id)}
     known = {one.run_id for one in metadata.snapshots.values()}
     inside: list[ConsumedFile] = []
     outside: list[ConsumedFile] = []
     for file in ledger:
-        # Of a run whose snapshot has expired only its time is known; runs of a table never overlap.
+        # If a run's snapshot has expired, only its time is known; runs of one table never overlap.
         is_inside = file.run_id in kept if file.run_id in known else run_time(file.run_id) <= to.at
         (inside if is_inside else outside).append(file)
     contained = {(file.path, file.etag) for file in inside}
@@ -105,8 +105,8 @@ def _sort_out(
     return inside, leaving, freed
 
 
-def _undoing(table: TableName, becomes: Iterable[tuple[FileState, Sequence[ConsumedFile]]]) -> tuple[FileStateChange, ...]:
-    """One for each state, of the rows that are not in it yet."""
+def _state_changes(table: TableName, becomes: Iterable[tuple[FileState, Sequence[ConsumedFile]]]) -> tuple[FileStateChange, ...]:
+    """One change for each state, with the rows that are not in it yet."""
     changed: dict[FileState, list[tuple[str, str]]] = {}
     for state, files in becomes:
         for file in files:
@@ -121,11 +121,11 @@ def _runs_left_out(metadata: TableMetadata, to: Snapshot) -> set[str]:
     return {one.run_id for one in metadata.ancestry(head.id if head else None) if one.id not in kept and one.run_id}
 
 
-def _must_be_said(table: TableName, leaving: Sequence[ConsumedFile]) -> UsageError:
+def _undecided_files_error(table: TableName, leaving: Sequence[ConsumedFile]) -> UsageError:
     zones = ", ".join(sorted({str(file.zone) for file in leaving}))
     taken = [file for file in leaving if file.state == "taken"]
     count, runs = len({(file.path, file.etag) for file in taken}), len({file.run_id for file in taken})
     return UsageError(
-        f"{count} landing files of {zones} came into {table} by {runs} runs that would be undone.",
-        next="Say what becomes of them: --requeue (they wait, and the next run reads them again) or --hold (they are set aside).",
+        f"{count} landing files of {zones} were consumed into {table} by {runs} runs that would be undone.",
+        next="Choose what becomes of them: --requeue (the next run reads them again) or --hold (no run reads them).",
     )

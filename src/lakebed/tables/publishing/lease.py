@@ -1,4 +1,4 @@
-"""Holding a lease while working: a heartbeat in the background, and a flag that says when it was lost."""
+"""Holding a lease: a heartbeat in the background, and a flag that is set when the lease is lost."""
 
 import threading
 import time
@@ -12,11 +12,11 @@ from lakebed.tables.publishing.publish import retry_on
 
 BEATS_PER_LIMIT = 4
 _PAUSE = 0.2
-_GIVEN_BACK = 3  # times: an answer that is lost once is got by asking again
+_RELEASES = 3  # attempts to release a lease
 
 
 class HeldLease:
-    """A lease with its heartbeat. `still` raises `LeaseLost` as soon as the loss is known."""
+    """A lease with its heartbeat. `require` raises `LeaseLost` as soon as the loss is known."""
 
     def __init__(self, lease: Lease) -> None:
         self.lease = lease
@@ -26,7 +26,7 @@ class HeldLease:
         self._lost = loss
 
     def require(self) -> Lease:
-        """The lease, for whoever is about to commit."""
+        """The lease, for a commit that is about to be made."""
         if self._lost:
             raise self._lost
         return self.lease
@@ -34,7 +34,7 @@ class HeldLease:
 
 @dataclass(frozen=True)
 class LeaseWait:
-    """How long somebody else's lease is waited for, what ends that early, and who is told of it."""
+    """How long to wait for another holder's lease, what ends the wait early, and who is told of it."""
 
     seconds: float = 0.0
     stop: threading.Event = field(default_factory=threading.Event)
@@ -43,20 +43,22 @@ class LeaseWait:
 
 @contextmanager
 def hold_lease(leases: Leases, name: str, *, holder: str, limit: float, wait: LeaseWait | None = None) -> Iterator[HeldLease]:
-    """Hold a lease for the length of a block; one that somebody else has is waited for, if that is wished, then refused."""
-    held = HeldLease(_acquired(leases, name, holder, limit, wait or LeaseWait()))
+    """Hold a lease for the length of a block. If another holder has it, wait as `wait` says, then raise `LeaseHeld`."""
+    held = HeldLease(_acquire(leases, name, holder, limit, wait or LeaseWait()))
     done = threading.Event()
-    heart = threading.Thread(target=_beat, args=(leases, held, done, limit / BEATS_PER_LIMIT), daemon=True, name=f"lease {name}")
-    heart.start()
+    heartbeat = threading.Thread(
+        target=_beat, args=(leases, held, done, limit / BEATS_PER_LIMIT), daemon=True, name=f"lease {name}"
+    )
+    heartbeat.start()
     try:
         yield held
     finally:
         done.set()
-        heart.join()
-        _give_back(leases, held.lease)
+        heartbeat.join()
+        _release(leases, held.lease)
 
 
-def _acquired(leases: Leases, name: str, holder: str, limit: float, waiting: LeaseWait) -> Lease:
+def _acquire(leases: Leases, name: str, holder: str, limit: float, waiting: LeaseWait) -> Lease:
     deadline, told = time.monotonic() + waiting.seconds, False
     while True:
         try:
@@ -71,10 +73,10 @@ def _acquired(leases: Leases, name: str, holder: str, limit: float, waiting: Lea
             raise RunFailed("it was interrupted.")
 
 
-def _give_back(leases: Leases, lease: Lease) -> None:
-    """What was done under a lease is done: that it cannot be given back is no error, for it lapses by itself."""
+def _release(leases: Leases, lease: Lease) -> None:
+    """Release a lease. A failure is no error: the work under it is done, and the lease lapses by itself."""
     with suppress(LakebedError):
-        retry_on(lambda: leases.release(lease), (Unavailable,), _GIVEN_BACK)
+        retry_on(lambda: leases.release(lease), (Unavailable,), _RELEASES)
 
 
 def _beat(leases: Leases, held: HeldLease, done: threading.Event, pause: float) -> None:
@@ -85,4 +87,4 @@ def _beat(leases: Leases, held: HeldLease, done: threading.Event, pause: float) 
             held.mark_lost(loss)
             return
         except Unavailable:
-            continue  # the store may be back before the limit; if not, the next beat is told of the loss
+            continue  # the store may answer again before the limit; if not, the next beat learns of the loss

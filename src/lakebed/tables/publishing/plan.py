@@ -1,4 +1,4 @@
-"""What a publication will do. Pure: reads nothing, writes nothing."""
+"""What a publication does, and how one that a crash left unfinished is settled. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from lakebed.tables.columns.renames import Renames
 
 @dataclass(frozen=True)
 class PublishRequest:
-    """A table whose `ref` is to move to the head of `branch`; `unchanged`: the ref stays, and the branch goes.
+    """Move `ref` of a table to the head of `branch`. With `unchanged` the ref stays, and only the branch is removed.
 
-    `base` is the state that the branch was computed from: the ref must still stand there (None: nowhere yet). `becomes`,
-    `columns` and `renames` are as in `RefMove`.
+    `base` is the snapshot that the branch was computed from: the ref must still point at it (None: the ref does not
+    exist yet). `becomes`, `columns` and `renames` are as in `RefMove`.
     """
 
     table: TableName
@@ -29,22 +29,22 @@ class PublishRequest:
 
     @property
     def tables(self) -> tuple[TableName, ...]:
-        """The names whose pointers the decision needs."""
+        """The tables whose pointers the plan needs."""
         return (self.table, self.becomes) if self.becomes else (self.table,)
 
 
 @dataclass(frozen=True)
 class Settlement:
-    """How a publication that a crash divided is finished: forward where possible, else back."""
+    """How a publication that a crash left unfinished is settled: completed where possible, otherwise undone."""
 
     whole: bool  # whether the publication will have happened
     complete: tuple[RefMove, ...] = ()
     undo: tuple[RefMove, ...] = ()
-    kept: tuple[RefMove, ...] = ()  # moved, and built upon since: taking it back would lose later rows
+    kept: tuple[RefMove, ...] = ()  # moved, and committed upon since: undoing it would lose later rows
 
 
 def plan_publication(run_id: str, asked: Iterable[PublishRequest], tables: Mapping[TableName, TableMetadata]) -> Publication:
-    """The moves of one publication, in the order of names, so that two publishers never wait for each other in a circle."""
+    """The moves of one publication, ordered by name so that two publishers cannot deadlock."""
     moves = (_move(ask, _found(ask.table, tables), tables) for ask in asked)
     return Publication(run_id, tuple(sorted(moves, key=lambda move: (move.published, move.table))))
 
@@ -60,7 +60,7 @@ def _move(ask: PublishRequest, metadata: TableMetadata, tables: Mapping[TableNam
         raise UnknownName(f"branch of {ask.table}", ask.branch, metadata.refs)
     head = metadata.refs[ask.branch].snapshot
     if ask.becomes:
-        if ask.becomes in tables:  # somebody else made the table meanwhile
+        if ask.becomes in tables:  # another process created the table meanwhile
             raise Diverged(str(ask.becomes), ask.ref, ask.branch)
         return RefMove(ask.table, ask.branch, to=head, base=None, ref=ask.ref, becomes=ask.becomes)
     present = metadata.refs.get(ask.ref)
@@ -73,7 +73,7 @@ def _move(ask: PublishRequest, metadata: TableMetadata, tables: Mapping[TableNam
 
 
 def plan_settlement(publication: Publication, tables: Mapping[TableName, TableMetadata]) -> Settlement:
-    """Forward if every move is done or can still be done; otherwise back, save for what others built upon."""
+    """Complete it if every move is done or still possible; otherwise undo it, except for moves committed upon since."""
     moved = tuple(move for move in publication.moves if _is_done(move, tables))
     waiting = tuple(move for move in publication.moves if move not in moved and _is_possible(move, tables))
     if len(moved) + len(waiting) == len(publication.moves):

@@ -1,4 +1,4 @@
-"""Publishing: read, plan, swap; look again when somebody else was first."""
+"""Publishing: read, plan, swap pointers, and start over if another process was first."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
