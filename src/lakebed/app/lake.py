@@ -11,7 +11,6 @@ from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.reads import Reads
 from lakebed.app.stores import Stores, open_stores
 from lakebed.names import TableName
 from lakebed.settings import (
@@ -32,6 +31,13 @@ if TYPE_CHECKING:
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs, RunServices
     from lakebed.ports import Compute, ConsumedFile, RunRecord
+    from lakebed.query.cancellation import Cancellation
+    from lakebed.query.lazy.table import LazyTable
+    from lakebed.query.planning.explain import TableExplanation
+    from lakebed.query.queries import Queries
+    from lakebed.query.request import Engine
+    from lakebed.query.results.log import QueryLog
+    from lakebed.query.results.result import QueryResult
     from lakebed.tables import Tables
 
 Report = Callable[[str], None]
@@ -41,7 +47,7 @@ def quiet(_: str) -> None:
     """Says nothing."""
 
 
-class Lake(Reads):
+class Lake:
     """An opened lake. Nothing connects and no JVM starts before it is needed."""
 
     def __init__(
@@ -120,6 +126,88 @@ class Lake(Reads):
     @cached_property
     def _placement(self) -> TablePlacement:
         return TablePlacement(self.root, self.settings, self.stores.catalog, self.stores.files)
+
+    # -- reading
+
+    @cached_property
+    def queries(self) -> "Queries":
+        """Plans and runs SQL over the lake's tables."""
+        from lakebed.app.queries import LakeEngines, open_queries
+
+        places = (self.stores, self.root, self.settings, self._environment)
+        engines = LakeEngines(*places, compute=self._compute, spark=lambda: self.spark)
+        return open_queries(self.stores, self.settings, self.query_log, engines)
+
+    @cached_property
+    def query_log(self) -> "QueryLog":
+        """The queries so far; plain files, so it can be read while catalog and state are down."""
+        from lakebed.query.results.log import QueryLog
+
+        return QueryLog(logs_folder(self.settings, self.root, self._environment))
+
+    def query(
+        self,
+        sql: str,
+        *,
+        at: str | int | None = None,
+        engine: "Engine" = "duckdb",
+        limit: int | None = None,
+        namespace: str | None = None,
+        parameters: Sequence[Any] | Mapping[str, Any] | None = None,
+        profile: bool = False,
+        untrusted: bool = False,
+        principal: str = "",
+        route: str = "api",
+        stop: "Cancellation | None" = None,
+    ) -> "QueryResult":
+        """Run a query in DuckDB's SQL (or Spark's), with all tables as of one moment; DuckDB needs no JVM.
+
+        `at` reads all tables at a point: a snapshot, tag, branch, run or time. `untrusted` SQL is checked, confined and
+        limited. `stop` cancels the query from another thread. `principal` and `route` go into the query log.
+        """
+        from lakebed.query.request import QueryRequest
+
+        return self.queries.query(
+            QueryRequest(
+                sql,
+                at=_point(at),
+                engine=engine,
+                limit=limit,
+                namespace=namespace,
+                parameters=parameters,
+                profile=profile,
+                stop=stop,
+                untrusted=untrusted,
+                principal=principal,
+                route=route,
+            )
+        )
+
+    def explain(self, sql: str, *, at: str | int | None = None, namespace: str | None = None) -> "tuple[TableExplanation, ...]":
+        """For each table of a query: the files considered, those that would be read, and why; reads no row."""
+        from lakebed.query.planning.explain import explain_plan
+        from lakebed.query.request import QueryRequest
+
+        return explain_plan(self.queries.plan(QueryRequest(sql, _point(at), namespace=namespace)))
+
+    def table(
+        self,
+        name: str | TableName,
+        *,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        at: str | int | None = None,
+        memory: str | None = None,
+    ) -> "LazyTable":
+        """A table to be read later by Polars, Arrow, DuckDB, pandas or Spark, pinned to one snapshot from now on.
+
+        `where` is a condition in DuckDB's SQL. `memory` limits what DuckDB may use while it reads, such as `512MB`.
+        """
+        from lakebed.query.lazy.select import select_table
+
+        _, pointer, metadata = self.tables.look_up(name)
+        lazy = self.queries.lazy_tables
+        return select_table(pointer, metadata, lazy, columns=columns, where=where, at=_point(at), memory=memory)
 
     # -- pipelines
 
@@ -300,3 +388,7 @@ class Lake(Reads):
 def process_name() -> str:
     """Who holds a lease, in words that lead to the process."""
     return f"process {os.getpid()} on {socket.gethostname()}"
+
+
+def _point(at: str | int | None) -> str | None:
+    return None if at is None else str(at)

@@ -43,8 +43,8 @@ class LakeEngines:
         stores: Stores,
         root: Root,
         settings: Settings,
-        *,
         environment: Mapping[str, str],
+        *,
         compute: "Callable[[str], Compute]",
         spark: "Callable[[], SparkSession]",
     ) -> None:

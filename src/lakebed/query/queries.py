@@ -8,6 +8,7 @@ from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import ForeignName, TableName
 from lakebed.ports import QueryRows
 from lakebed.query.engine import QueryEngines
+from lakebed.query.lazy.table import LazyTableServices
 from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
 from lakebed.query.planning.planner import QueryContext, plan_query
 from lakebed.query.planning.resolve import all_names
@@ -32,6 +33,11 @@ class Queries:
         protect: Callable[[Mapping[TableName, Collection[int]]], SnapshotGuard],
     ) -> None:
         self.context, self.log, self.engines, self.protect = context, log, engines, protect
+
+    @property
+    def lazy_tables(self) -> LazyTableServices:
+        """What lazy tables are read through."""
+        return LazyTableServices(self.context.scans, self.engines.frames, self.protect, self.context.timezone)
 
     def plan(self, request: QueryRequest) -> QueryPlan:
         """What a query would read; reads no row."""

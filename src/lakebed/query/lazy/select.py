@@ -21,12 +21,11 @@ def select_table(
     where: str | None = None,
     at: str | None = None,
     memory: str | None = None,
-    timezone: str,
 ) -> LazyTable:
     """The table, pinned to a snapshot. Unknown columns and wrong conditions raise here, not when rows are read."""
-    pinned = pin_table(pointer, metadata, at, timezone=timezone)
+    pinned = pin_table(pointer, metadata, at, timezone=services.timezone)
     names = _selected(pinned, columns)
-    condition = _row_filter(pinned, where, services, timezone) if where is not None else None
+    condition = _row_filter(pinned, where, services) if where is not None else None
     return LazyTable(TableSelection(pinned, names, condition), services, memory=memory)
 
 
@@ -42,11 +41,11 @@ def _selected(pinned: PinnedTable, names: Sequence[str] | None) -> tuple[str, ..
     return tuple(dict.fromkeys(exact.get(name) or folded[name.casefold()] for name in names))
 
 
-def _row_filter(pinned: PinnedTable, where: str, services: LazyTableServices, timezone: str) -> RowFilter:
+def _row_filter(pinned: PinnedTable, where: str, services: LazyTableServices) -> RowFilter:
     def parse(sql: str) -> Json:
         return services.reader.parse(sql)[1]
 
-    found = parse_where(where, pinned.table.name, pinned.columns, parse=parse, timezone=timezone)
+    found = parse_where(where, pinned.table.name, pinned.columns, parse=parse, timezone=services.timezone)
     _require_known(pinned, pinned.columns, found.columns.names)
     return found
 

@@ -24,6 +24,7 @@ class LazyTableServices:
     scans: Scans
     reader: TableReader
     protect: Callable[[Mapping[TableName, Collection[int]]], SnapshotGuard]
+    timezone: str  # of points and conditions without one
 
 
 class LazyTable(RowSource):
