@@ -115,7 +115,7 @@ def test_moments(lake: Lake) -> None:
     assert lake.query(both).fetchall() == [(30, 10)]
     with pytest.raises(UnknownName, match="no snapshot, tag, branch"):
         lake.query("FROM orders", at="frist")
-    with pytest.raises(UsageError, match="The oldest snapshot that is kept"):
+    with pytest.raises(UsageError, match="The oldest one kept"):
         lake.query("FROM orders", at="1999-01-01")
     with pytest.raises(BadQuery, match="AT takes a literal"):
         lake.query("FROM orders AT (VERSION => 1 + 1)")

@@ -96,7 +96,7 @@ def _gone(table: TableName, metadata: TableMetadata, what: str) -> UsageError:
     if not kept:
         return UsageError(what, next=f"{table} has no snapshot yet.")
     at, snapshot = kept[0]
-    return UsageError(what, next=f"The oldest snapshot that is kept is {snapshot}, of {_iso(at)}.")
+    return UsageError(what, next=f"The oldest one kept is snapshot {snapshot}, of {_iso(at)}.")
 
 
 def _expired(table: TableName, metadata: TableMetadata, at: datetime, later: list[tuple[datetime, int]]) -> UsageError:
@@ -104,7 +104,7 @@ def _expired(table: TableName, metadata: TableMetadata, at: datetime, later: lis
     known = next(((since, snapshot) for since, snapshot in later if snapshot in metadata.snapshots), None)
     if known is None:
         return UsageError(what, next="Choose another point: lakebed table history")
-    return UsageError(what, next=f"The next snapshot that is kept is {known[1]}, of {_iso(known[0])}.")
+    return UsageError(what, next=f"The next one kept is snapshot {known[1]}, of {_iso(known[0])}.")
 
 
 def _iso(at: datetime) -> str:
