@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -21,6 +21,7 @@ from lakebed.ports import (
     PublicationRecords,
     QuarantinedFile,
     RunRecord,
+    RunState,
     SetProperties,
     Verdict,
     ZoneTypes,
@@ -212,3 +213,16 @@ def test_the_ledger_knows_where_a_file_lies_and_in_which_order_files_were_taken(
     assert [(file.etag, file.archived) for file in records.ledger(other)] == [("back", "")]
     records.record_moves([MovedFile(path, "back", path, "back"), MovedFile("unknown", "e", "nowhere", "f")])
     assert records.ledger(table)[0] == back
+
+
+def test_runs_can_be_summarized_and_deleted_once_they_ended(bench: Bench) -> None:
+    records, table = bench.records, TableName(bench.namespace, "silver", "orders")
+    start = datetime(2026, 6, 1, tzinfo=UTC)
+    for number in range(3):
+        state: RunState = "running" if number == 0 else "failed"
+        records.write(replace(a_record(table), run_id=f"{number:032}", state=state, started_at=start + timedelta(hours=number)))
+    summaries = records.summaries()
+    assert [summary.run_id[-1] for summary in summaries] == ["2", "1", "0"]
+    assert (summaries[0].table, summaries[0].state, summaries[0].started_at) == (table, "failed", start + timedelta(hours=2))
+    assert records.delete_runs([summary.run_id for summary in summaries[::2]]) == 1
+    assert [summary.run_id[-1] for summary in records.summaries()] == ["1", "0"]

@@ -17,7 +17,7 @@ def test_a_full_disk_is_called_that_and_not_a_catalog_that_does_not_answer(tmp_p
         connection.execute(text("pragma max_page_count = 4"))  # as SQLite sees a disk without room
     with pytest.raises(CatalogFull, match="is full") as raised, database.writing() as connection:
         connection.execute(text("insert into t values (:x)"), [{"x": "x" * 4000} for _ in range(20)])
-    assert "Make room" in raised.value.next
+    assert "Free space" in raised.value.next
     database.close()
 
 

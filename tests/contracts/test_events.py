@@ -1,0 +1,97 @@
+"""What a store of events promises: followers miss none, and protected snapshots are known until they are given up."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lakebed.names import TableName
+from lakebed.ports import Event, Events
+from lakebed.testing import MemoryEvents
+from tests.contracts.benches import POSTGRES, SQLITE, _real
+
+ORDERS, SUMS = TableName("shop", "silver", "orders"), TableName("shop", "gold", "sums")
+LONG = timedelta(hours=1)
+
+
+@pytest.fixture(params=["memory", SQLITE, POSTGRES])
+def events(request: pytest.FixtureRequest) -> Iterator[Events]:
+    if request.param == "memory":
+        yield MemoryEvents()
+        return
+    for bench in _real(request.param, request):
+        yield bench.stores.events
+
+
+def kinds(events: Events, number: int = 0) -> list[str]:
+    return [recorded.event.kind for recorded in events.since(number)]
+
+
+def test_events_come_back_as_they_were_oldest_first(events: Events) -> None:
+    told = (Event("tagged", ORDERS, 2**62, {"ref": "ü"}), Event("dropped", SUMS))
+    events.append(*told)
+    found = events.since()
+    assert tuple(recorded.event for recorded in found) == told
+    assert found[0].number < found[1].number
+    assert abs(found[0].at - datetime.now(UTC)) < LONG
+    assert events.since(found[0].number) == found[1:]
+    assert events.since(limit=1) == found[:1]
+
+
+def test_events_can_be_asked_for_by_table_kind_and_time(events: Events) -> None:
+    events.append(Event("tagged", ORDERS, 1), Event("untagged", ORDERS, 1), Event("branch_removed", SUMS, 2))
+    assert [recorded.event.snapshot for recorded in events.since(kinds=["untagged", "branch_removed"])] == [1, 2]
+    assert events.since(kinds=["untagged"], table=SUMS) == ()
+    assert events.since(after=datetime.now(UTC) + LONG) == ()
+    assert len(events.since(after=datetime.now(UTC) - LONG)) == 3
+
+
+def test_a_follower_starts_at_the_present_and_never_goes_back(events: Events) -> None:
+    events.append(Event("tagged", ORDERS))
+    start = events.follow("mirror")
+    events.append(Event("untagged", ORDERS))
+    assert (kinds(events, start), events.follow("mirror")) == (["untagged"], start)
+    last = events.since(start)[-1].number
+    events.acknowledge("mirror", last)
+    events.acknowledge("mirror", start)
+    events.acknowledge("nobody", 7)
+    assert events.followers() == {"mirror": last}
+
+
+def test_no_event_is_deleted_before_every_follower_has_handled_it(events: Events) -> None:
+    soon = datetime.now(UTC) + LONG
+    first, second = events.follow("first"), events.follow("second")
+    events.append(Event("tagged", ORDERS), Event("untagged", ORDERS))
+    numbers = [recorded.number for recorded in events.since()]
+    assert events.delete(before=soon) == 0
+    events.acknowledge("first", numbers[1])
+    events.acknowledge("second", numbers[0])
+    assert events.delete(before=datetime.now(UTC) - LONG) == 0
+    assert (events.delete(before=soon), kinds(events, min(first, second))) == (1, ["untagged"])
+    events.unfollow("second")
+    assert (events.delete(before=soon), kinds(events)) == (1, [])
+
+
+def protected(events: Events) -> set[tuple[str, str, int]]:
+    return {(one.holder, one.table.name, one.snapshot) for one in events.protected()}
+
+
+def test_a_holder_protects_what_it_named_last_of_each_table(events: Events) -> None:
+    events.protect("reader", ORDERS, [1, 2, 2])
+    events.protect("reader", SUMS, [3])
+    events.protect("mirror", ORDERS, [1])
+    events.protect("reader", ORDERS, [2, 4])
+    assert protected(events) == {("reader", "orders", 2), ("reader", "orders", 4), ("reader", "sums", 3), ("mirror", "orders", 1)}
+    events.unprotect("reader", ORDERS)
+    assert protected(events) == {("reader", "sums", 3), ("mirror", "orders", 1)}
+    events.follow("mirror")
+    events.unfollow("mirror")
+    events.unprotect("reader")
+    assert protected(events) == set()
+
+
+def test_a_protection_ends_with_its_time(events: Events) -> None:
+    events.protect("over", ORDERS, [1], seconds=0)
+    events.protect("lasting", ORDERS, [1], seconds=3600)
+    events.protect("endless", ORDERS, [1])
+    assert [(one.holder, one.until is None) for one in events.protected()] == [("endless", True), ("lasting", False)]
