@@ -9,14 +9,14 @@ import sys
 
 from lakebed.app import open_lake
 from lakebed.pipelines import RunListener
-from lakebed.pipelines.planning.steps import Step, step_name
+from lakebed.pipelines.planning.steps import RunStep
 
 
 def main() -> None:
     folder, when, step = sys.argv[1:4]
 
-    def die(run_id: str, reached: Step, moment: str) -> None:
-        if step_name(reached) == step and moment == when:
+    def die(run_id: str, reached: RunStep, moment: str) -> None:
+        if reached.kind == step and moment == when:
             os.kill(os.getpid(), signal.SIGKILL)
 
     with open_lake(folder) as lake:

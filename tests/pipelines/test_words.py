@@ -11,7 +11,7 @@ from lakebed.pipelines.planning import steps
 from lakebed.pipelines.planning.pins import Batch
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.plan_text import plan_inputs, plan_strategy, step_text
-from lakebed.pipelines.planning.steps import Step
+from lakebed.pipelines.planning.steps import RunStep
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
 from lakebed.sql import read_change
@@ -26,7 +26,7 @@ def files(count: int) -> tuple[FileInfo, ...]:
     return tuple(FileInfo(f"{ZONE.folder}/sub/{number}.csv", 1, "e", datetime.now(UTC)) for number in range(count))
 
 
-SAID: list[tuple[Step, str]] = [
+SAID: list[tuple[RunStep, str]] = [
     (steps.OpenZone(ZONE, None, files(1)), "read 1 file of shop.orders: sub/0.csv"),
     (
         steps.OpenZone(ZONE, "*.csv", files(5)),
@@ -69,12 +69,12 @@ SAID: list[tuple[Step, str]] = [
 
 
 @pytest.mark.parametrize(("step", "said"), SAID)
-def test_a_step_is_one_line(step: Step, said: str) -> None:
+def test_a_step_is_one_line(step: RunStep, said: str) -> None:
     assert step_text(step) == said
 
 
 def test_every_step_has_its_words() -> None:
-    assert {type(step) for step, _ in SAID} == set(get_args(Step))
+    assert {type(step) for step, _ in SAID} == set(get_args(RunStep))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -86,7 +86,7 @@ def test_every_strategy_has_its_words(name: str) -> None:
 
 
 def test_a_plan_tells_its_strategy_and_inputs() -> None:
-    written = RunPlan(TABLE, "r", (READ, steps.Write(TABLE, MERGE)))
+    written = RunPlan(table=TABLE, run_id="r", prepare=(READ, steps.Write(TABLE, MERGE)))
     assert (plan_strategy(written), plan_inputs(written)) == ("incremental", READ.inputs)
-    assert plan_strategy(RunPlan(TABLE, "r", (READ, steps.CreateView(TABLE)))) == "view"
-    assert plan_strategy(RunPlan(TABLE, "r", (), "no file is waiting")) == ""
+    assert plan_strategy(RunPlan(table=TABLE, run_id="r", prepare=(READ,), publish=(steps.CreateView(TABLE),))) == "view"
+    assert plan_strategy(RunPlan(table=TABLE, run_id="r", reason="no file is waiting")) == ""

@@ -49,7 +49,8 @@
     └── SparkFailed             Spark could not be started or died
 
 `what` happened, `where`, whether data is `safe`, and what to do `next` are attributes of every error; `retryable`
-says whether the same call may succeed later without a change; `exit_code` is what the command line returns.
+says whether the same call may succeed later without a change, `overtaken` that starting over may succeed at once;
+`exit_code` is what the command line returns.
 """
 
 from lakebed.errors.base import (

@@ -11,7 +11,8 @@ _ALIKE = 0.6
 class LakebedError(Exception):
     """Something Lakebed will not or cannot do."""
 
-    retryable: ClassVar[bool] = False
+    retryable: ClassVar[bool] = False  # the same call may succeed later
+    overtaken: ClassVar[bool] = False  # what was read is out of date: starting over may succeed at once
     exit_code: ClassVar[int] = 2
 
     def __init__(self, what: str, *, where: str = "", safe: str = NOTHING_CHANGED, next: str = "") -> None:

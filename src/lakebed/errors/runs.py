@@ -19,6 +19,7 @@ class FilesChanged(BadFiles):
     """Landing files were changed or removed while being read; the run starts over."""
 
     retryable = True
+    overtaken = True
 
 
 class GateFailed(LakebedError):

@@ -87,6 +87,7 @@ class PointerMoved(Conflict):
     """A table's pointer changed between reading and swapping it."""
 
     retryable = True
+    overtaken = True
 
     def __init__(self, table: str) -> None:
         self.table = table
@@ -97,6 +98,8 @@ class PointerMoved(Conflict):
 
 class Diverged(Conflict):
     """The ref is no longer an ancestor of the branch, so moving it would discard rows."""
+
+    overtaken = True
 
     def __init__(self, table: str, ref: str, branch: str) -> None:
         self.table, self.ref, self.branch = table, ref, branch

@@ -10,10 +10,11 @@ from lakebed.pipelines.pipelines import Pipelines
 from lakebed.pipelines.planning.pin_inputs import require_known_refs
 from lakebed.pipelines.planning.pin_zones import read_zone_spec
 from lakebed.pipelines.planning.plan import RunPlan
-from lakebed.pipelines.planning.steps import Step
+from lakebed.pipelines.planning.steps import RunStep
 from lakebed.pipelines.preview.lookahead import Lookahead
 from lakebed.pipelines.preview.preview import Preview, preview, run_gates
-from lakebed.pipelines.running.build import Build, run_each
+from lakebed.pipelines.running.build import run_each
+from lakebed.pipelines.running.build_request import Build
 from lakebed.pipelines.running.heal import read_log
 from lakebed.pipelines.running.manual import WriteOptions, alter_manually, apply_manual_change, keys_given, manual_spec
 from lakebed.pipelines.running.run_selected import BuildResult
@@ -36,8 +37,8 @@ __all__ = [
     "RunOptions",
     "RunPlan",
     "RunServices",
+    "RunStep",
     "Runs",
-    "Step",
     "When",
     "WriteOptions",
     "alter_manually",

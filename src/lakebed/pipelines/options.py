@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
-from lakebed.pipelines.planning.steps import Step
+from lakebed.pipelines.planning.steps import RunStep
 from lakebed.ports import MAIN, RunRecord
 from lakebed.sql import ChangeStatement
 
@@ -23,7 +23,7 @@ class RunListener:
     on_start: Callable[[TableName], None] = lambda _: None
     on_end: Callable[[RunRecord], None] = lambda _: None
     on_wait: Callable[[TableName, LakebedError], None] = lambda *_: None  # another process has the table's lease
-    on_step: Callable[[str, Step, When], None] = lambda *_: None  # run id, step, and whether it begins or has ended
+    on_step: Callable[[str, RunStep, When], None] = lambda *_: None  # run id, step, and whether it begins or has ended
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def plan_json(plan: "RunPlan") -> dict[str, Any]:
     """What a run would do now."""
     from lakebed.pipelines.planning.plan_text import plan_inputs, plan_strategy, step_text
-    from lakebed.pipelines.planning.steps import OpenZone, step_name
+    from lakebed.pipelines.planning.steps import OpenZone
 
     zones = [step for step in plan.steps if isinstance(step, OpenZone)]
     files = [{"zone": str(step.zone), "pattern": step.pattern, "files": json_ready(step.files)} for step in zones]
@@ -22,5 +22,5 @@ def plan_json(plan: "RunPlan") -> dict[str, Any]:
         "reason": plan.reason,
         "inputs": [pin_json(pin) for pin in plan_inputs(plan)],
         "files": files,
-        "steps": [{"step": step_name(step), "does": step_text(step)} for step in plan.steps],
+        "steps": [{"step": step.kind, "does": step_text(step)} for step in plan.steps],
     }

@@ -1,4 +1,4 @@
-"""What a run will do. Pure: reads nothing, writes nothing. `lakebed plan` prints it, the runner executes it."""
+"""What a run will do. Pure: reads nothing, writes nothing. `lakebed plan` prints it, `running.run` carries it out."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,63 +23,91 @@ from lakebed.pipelines.planning.steps import (
     Publish,
     Replay,
     RunGate,
+    RunStep,
     Stage,
-    Step,
     Write,
 )
 from lakebed.sql import ChangeStatement
 from lakebed.tables import Strategy, arrangement_of, inverse_renames, plan_arrangement
+from lakebed.work import Plan
 
 
-@dataclass(frozen=True)
-class RunPlan:
-    """The steps of one run; none where there is nothing to do. The reason is why it runs, or why it does not."""
+@dataclass(frozen=True, kw_only=True)
+class RunPlan(Plan[RunStep]):
+    """The steps of one run; none where there is nothing to do."""
 
     table: TableName
     run_id: str
-    steps: tuple[Step, ...]
-    reason: str = ""
 
 
 def plan_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunPlan:
     """Everything one run will do, in order."""
     decision = decide_run(spec, pins, target)
     if not decision.should_run:
-        return RunPlan(spec.table, pins.run_id, (), decision.reason)
-    steps = _view_steps(spec, pins) if spec.is_view else _table_steps(spec, pins, target, staged=is_staged(spec.strategy))
-    return RunPlan(spec.table, pins.run_id, steps, decision.reason)
+        return RunPlan(table=spec.table, run_id=pins.run_id, reason=decision.reason)
+    if spec.is_view:
+        return _plan_view(spec, pins, decision.reason)
+    return _plan_table(spec, pins, target, staged=is_staged(spec.strategy), reason=decision.reason)
 
 
 def plan_manual_change(spec: PipelineSpec, pins: Pins, target: TargetTable, *, statement: ChangeStatement | None) -> RunPlan:
-    """A statement runs on the branch; rows are staged first, whatever the strategy, for they may come from another session."""
+    """A statement runs on the branch. Rows are staged whatever the strategy: they may come from another session."""
     if statement is None:
-        return RunPlan(spec.table, pins.run_id, _table_steps(spec, pins, target, staged=True))
-    branch: tuple[Step, ...] = (OpenBranch(spec.table, pins.branch, target.base(pins.ref)), Execute(spec.table, statement))
-    return RunPlan(spec.table, pins.run_id, (*branch, *(RunGate(gate) for gate in spec.gates), Publish(spec.table, pins.ref)))
+        return _plan_table(spec, pins, target, staged=True)
+    return RunPlan(
+        table=spec.table,
+        run_id=pins.run_id,
+        prepare=(
+            OpenBranch(spec.table, pins.branch, target.base(pins.ref)),
+            Execute(spec.table, statement),
+            *map(RunGate, spec.gates),
+        ),
+        publish=(Publish(spec.table, pins.ref),),
+    )
 
 
-def _table_steps(spec: PipelineSpec, pins: Pins, target: TargetTable, *, staged: bool) -> tuple[Step, ...]:
-    result, passing = _result(spec, pins, staged=staged)
-    place: tuple[Step, ...] = (
+def _plan_table(spec: PipelineSpec, pins: Pins, target: TargetTable, *, staged: bool, reason: str = "") -> RunPlan:
+    result, temporary = _result(spec, pins, staged=staged)
+    archived = spec.zone_names if spec.config.archive_landing_zones else ()
+    return RunPlan(
+        table=spec.table,
+        run_id=pins.run_id,
+        reason=reason,
+        prepare=(
+            *result,
+            *_open_target(spec, pins, target),
+            Write(spec.table, spec.strategy, replaces=pins.full_refresh and not target.absent),
+            *map(DropStage, temporary),
+            *map(RunGate, spec.gates),
+        ),
+        publish=(Publish(spec.table, pins.ref),),
+        after=tuple(map(ArchiveFiles, archived)),
+    )
+
+
+def _plan_view(spec: PipelineSpec, pins: Pins, reason: str) -> RunPlan:
+    return RunPlan(
+        table=spec.table,
+        run_id=pins.run_id,
+        reason=reason,
+        prepare=(*_calculation(spec, pins), *map(RunGate, spec.gates)),
+        publish=(CreateView(spec.table),),
+    )
+
+
+def _open_target(spec: PipelineSpec, pins: Pins, target: TargetTable) -> tuple[RunStep, ...]:
+    """Where the run writes: a branch of the table, or a hidden table that becomes it."""
+    if target.absent:
+        return (CreateHidden(hidden_table(spec.table, pins.run_id)),)
+    return (
         PrepareSchema(spec.config.schema_policy, target.renames),
         *_evolution(spec, target),
         OpenBranch(spec.table, pins.branch, target.base(pins.ref)),
     )
-    if target.absent:
-        place = (CreateHidden(hidden_table(spec.table, pins.run_id)),)
-    return (
-        *result,
-        *place,
-        Write(spec.table, spec.strategy, replaces=pins.full_refresh and not target.absent),
-        *(DropStage(table) for table in passing),
-        *(RunGate(gate) for gate in spec.gates),
-        Publish(spec.table, pins.ref),
-        *(ArchiveFiles(zone) for zone in spec.zone_names if spec.config.archive_landing_zones),
-    )
 
 
-def _result(spec: PipelineSpec, pins: Pins, *, staged: bool) -> tuple[tuple[Step, ...], tuple[TableName, ...]]:
-    """The steps that come to the rows to write, and the hidden tables that hold them for a while."""
+def _result(spec: PipelineSpec, pins: Pins, *, staged: bool) -> tuple[tuple[RunStep, ...], tuple[TableName, ...]]:
+    """The steps that produce the rows to write, and the hidden tables that hold them until then."""
     if len(pins.batches) > 1 or any(batch.at for batch in pins.batches):
         replayed = replay_table(spec.table, pins.run_id)
         return (*_opening(pins), *_replays(spec, pins, replayed)), (replayed,)
@@ -95,7 +123,7 @@ def _replays(spec: PipelineSpec, pins: Pins, table: TableName) -> Iterator[Repla
         yield Replay(number, count, batch, table, spec.strategy, inputs)
 
 
-def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[Step, ...]:
+def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[RunStep, ...]:
     wanted = spec.config.arrangement.with_renames(inverse_renames(target.renames))
     if target.metadata is None or (wanted.partition_by is None and wanted.sort_by is None):
         return ()
@@ -103,11 +131,7 @@ def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[Step, ...]:
     return (EvolveArrangement(spec.table, change),) if change else ()
 
 
-def _view_steps(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:
-    return (*_calculation(spec, pins), *(RunGate(gate) for gate in spec.gates), CreateView(spec.table))
-
-
-def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[Step, ...]:
+def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[RunStep, ...]:
     return (*_opening(pins), Calculate(spec.file, tuple(pins.inputs.values())))
 
 

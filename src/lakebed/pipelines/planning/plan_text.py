@@ -1,6 +1,7 @@
 """Plans in words: one line a step."""
 
 from collections.abc import Iterable, Sequence
+from typing import assert_never
 
 from lakebed.names import short_id
 from lakebed.pipelines.planning.pins import Batch
@@ -20,8 +21,8 @@ from lakebed.pipelines.planning.steps import (
     Publish,
     Replay,
     RunGate,
+    RunStep,
     Stage,
-    Step,
     Write,
 )
 from lakebed.ports import FileInfo, InputPin
@@ -60,7 +61,7 @@ def plan_inputs(plan: RunPlan) -> tuple[InputPin, ...]:
     return tuple(dict.fromkeys(pin for step in reading for pin in step.inputs))
 
 
-def step_text(step: Step) -> str:  # noqa: C901 - one arm a step
+def step_text(step: RunStep) -> str:  # noqa: C901 - one arm a step
     """What a step does."""
     match step:
         case OpenZone(zone, pattern, files):
@@ -101,6 +102,8 @@ def step_text(step: Step) -> str:  # noqa: C901 - one arm a step
             return f"make the view {table}"
         case ArchiveFiles(zone):
             return f"move files of {zone} that all their readers have to _processed/"
+        case _:
+            assert_never(step)
 
 
 def _batch(batch: Batch) -> str:

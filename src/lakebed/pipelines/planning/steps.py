@@ -1,6 +1,7 @@
-"""The steps of a run. Each says what is done to what; `plan` decides which there are, the runner executes them."""
+"""The steps of a run: what each does, to what, and why."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.planning.pins import Batch
@@ -10,27 +11,53 @@ from lakebed.sql import ChangeStatement
 from lakebed.tables import ArrangementChange, Renames, SchemaPolicy, Strategy
 
 
-@dataclass(frozen=True)
-class OpenZone:
-    """Read the frozen files of a zone; what cannot be read is set aside."""
+class BaseRunStep:
+    """What every step says. `kind` is stored in run records and printed as JSON: it stays when a class is renamed."""
 
+    kind: ClassVar[str]
+    why: ClassVar[str]
+
+    @property
+    def action(self) -> str:
+        """The name of the step among the phases of a run's record."""
+        return self.kind
+
+
+@dataclass(frozen=True)
+class OpenZone(BaseRunStep):
+    """Read the frozen files of a zone; files that cannot be read are set aside."""
+
+    kind: ClassVar[str] = "OpenZone"
+    why: ClassVar[str] = "the pipeline reads the zone"
     zone: ZoneName
     pattern: str | None
     files: tuple[FileInfo, ...] = field(repr=False)
 
+    @property
+    def subject(self) -> str:
+        return str(self.zone)
+
 
 @dataclass(frozen=True)
-class Calculate:
-    """The pipeline's own query or code, over pinned inputs."""
+class Calculate(BaseRunStep):
+    """Run the pipeline's own query or code over pinned inputs."""
 
+    kind: ClassVar[str] = "Calculate"
+    why: ClassVar[str] = "the result is what the table is to hold"
     file: str
     inputs: tuple[InputPin, ...]
 
+    @property
+    def subject(self) -> str:
+        return self.file
+
 
 @dataclass(frozen=True)
-class Replay:
-    """The result over the files of one earlier run alone, brought by the strategy into a hidden table, as that run did."""
+class Replay(BaseRunStep):
+    """Bring the rows of one earlier run's files into a hidden table by the strategy, as that run did."""
 
+    kind: ClassVar[str] = "Replay"
+    why: ClassVar[str] = "the strategy depends on the order in which batches arrived"
     number: int
     of: int
     batch: Batch
@@ -42,121 +69,194 @@ class Replay:
     def is_last(self) -> bool:
         return self.number == self.of
 
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
 
 @dataclass(frozen=True)
-class Stage:
+class Stage(BaseRunStep):
     """Compute the result once, into a hidden table."""
 
+    kind: ClassVar[str] = "Stage"
+    why: ClassVar[str] = "the result is read more than once and must be the same each time"
     table: TableName
+
+    @property
+    def subject(self) -> str:
+        return str(self.table)
 
 
 @dataclass(frozen=True)
-class CheckKeys:
+class CheckKeys(BaseRunStep):
     """Refuse NULL keys, and repeated ones that have no order."""
 
+    kind: ClassVar[str] = "CheckKeys"
+    why: ClassVar[str] = "a MERGE needs keys that tell rows apart"
     keys: tuple[str, ...]
     order: str | None
 
+    @property
+    def subject(self) -> str:
+        return ", ".join(self.keys)
+
 
 @dataclass(frozen=True)
-class PrepareSchema:
-    """Make the table fit for the result: add columns only; what else changes, and `renames`, waits for publishing."""
+class PrepareSchema(BaseRunStep):
+    """Add the columns that are new; all other changes, and `renames`, wait for publishing."""
 
+    kind: ClassVar[str] = "PrepareSchema"
+    why: ClassVar[str] = "the result must fit the table"
     policy: SchemaPolicy
     renames: Renames = ()
 
+    @property
+    def subject(self) -> str:
+        return "the table's columns"
+
 
 @dataclass(frozen=True)
-class EvolveArrangement:
-    """Divide and order new files as the pipeline says; those that are there stay as they are, and readers notice nothing."""
+class EvolveArrangement(BaseRunStep):
+    """Partition and sort new files as the pipeline says; files that are there stay as they are, and readers notice nothing."""
 
+    kind: ClassVar[str] = "EvolveLayout"
+    why: ClassVar[str] = "the pipeline asks for another arrangement"
     table: TableName
     change: ArrangementChange
 
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
 
 @dataclass(frozen=True)
-class CreateHidden:
-    """A first run works on a table that nobody knows."""
+class CreateHidden(BaseRunStep):
+    """Create the table of a first run under a name that nobody knows."""
 
+    kind: ClassVar[str] = "CreateHidden"
+    why: ClassVar[str] = "readers must not see a first run before it is published"
     table: TableName
 
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
 
 @dataclass(frozen=True)
-class OpenBranch:
-    """The run's own branch of the table, from the state that the run has read: later commits of others are not in it."""
+class OpenBranch(BaseRunStep):
+    """Open the run's own branch at the snapshot that the run has read: later commits of others are not in it."""
 
+    kind: ClassVar[str] = "OpenBranch"
+    why: ClassVar[str] = "readers must not see the run before it is published"
     table: TableName
     branch: str
     at: int | None  # None: the table had no snapshot
 
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
 
 @dataclass(frozen=True)
-class Write:
-    """Bring the result in, by the strategy, in one commit; `replaces`: in place of all rows."""
+class Write(BaseRunStep):
+    """Write the result by the strategy, in one commit; `replaces` all rows."""
 
+    kind: ClassVar[str] = "Write"
+    why: ClassVar[str] = "the branch is to hold the result"
     table: TableName
     strategy: Strategy
     replaces: bool = False
 
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
 
 @dataclass(frozen=True)
-class Execute:
-    """Run a statement that somebody wrote by hand, on the branch."""
+class Execute(BaseRunStep):
+    """Run the statement of a manual change on the branch."""
 
+    kind: ClassVar[str] = "Execute"
+    why: ClassVar[str] = "somebody asked for this change"
     table: TableName
     statement: ChangeStatement
 
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
 
 @dataclass(frozen=True)
-class DropStage:
-    """The staged result is not needed any more."""
+class DropStage(BaseRunStep):
+    """Remove a hidden table."""
 
+    kind: ClassVar[str] = "DropStage"
+    why: ClassVar[str] = "the staged result is no longer needed"
     table: TableName
 
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
 
 @dataclass(frozen=True)
-class RunGate:
+class RunGate(BaseRunStep):
     """Ask a gate about the branch."""
 
+    kind: ClassVar[str] = "Judge"
+    why: ClassVar[str] = "readers must not see rows that a gate rejects"
     gate: Gate = field(repr=False)
+
+    @property
+    def action(self) -> str:
+        return f"judge {self.gate.name}"
+
+    @property
+    def subject(self) -> str:
+        return self.gate.name
 
 
 @dataclass(frozen=True)
-class Publish:
+class Publish(BaseRunStep):
     """Move the ref to the branch; a first run's table gets its name."""
 
+    kind: ClassVar[str] = "Publish"
+    why: ClassVar[str] = "the gates have passed"
     table: TableName
     ref: str
 
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
 
 @dataclass(frozen=True)
-class CreateView:
-    """Make the query a view of the catalog."""
+class CreateView(BaseRunStep):
+    """Create the query as a view of the catalog."""
 
+    kind: ClassVar[str] = "CreateView"
+    why: ClassVar[str] = "the gates have passed"
     table: TableName
 
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
 
 @dataclass(frozen=True)
-class ArchiveFiles:
-    """Move files to `_processed/` that all their readers have."""
+class ArchiveFiles(BaseRunStep):
+    """Move files that all their readers have taken to `_processed/`."""
 
+    kind: ClassVar[str] = "Archive"
+    why: ClassVar[str] = "every reader has taken them"
     zone: ZoneName
 
+    @property
+    def subject(self) -> str:
+        return str(self.zone)
 
-Step = (
+
+RunStep = (
     OpenZone | Calculate | Replay | Stage | CheckKeys | PrepareSchema | EvolveArrangement
     | CreateHidden | OpenBranch | Write | Execute | DropStage | RunGate | Publish | CreateView | ArchiveFiles
 )  # fmt: skip
-
-
-_FORMER_NAMES = {RunGate: "Judge", EvolveArrangement: "EvolveLayout", ArchiveFiles: "Archive"}
-
-
-def step_name(step: Step) -> str:
-    """The kind of a step as run records and JSON have it. Classes may be renamed; these names are stored."""
-    return _FORMER_NAMES.get(type(step), type(step).__name__)
-
-
-def phase_name(step: Step) -> str:
-    """The name of a step in the phases of a run's record; a gate's is `judge` and its name."""
-    return f"judge {step.gate.name}" if isinstance(step, RunGate) else step_name(step)

@@ -17,7 +17,7 @@ from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.sql_check import python_sources, registered_functions
 from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.planning.watermark import Watermark
-from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.begin import closing, logger_of, watermark
 from lakebed.pipelines.running.steps import calculate
 from lakebed.pipelines.services import RunServices
@@ -62,7 +62,8 @@ def preview(spec: PipelineSpec, specs: Specs, services: RunServices, options: Ru
             sampled += [zone] if chosen else []
             calculate.take_files(work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True)
         calculate.calculate(work)
-        return Preview(spec.table, work.fields, tuple(work.compute.rows(work.frame, limit=limit)), tuple(sampled))
+        rows = tuple(work.compute.rows(work.progress.frame, limit=limit))
+        return Preview(spec.table, work.progress.fields, rows, tuple(sampled))
 
 
 def run_gates(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions) -> tuple[Verdict, ...]:
@@ -88,8 +89,7 @@ def _looking(spec: PipelineSpec, specs: Specs, services: RunServices, options: R
     run_id = context.pins.run_id
     record = RunRecord(run_id, options.invocation, spec.table, "running", services.now())
     nobody = HeldLease(Lease(str(spec.table), "nobody", 0))
-    work = ActiveRun(
-        services, options, context, RunPlan(spec.table, run_id, ()), nobody, record, record.started_at, logger_of(run_id, None)
-    )
+    plan, log = RunPlan(table=spec.table, run_id=run_id), logger_of(run_id, None)
+    work = open_run(services, options, context, plan, nobody, record, timestamp=record.started_at, log=log)
     with closing(work):
         yield work

@@ -1,57 +1,40 @@
-"""A run's work in hand: what it was asked, and what its steps have come to so far."""
+"""A run under way: what it was asked, what it reads and what it works with. None of this changes; see `RunProgress`."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
-from typing import Any, Literal
+from threading import Lock
+from typing import Any
 
 from lakebed.landing import ZoneRows
-from lakebed.names import TableName, ZoneName
+from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
-from lakebed.pipelines.planning.compile import CompiledQuery, TemplateContext
+from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.hidden_tables import hidden_table, staged_table
 from lakebed.pipelines.planning.plan import RunPlan
+from lakebed.pipelines.running.progress import RunProgress, ZonePattern
 from lakebed.pipelines.services import RunServices
-from lakebed.ports import MAIN, ColumnAlias, Compute, Field, Frame, InputPin, RunRecord, Snapshot, TableMetadata, Verdict
-from lakebed.tables import HeldLease, SchemaChange, at_snapshot, on_branch, projection, time_literal
+from lakebed.ports import MAIN, Compute, RunRecord, Snapshot, TableMetadata
+from lakebed.tables import HeldLease, at_snapshot, on_branch, projection, time_literal
 
 
-@dataclass
+@dataclass(frozen=True)
 class ActiveRun:
-    """Filled in step by step; only the run that owns it touches it."""
+    """The frozen context of a run, and its progress."""
 
     services: RunServices
     options: RunOptions
     context: TemplateContext
     plan: RunPlan
     held: HeldLease
-    record: RunRecord
-    timestamp: datetime  # the run's one time, in what it writes; of a replay: that of the run at hand
+    progress: RunProgress
+    timestamp: datetime  # the one time that the run writes; in a replay, that of the earlier run
     log: logging.Logger
-    resources: ExitStack = field(default_factory=ExitStack)
-    landed: dict[tuple[ZoneName, str | None], ZoneRows] = field(default_factory=dict)
-    zone_types: dict[tuple[ZoneName, str | None], Mapping[str, str]] = field(default_factory=dict)  # of zones: column → type
-    digests: dict[str, str] = field(default_factory=dict)  # of the files of zones, by path
-    batch: dict[tuple[ZoneName, str | None], ZoneRows] = field(default_factory=dict)  # of a replay: the batch at hand
-    frame: Frame = None
-    compiled: CompiledQuery | None = None
-    fields: tuple[Field, ...] = ()
-    result_rows: int | None = None
-    keys: int | None = None
-    key_matches: Mapping[str, int] = field(default_factory=dict)  # what the arriving keys met in the table
-    schema_change: SchemaChange = field(default_factory=SchemaChange)
-    aliases: tuple[ColumnAlias, ...] = ()  # the branch's columns as they will be called; none said: as they are
-    skip_write: bool = False
-    unchanged: bool = False
-    publishing: Literal["", "tried", "done"] = ""  # how far it came; tried: perhaps it happened
-    replay_fields: tuple[Field, ...] = ()  # of a replay: the hidden table's columns, once there is one
-    collected: list[tuple[Frame, tuple[Field, ...]]] = field(default_factory=list)  # of a replay: rows not yet added
-    replayed: bool = False  # rows of a replay came into the hidden table; in the end: the frame has the strategy's own columns
-    verdicts: list[Verdict] = field(default_factory=list)
+    open_compute: Callable[[], Compute]
+    resources: ExitStack  # closed when the run, or a batch of its replay, has ended
 
     @property
     def spec(self) -> PipelineSpec:
@@ -63,7 +46,7 @@ class ActiveRun:
 
     @property
     def run_id(self) -> str:
-        return self.record.run_id
+        return self.progress.record.run_id
 
     @property
     def is_first_run(self) -> bool:
@@ -80,17 +63,17 @@ class ActiveRun:
 
     @property
     def write_target(self) -> str:
-        """What is written and what gates read, in Spark's words; columns have their present names."""
-        if self.skip_write:
+        """What is written, as Spark names it; columns have their present names."""
+        if self.progress.skip_write:
             return at_snapshot(self.table, self.context.target.base(self.options.ref))
         return self.physical_table.spark if self.is_first_run else on_branch(self.table, self.branch)
 
     @property
     def gate_target(self) -> str:
-        """The same with the columns called as they will be."""
-        if self.skip_write:
+        """What gates read: the same, with columns named as they will be once published."""
+        if self.progress.skip_write:
             return self.context.this or self.write_target
-        return projection(self.write_target, self.aliases)
+        return projection(self.write_target, self.progress.aliases)
 
     @property
     def stage(self) -> TableName:
@@ -98,20 +81,18 @@ class ActiveRun:
 
     @property
     def timestamp_literal(self) -> str:
-        """The run's one moment, as a literal."""
+        """The run's timestamp, as a literal."""
         return time_literal(self.timestamp)
 
     @property
-    def read(self) -> Mapping[tuple[ZoneName, str | None], ZoneRows]:
+    def read(self) -> Mapping[ZonePattern, ZoneRows]:
         """The files that the pipeline sees."""
-        return self.batch or self.landed
+        return self.progress.batch or self.progress.landed
 
-    @cached_property
+    @property
     def compute(self) -> Compute:
         """The run's own session, opened when it is first needed."""
-        compute = self.services.compute(self.run_id)
-        self.resources.callback(compute.close)
-        return compute
+        return self.open_compute()
 
     def metadata(self, table: TableName) -> TableMetadata:
         """A table as the catalog has it now."""
@@ -119,13 +100,42 @@ class ActiveRun:
         return catalog.metadata(catalog.pointers([table]).values())[table]
 
     def head(self) -> Snapshot | None:
-        """Where the branch stands."""
+        """The newest snapshot of the branch."""
         return self.metadata(self.physical_table).head(self.branch)
-
-    @property
-    def input_pins(self) -> tuple[InputPin, ...]:
-        return tuple(self.context.pins.inputs.values())
 
     @property
     def vars(self) -> Mapping[str, Any]:
         return self.options.vars
+
+
+def open_run(
+    services: RunServices,
+    options: RunOptions,
+    context: TemplateContext,
+    plan: RunPlan,
+    held: HeldLease,
+    record: RunRecord,
+    *,
+    timestamp: datetime,
+    log: logging.Logger,
+) -> ActiveRun:
+    """A run before its first step; its session opens when a step needs it."""
+    resources = ExitStack()
+    session = _Session(lambda: services.compute(record.run_id), resources)
+    progress = RunProgress(record)
+    return ActiveRun(services, options, context, plan, held, progress, timestamp, log, session.open, resources)
+
+
+class _Session:
+    """Opened once, also when gates that run side by side ask for it first."""
+
+    def __init__(self, connect: Callable[[], Compute], resources: ExitStack) -> None:
+        self._connect, self._resources, self._lock = connect, resources, Lock()
+        self._compute: Compute | None = None
+
+    def open(self) -> Compute:
+        with self._lock:
+            if self._compute is None:
+                self._compute = self._connect()
+                self._resources.callback(self._compute.close)
+            return self._compute

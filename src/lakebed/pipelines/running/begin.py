@@ -12,30 +12,32 @@ from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import TemplateContext
-from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
+from lakebed.pipelines.planning.pin_inputs import UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.plan import RunPlan, plan_manual_change, plan_run
 from lakebed.pipelines.planning.sql_check import check_queries, python_sources, registered_functions
 from lakebed.pipelines.planning.watermark import Watermark, watermark_of
-from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.active_run import ActiveRun, open_run
+from lakebed.pipelines.running.build_request import Build
 from lakebed.pipelines.running.heal import heal, undo_failed_run
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
 from lakebed.tables import HeldLease, Scd2, apply_renames, inverse_renames
 
+NOTHING_BUILT: Mapping[TableName, UnpublishedInput] = {}
+
 
 def begin(
+    build: Build,
     spec: PipelineSpec,
-    specs: Specs,
-    services: RunServices,
-    options: RunOptions,
     *,
     held: HeldLease,
     run_id: str,
-    attempt: int,
-    built: Mapping[TableName, UnpublishedInput],
+    attempt: int = 1,
+    built: Mapping[TableName, UnpublishedInput] = NOTHING_BUILT,
 ) -> ActiveRun:
     """Heal, pin and plan: everything up to the first step."""
+    specs, services, options = build.specs, build.services, build.options
     heal(spec.table, services, lease=held.require())
     record = RunRecord(
         run_id,
@@ -63,7 +65,8 @@ def begin(
     record = replace(record, moment=moment)
     if plan.steps and not options.manual_change:
         check_queries(context)  # before Spark is asked for anything
-    return ActiveRun(services, options, context, plan, held, record, moment, logger_of(run_id, services.log(run_id)))
+    log = logger_of(run_id, services.log(run_id))
+    return open_run(services, options, context, plan, held, record, timestamp=moment, log=log)
 
 
 def _moment(now: datetime, context: TemplateContext, services: RunServices) -> datetime:
@@ -128,13 +131,21 @@ def closing(run: ActiveRun) -> Iterator[None]:
 
 def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
     """Undo what readers could see, and write down what happened; what cannot be undone now, the next run of the table undoes."""
+    progress = run.progress
     run.log.error("%s", error)
-    ended, verdicts = run.services.now(), tuple(run.verdicts)
-    run.record = replace(run.record, state="failed", snapshot=None, ended_at=ended, error=error.as_dict(), verdicts=verdicts)
+    ended, verdicts = run.services.now(), tuple(progress.verdicts)
+    progress.record = replace(
+        progress.record, state="failed", snapshot=None, ended_at=ended, error=error.as_dict(), verdicts=verdicts
+    )
     try:
-        undo_failed_run(run.record, run.services, lease=run.held.lease)
-        run.services.records.write(run.record)
+        undo_failed_run(progress.record, run.services, lease=run.held.lease)
+        run.services.records.write(progress.record)
         run.services.records.unpin([run.run_id])
     except LakebedError as trouble:  # in the books it is still running, and healed like one that died
         run.log.warning("not set back: %s", trouble)
-    return run.record
+    return progress.record
+
+
+def error_facts(error: LakebedError) -> dict[str, str]:
+    """An error as a record keeps it."""
+    return {"kind": type(error).__name__, "what": error.what, "where": error.where, "safe": error.safe, "next": error.next}

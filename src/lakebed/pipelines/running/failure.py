@@ -59,7 +59,7 @@ def _end(
 
 def _is_published(runs: Sequence[ActiveRun], publication: str) -> bool:
     """Asked by id, and not before nothing of it can be under way: a commit in doubt has the lease's row to itself."""
-    known = {run.publishing for run in runs}
+    known = {run.progress.publishing for run in runs}
     if "done" in known or "tried" not in known:
         return "done" in known
     services, lease = runs[0].services, runs[0].held.lease
@@ -84,7 +84,9 @@ def _finish(run: ActiveRun) -> None:
 def _leave_open(run: ActiveRun, doubt: OutcomeUnknown) -> None:
     """The record in the books is left alone: publishing has made it a success, or the next run closes it."""
     run.log.error("%s", doubt)
-    run.record = replace(run.record, state="failed", snapshot=None, ended_at=run.services.now(), error=doubt.as_dict())
+    run.progress.record = replace(
+        run.progress.record, state="failed", snapshot=None, ended_at=run.services.now(), error=doubt.as_dict()
+    )
 
 
 def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:

@@ -16,36 +16,38 @@ from lakebed.tables import PublishRequest, string_literal
 
 def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
     """What is to be published; refused where a gate says no, or a file is not what was read."""
+    progress = run.progress
     require_gates_passed(run)
-    for (zone, _), landed in run.landed.items():
+    for (zone, _), landed in progress.landed.items():
         here = tuple(file for file in landed.files if not is_archived(file))
         with suppress(FileMissing):  # as is told below
-            run.digests |= content_digests(
+            progress.digests |= content_digests(
                 run.services.placement.files, here, run.services.records.consumed(zone, table=run.table)
             )
         require_unchanged(run.services.placement.files, landed.files)  # last: what was hashed is what was read
-    if run.spec.is_view or run.skip_write:
+    if run.spec.is_view or progress.skip_write:
         return ()
     if run.is_first_run:
         return (PublishRequest(run.physical_table, run.branch, ref=run.options.ref, becomes=run.table),)
-    change, base = run.schema_change, run.context.target.base(run.options.ref)
+    change, base = progress.schema_change, run.context.target.base(run.options.ref)
     asked = PublishRequest(run.table, run.branch, ref=run.options.ref, columns=change.final, renames=change.renames, base=base)
-    return (replace(asked, unchanged=run.unchanged),)
+    return (replace(asked, unchanged=progress.unchanged),)
 
 
 def publication_records(run: ActiveRun) -> PublicationRecords:
     """What goes into the books together with the publication."""
-    head = None if run.unchanged or run.spec.is_view else run.head()
-    run.record = replace(
-        run.record,
+    progress = run.progress
+    head = None if progress.unchanged or run.spec.is_view else run.head()
+    progress.record = replace(
+        progress.record,
         state="success",
         snapshot=head.id if head else None,
-        files={str(zone): len(landed.files) for (zone, _), landed in run.landed.items()},
-        verdicts=tuple(run.verdicts),
+        files={str(zone): len(landed.files) for (zone, _), landed in progress.landed.items()},
+        verdicts=tuple(progress.verdicts),
         ended_at=run.services.now(),
-        message="nothing changed" if run.unchanged else run.record.message,
+        message="nothing changed" if progress.unchanged else progress.record.message,
     )
-    return PublicationRecords((run.record,), taken(run), types=learned(run))
+    return PublicationRecords((progress.record,), taken(run), types=learned(run))
 
 
 def create_view(run: ActiveRun) -> None:

@@ -1,10 +1,10 @@
-"""One run: executes the steps of a plan, through ports. Timings, checks and onlookers wrap the loop once, not each step."""
+"""One run: its plan is carried out here, and nowhere else. What is around every step is in `lakebed.work`."""
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from itertools import groupby
+from functools import partial
+from typing import Literal, assert_never
 
 from lakebed.errors import LakebedError, RunFailed
 from lakebed.pipelines.planning.steps import (
@@ -22,69 +22,78 @@ from lakebed.pipelines.planning.steps import (
     Publish,
     Replay,
     RunGate,
+    RunStep,
     Stage,
-    Step,
     Write,
-    phase_name,
 )
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.publishing import create_view
+from lakebed.pipelines.running.ledger_copies import write_copy
+from lakebed.pipelines.running.publishing import create_view, publication_records, publish_requests
 from lakebed.pipelines.running.steps import calculate, evolve, replay, write
 from lakebed.pipelines.running.steps.archiving import archive_zones
-from lakebed.pipelines.running.steps.gates import judge_all
-from lakebed.ports import Phase
+from lakebed.pipelines.running.steps.gates import GATES_AT_ONCE, ask_gate, log_verdict
+from lakebed.ports import Phase, PublicationRecords, Verdict
+from lakebed.tables import publish
+from lakebed.work import Ended, Executor, Listener
 
 
 def prepare(run: ActiveRun) -> None:
-    """The steps before publishing."""
-    for judging, steps in groupby(run.plan.steps, key=lambda step: isinstance(step, RunGate)):
-        if judging:
-            judge_all(run, [step for step in steps if isinstance(step, RunGate)])
-            continue
-        for step in steps:
-            if isinstance(step, Publish | CreateView):
-                return
-            _do(run, step)
+    """The steps before publishing; readers see none of it."""
+    _executor(run).execute_all(run.plan.prepare)
 
 
-def publish_view(run: ActiveRun) -> None:
-    """A view is published by being made; a table is published elsewhere."""
-    for step in run.plan.steps:
-        if isinstance(step, CreateView):
-            _do(run, step)
-
-
-@contextmanager
-def publishing(runs: Sequence[ActiveRun]) -> Iterator[None]:
-    """Around the publication of these runs: it is a phase of each."""
-    with ExitStack() as stack:
+def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
+    """Publish what these runs have made, in one commit, with their records and the files they took."""
+    requests = [request for run in runs for request in publish_requests(run)]
+    records = [publication_records(run) for run in runs]
+    for run in runs:  # a view is published by being created; tables are published together
+        _executor(run).execute_all(step for step in run.plan.publish if not isinstance(step, Publish))
+    for run, own in zip(runs, records, strict=True):
+        write_copy(run.services.placement.files, run.run_id, own.consumed)
+    leases = [run.held.require() for run in runs]
+    with ExitStack() as phases:
         for run in runs:
-            for step in run.plan.steps:
+            for step in run.plan.publish:
                 if isinstance(step, Publish):
-                    run.options.listener.on_step(run.run_id, step, "before")
-                    stack.enter_context(_phase(run, step))
-        yield
+                    phases.enter_context(_executor(run).around(step))
+        _mark(runs, "tried")
+        catalog = runs[0].services.placement.catalog
+        publish(catalog, requests, run_id=publication, leases=leases, records=_joined(records))
+        _mark(runs, "done")
+
+
+def _joined(records: Sequence[PublicationRecords]) -> PublicationRecords:
+    return PublicationRecords(
+        tuple(run for one in records for run in one.runs),
+        tuple(file for one in records for file in one.consumed),
+        types=tuple(types for one in records for types in one.types),
+    )
+
+
+def _mark(runs: Sequence[ActiveRun], reached: Literal["tried", "done"]) -> None:
     for run in runs:
-        for step in run.plan.steps:
-            if isinstance(step, Publish):
-                run.options.listener.on_step(run.run_id, step, "after")
+        run.progress.publishing = reached
 
 
 def finish(run: ActiveRun) -> None:
-    """The steps after publishing; each can be repeated, and the next run does what a crash or a failure left undone."""
-    message = run.record.message if run.plan.steps else run.plan.reason
+    """The steps after publishing. Each can be repeated: the next run does what a crash or a failure left undone."""
+    progress, services = run.progress, run.services
+    message = progress.record.message if run.plan.steps else run.plan.reason
     try:
-        _archive(run)
-    except LakebedError as error:  # the rows are published: the run has not failed, and must not be tried again
+        _executor(run).execute_all(run.plan.after)
+        if not run.plan.steps and run.spec.config.archive_landing_zones:
+            archive_zones(run.spec.zone_names, run.context.specs, services)  # what a crash left in its zone
+    except LakebedError as error:  # the rows are published: the run has not failed, and must not be retried
         run.log.warning("not archived: %s", error)
         message = f"not archived: {error.what}"
-    run.record = replace(run.record, state="success", ended_at=run.services.now(), message=message, left_schema=_schema(run))
-    run.services.records.write(run.record)
-    run.services.records.unpin([run.run_id])
+    now, schema = services.now(), _schema(run)
+    progress.record = replace(progress.record, state="success", ended_at=now, message=message, left_schema=schema)
+    services.records.write(progress.record)
+    services.records.unpin([run.run_id])
 
 
 def _schema(run: ActiveRun) -> int | None:
-    """The table's schema, where the next run asks whether anybody changed it."""
+    """The table's schema, by which the next run sees whether anybody changed it."""
     if not run.spec.zones or run.spec.is_view:
         return None
     catalog = run.services.placement.catalog
@@ -92,43 +101,53 @@ def _schema(run: ActiveRun) -> int | None:
     return found.schema if found else None
 
 
-def _archive(run: ActiveRun) -> None:
-    for step in run.plan.steps:
-        if isinstance(step, ArchiveFiles):
-            _do(run, step)
-    if not run.plan.steps and run.spec.config.archive_landing_zones:
-        archive_zones(run.spec.zone_names, run.context.specs, run.services)  # what a crash left in its zone
+def _executor(run: ActiveRun) -> Executor[RunStep, Verdict | None, Phase]:
+    on_step = run.options.listener.on_step
+    listener = Listener[RunStep, Phase](
+        on_start=lambda step: on_step(run.run_id, step, "before"),
+        on_end=lambda step, _: on_step(run.run_id, step, "after"),
+    )
+    return Executor(
+        partial(_perform, run),
+        partial(_record, run),
+        check=partial(_check, run),
+        listener=listener,
+        only_reads=lambda step: isinstance(step, RunGate),
+        threads=GATES_AT_ONCE,
+    )
 
 
-def _do(run: ActiveRun, step: Step) -> None:
+def _check(run: ActiveRun) -> None:
     if run.options.stop.is_set():
         raise RunFailed("it was interrupted.")
     run.held.require()
-    run.options.listener.on_step(run.run_id, step, "before")
-    with _phase(run, step):
-        _execute(run, step)
-    run.options.listener.on_step(run.run_id, step, "after")
 
 
-@contextmanager
-def _phase(run: ActiveRun, step: Step) -> Iterator[None]:
-    began = time.monotonic()
-    try:
-        yield
-    finally:
-        seconds = round(time.monotonic() - began, 3)
-        run.record = replace(run.record, phases=_with(run.record.phases, Phase(phase_name(step), seconds)))
-        run.log.info("%s: %.3f s", phase_name(step), seconds)
+def _record(run: ActiveRun, step: RunStep, ended: Ended[Verdict | None]) -> Phase:
+    """Add a phase to the run's record; a gate's is as long as its query took."""
+    progress = run.progress
+    seconds = round(ended.seconds, 3)
+    verdict = ended.result
+    if verdict is not None:
+        seconds = verdict.seconds
+        progress.verdicts.append(verdict)
+        log_verdict(run, verdict)
+    else:
+        run.log.info("%s: %.3f s", step.action, seconds)
+    phase = Phase(step.action, seconds)
+    progress.record = replace(progress.record, phases=_with(progress.record.phases, phase))
+    return phase
 
 
 def _with(phases: tuple[Phase, ...], phase: Phase) -> tuple[Phase, ...]:
     """Replays are one phase, however many there are."""
-    if phase.name == Replay.__name__ and phases and phases[-1].name == phase.name:
+    if phase.name == Replay.kind and phases and phases[-1].name == phase.name:
         return (*phases[:-1], Phase(phase.name, round(phases[-1].seconds + phase.seconds, 3)))
     return (*phases, phase)
 
 
-def _execute(run: ActiveRun, step: Step) -> None:  # noqa: C901 - one arm a step, each a line
+def _perform(run: ActiveRun, step: RunStep) -> Verdict | None:  # noqa: C901 - one arm a step, each a line
+    """Carry out one step; what a gate found is returned."""
     match step:
         case OpenZone():
             calculate.take_files(run, step)
@@ -155,7 +174,14 @@ def _execute(run: ActiveRun, step: Step) -> None:  # noqa: C901 - one arm a step
             write.execute(run, statement)
         case DropStage(stage):
             run.services.placement.catalog.purge(stage)
+        case RunGate(gate):
+            return ask_gate(run, gate)
         case CreateView():
             create_view(run)
         case ArchiveFiles(zone):
             archive_zones([zone], run.context.specs, run.services)
+        case Publish():
+            raise AssertionError("tables are published by `publish_runs`, together with those of other runs")
+        case _:
+            assert_never(step)
+    return None

@@ -4,23 +4,17 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from lakebed.errors import Diverged, LakebedError, PointerMoved
+from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.pin_inputs import UnpublishedInput
 from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.attempts import REBUILDS
 from lakebed.pipelines.running.begin import begin, closing
-from lakebed.pipelines.running.build import (
-    REBUILDS,
-    Build,
-    dependencies,
-    hold_table,
-    publish_all,
-    record_not_begun,
-    record_skipped,
-    with_set_aside,
-)
+from lakebed.pipelines.running.build import dependencies
+from lakebed.pipelines.running.build_request import Build, hold_table
 from lakebed.pipelines.running.failure import recording_failure
-from lakebed.pipelines.running.run import finish, prepare
+from lakebed.pipelines.running.run import finish, prepare, publish_runs
+from lakebed.pipelines.running.run_records import record_not_begun, record_skipped, with_set_aside
 from lakebed.pipelines.running.steps.gates import require_gates_passed
 from lakebed.pipelines.running.walk import walk
 from lakebed.ports import QuarantinedFile, RunRecord
@@ -33,7 +27,7 @@ def run_together(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, 
     for _ in range(REBUILDS):
         records, error = _attempt(build, tables)
         aside |= {record.table: (*aside[record.table], *record.set_aside) for record in records}
-        if not isinstance(error, Diverged | PointerMoved):
+        if not (error and error.overtaken):
             break
     records = tuple(with_set_aside(build, record, aside[record.table]) for record in records)
     for record in records:
@@ -86,7 +80,7 @@ class _Together:
         if error is None:
             for view in views:
                 _publish_view(view)
-        by_table = {record.table: record for record in records} | {run.table: run.record for run in runs}
+        by_table = {record.table: record for record in records} | {run.table: run.progress.record for run in runs}
         return tuple(by_table[table] for table in self.tables), error
 
     def _reads_what_was_built(self, run: ActiveRun) -> bool:
@@ -100,7 +94,7 @@ class _Together:
                 if self.errors:
                     raise next(iter(self.errors.values()))
                 if changing := [run for run in runs if run.plan.steps]:
-                    publish_all(changing, publication=publication)
+                    publish_runs(changing, publication=publication)
                 for run in runs:
                     finish(run)
             if first.error:
@@ -111,16 +105,7 @@ class _Together:
         build, spec = self.build, self.build.specs[table]
         build.options.listener.on_start(table)
         try:
-            run = begin(
-                spec,
-                build.specs,
-                build.services,
-                build.options,
-                held=self.leases[table],
-                run_id=self.ids[table],
-                attempt=1,
-                built=self.built,
-            )
+            run = begin(build, spec, held=self.leases[table], run_id=self.ids[table], built=self.built)
         except LakebedError as error:
             self.errors[table] = error
             return record_not_begun(build, spec, error, run_id=self.ids[table], attempt=1)
@@ -133,13 +118,13 @@ class _Together:
         with recording_failure([], publication="") as trouble:
             prepare(run)
             require_gates_passed(run)
-            if run.plan.steps and not run.spec.is_view and not run.skip_write:
+            if run.plan.steps and not run.spec.is_view and not run.progress.skip_write:
                 head = run.head()
-                self.built[run.table] = UnpublishedInput(run.physical_table, head.id if head else None, run.aliases)
+                self.built[run.table] = UnpublishedInput(run.physical_table, head.id if head else None, run.progress.aliases)
         if trouble.error:
             self.errors[run.table] = trouble.error
-            return replace(run.record, state="failed")
-        return run.record
+            return replace(run.progress.record, state="failed")
+        return run.progress.record
 
     def _skipped(self, table: TableName, because: TableName) -> RunRecord:
         return record_skipped(self.build, table, f"{because} failed")
@@ -147,5 +132,5 @@ class _Together:
 
 def _publish_view(run: ActiveRun) -> None:
     with recording_failure([run], publication=run.run_id):
-        publish_all([run], publication=run.run_id)
+        publish_runs([run], publication=run.run_id)
         finish(run)

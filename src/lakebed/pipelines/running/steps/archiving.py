@@ -21,7 +21,7 @@ def taken(run: ActiveRun) -> tuple[ConsumedFile, ...]:
     whole = run.spec.strategy.strategy == "full_refresh"  # what the last run read is asked for; else, who read it first
     files = [
         known.get(file.path) or file_taken
-        for (zone, _), landed in run.landed.items()
+        for (zone, _), landed in run.progress.landed.items()
         for file, file_taken in _first_taken(landed.files, zone, run)
         if whole or file.path not in known
     ]
@@ -32,7 +32,7 @@ def _first_taken(files: Sequence[FileInfo], zone: ZoneName, run: ActiveRun) -> I
     """An archived file is known by where it landed: another table's rollback may bring it back there."""
     told = {row.archived: row for row in run.services.records.consumed(zone)} if any(map(is_archived, files)) else {}
     for file in files:
-        digest = run.digests.get(file.path, "")
+        digest = run.progress.digests.get(file.path, "")
         own = ConsumedFile(run.table, zone, file.path, file.etag, file.size, run.run_id, digest=digest)
         if is_archived(file) and file.path in told:
             own = replace(told[file.path], table=run.table, state="taken")

@@ -21,11 +21,12 @@ from lakebed.ports import Field, FileInfo, Frame, LocalSession
 
 def take_files(run: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
     """Read a zone's frozen files under their name; files that cannot be read are set aside, or refused where all are kept."""
+    progress = run.progress
     key = (step.zone, step.pattern)
     landed = _opened(run, key, step.files, _remembered(run, key, step.files), keep=keep)
-    run.record = replace(run.record, set_aside=(*run.record.set_aside, *landed.set_aside))  # however the run ends
+    progress.record = replace(progress.record, set_aside=(*progress.record.set_aside, *landed.set_aside))  # however the run ends
     frame = landed.frame if landed.frame is not None else _without_rows(run, step)
-    run.landed[step.zone, step.pattern] = replace(landed, frame=frame)
+    progress.landed[step.zone, step.pattern] = replace(landed, frame=frame)
     run.compute.create_view(frame, zone_view(step.zone, step.pattern))
 
 
@@ -77,17 +78,19 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
 
 def calculate(run: ActiveRun) -> None:
     """The result, as a frame not yet computed."""
+    progress = run.progress
     if run.options.manual_change:
-        run.frame = _as_frame(run, run.options.manual_change.frame)
+        progress.frame = _as_frame(run, run.options.manual_change.frame)
     else:
-        run.frame = _from_code(run) if run.spec.kind == "python" else _from_query(run)
-    run.fields = run.compute.fields(run.frame)
+        progress.frame = _from_code(run) if run.spec.kind == "python" else _from_query(run)
+    progress.fields = run.compute.fields(progress.frame)
 
 
 def _from_query(run: ActiveRun) -> Frame:
-    run.compiled = compile_query(run.context)
-    run.log.info("query:\n%s", run.compiled.text)
-    return at_source(run.compiled, lambda: run.compute.query(run.compiled.text if run.compiled else ""))
+    progress = run.progress
+    progress.compiled = compile_query(run.context)
+    run.log.info("query:\n%s", progress.compiled.text)
+    return at_source(progress.compiled, lambda: run.compute.query(progress.compiled.text if progress.compiled else ""))
 
 
 def at_source(compiled: CompiledQuery | None, ask: Callable[[], Any]) -> Any:

@@ -29,8 +29,8 @@ from lakebed.types import read_table_type
 
 def require_fitting_result(run: ActiveRun) -> None:
     """Whatever can be known of the result without computing it: columns that are missing, or not as they were declared."""
-    require_strategy_columns(run.spec.strategy, run.fields, table=str(run.table))
-    require_storable_columns(run.table, run.fields)
+    require_strategy_columns(run.spec.strategy, run.progress.fields, table=str(run.table))
+    require_storable_columns(run.table, run.progress.fields)
     refuse_unfit_strategy(run)
     if run.spec.config.contract:
         _refuse_breach(run)
@@ -42,7 +42,7 @@ def _refuse_breach(run: ActiveRun) -> None:
     """Every difference between the result and the contract, in one message."""
     own = {name.casefold() for name, _ in run.spec.strategy.own_columns}
     agreed = {name.casefold(): Field(name, column.type or "") for name, column in run.spec.config.columns.items()}
-    given = {field.name.casefold(): field for field in run.fields}
+    given = {field.name.casefold(): field for field in run.progress.fields}
     missing = [f"{field.name} {field.type}" for name, field in agreed.items() if name not in given and name not in own]
     extra = [f"{field.name} {_plain(field.type)}" for name, field in given.items() if name not in agreed]
     others = [
@@ -62,11 +62,11 @@ def _plain(type_: str) -> str:
 
 
 def _refuse_undeclared(run: ActiveRun) -> None:
-    names = {field.name.casefold(): field for field in run.fields}
+    names = {field.name.casefold(): field for field in run.progress.fields}
     for column, declared in run.spec.config.columns.items():
         found = names.get(column.casefold())
         if found is None and column not in dict(run.spec.strategy.own_columns):
-            close = suggestion(near(column, [field.name for field in run.fields]))
+            close = suggestion(near(column, [field.name for field in run.progress.fields]))
             raise _unfit(run, f"columns names {column!r}, and the result has none of that name.", close)
         if found and declared.type and as_stored(found).type != as_stored(Field(column, declared.type)).type:
             what = f"the column {column!r} is {_plain(found.type)} in the result and {declared.type} in columns."
@@ -76,7 +76,7 @@ def _refuse_undeclared(run: ActiveRun) -> None:
 def _refuse_layout(run: ActiveRun) -> None:
     metadata = run.context.target.metadata
     there = apply_renames([column.name for column in metadata.columns], run.context.target.renames) if metadata else ()
-    known = [*(field.name for field in run.fields), *(name for name, _ in run.spec.strategy.own_columns), *there]
+    known = [*(field.name for field in run.progress.fields), *(name for name, _ in run.spec.strategy.own_columns), *there]
     folded = {name.casefold() for name in known}
     for column in run.spec.config.arrangement.columns:
         if column.casefold() not in folded:
@@ -90,6 +90,7 @@ def _unfit(run: ActiveRun, what: str, next: str) -> BadBatch:
 
 def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
     """Decide how the table's columns follow, and add those that are new; the former schema is written down first."""
+    progress = run.progress
     target, strategy = run.context.target, run.spec.strategy
     if target.metadata is None:
         return
@@ -98,7 +99,7 @@ def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
         change = plan_schema(
             run.table,
             present,
-            run.fields,
+            progress.fields,
             policy=policy,
             own=[name for name, _ in strategy.own_columns],
             fixed=set(_fixed(run, target.metadata)),
@@ -108,15 +109,15 @@ def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
     there = {name.casefold() for name in apply_renames([field.name for field in present], change.renames)}
     lacking = tuple(Field(name, type_) for name, type_ in strategy.own_columns if name.casefold() not in there)
     final = None if change.final is None else (*change.final, *(field.name for field in lacking))
-    run.schema_change = replace(change, add=(*change.add, *lacking), final=final)
-    run.aliases = run.schema_change.aliases([field.name for field in (*present, *run.schema_change.add)])
+    progress.schema_change = replace(change, add=(*change.add, *lacking), final=final)
+    progress.aliases = progress.schema_change.aliases([field.name for field in (*present, *progress.schema_change.add)])
     divided = (
-        run.schema_change.at_publishing and not run.services.placement.catalog.atomic
+        progress.schema_change.at_publishing and not run.services.placement.catalog.atomic
     )  # such a publication may be taken back
-    if run.schema_change.before_gates or divided:
-        run.record = replace(run.record, schema=target.metadata.schema, touched=run.schema_change.touched)
-        run.services.records.write(run.record)
-    for statement in alter_statements(run.table, run.schema_change):
+    if progress.schema_change.before_gates or divided:
+        progress.record = replace(progress.record, schema=target.metadata.schema, touched=progress.schema_change.touched)
+        run.services.records.write(progress.record)
+    for statement in alter_statements(run.table, progress.schema_change):
         run.compute.execute(statement)
 
 
@@ -127,7 +128,7 @@ def _naming_files(run: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
         yield
     except BadBatch as error:
         there = {column.name.casefold() for column in metadata.columns}
-        checked = [landed.checked for landed in run.landed.values() if landed.checked]
+        checked = [landed.checked for landed in run.progress.landed.values() if landed.checked]
         members = [member for one in checked for member in one.groups]
         new = {name: member.files[0].path for member in members for name in member.types if name.casefold() not in there}
         told = ", ".join(f"{name} in {path}" for name, path in new.items())
@@ -151,7 +152,7 @@ def _fixed(run: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
 
 def evolve_arrangement(run: ActiveRun, change: ArrangementChange) -> None:
     """Only metadata changes, and nothing that readers see: a run that fails afterwards need not set it back."""
-    if run.skip_write:
+    if run.progress.skip_write:
         return
     properties = run.services.placement.properties(run.table, is_sorted=bool(change.sort))
     for statement in arrangement_statements(run.table, change, properties=properties):

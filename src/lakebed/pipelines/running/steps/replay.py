@@ -21,21 +21,21 @@ AT_ONCE = 50  # batches of append_only that are added in one commit
 
 
 def replay(run: ActiveRun, step: Replay) -> None:
-    """Bring in the rows of one batch, as of the moment when its run began; after the last one all rows are the result."""
-    context, resources, moment, asked_at = run.context, run.resources, run.timestamp, step.batch.asked_at
-    run.timestamp = (step.batch.at or moment) + step.batch.later
-    run.context = replace(context, part=step.number, started_at=run.services.local(asked_at) if asked_at else context.started_at)
+    """Bring in the rows of one batch as of the time its run began; after the last one all rows are the result."""
+    batch, context, local = step.batch, run.context, run.services.local
+    started_at = local(batch.asked_at) if batch.asked_at else context.started_at
+    timestamp = (batch.at or run.timestamp) + batch.later
     try:
-        with ExitStack() as run.resources:  # what one batch needs is given back before the next
-            _replay(run, step)
+        with ExitStack() as resources:  # what one batch needs is closed before the next
+            as_then = replace(context, part=step.number, started_at=started_at)
+            _replay(replace(run, context=as_then, timestamp=timestamp, resources=resources), step)
     finally:
-        run.context, run.resources, run.timestamp = context, resources, moment
-        run.batch.clear()
+        run.progress.batch.clear()
 
 
 def _replay(run: ActiveRun, step: Replay) -> None:
     has_files = any(_good(run, key, files) for key, files in step.batch.files.items())
-    if has_files or (step.is_last and not run.replay_fields):  # at least its columns are known in the end
+    if has_files or (step.is_last and not run.progress.replay_fields):  # at least its columns are known in the end
         _calculate(run, step)
         _follow_columns(run, step)
         (_collect if step.strategy.strategy == "append_only" else _merge)(run, step)
@@ -45,7 +45,7 @@ def _replay(run: ActiveRun, step: Replay) -> None:
 
 def _good(run: ActiveRun, key: ZoneKey, files: tuple[FileInfo, ...]) -> list[FileInfo]:
     """Those that were not set aside."""
-    good = set(run.landed[key].files)
+    good = set(run.progress.landed[key].files)
     return [file for file in files if file in good]
 
 
@@ -61,17 +61,17 @@ def _calculate(run: ActiveRun, step: Replay) -> None:
 
 
 def _name_part(run: ActiveRun, step: Replay, *, all_columns: bool) -> None:
-    for key, landed in run.landed.items():
+    for key, landed in run.progress.landed.items():
         files = _good(run, key, step.batch.files.get(key, ()))
         frame = _part(run, key, files, all_columns=all_columns)
         if frame is None:  # the batch has no file of this zone
             frame = run.compute.query(f"SELECT * FROM {spark_identifier(zone_view(*key))} LIMIT 0")
-        run.batch[key] = replace(landed, frame=frame, files=tuple(files))
+        run.progress.batch[key] = replace(landed, frame=frame, files=tuple(files))
         run.compute.create_view(frame, run.context.view(*key))
 
 
 def _part(run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: bool) -> Frame | None:
-    checked, address = run.landed[key].checked, run.services.placement.root.at
+    checked, address = run.progress.landed[key].checked, run.services.placement.root.at
     if checked is None:
         return None
     return frame_of_some(
@@ -81,23 +81,27 @@ def _part(run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: b
 
 def _follow_columns(run: ActiveRun, step: Replay) -> None:
     """The hidden table's columns follow the batch's as a table's follow a run's; nobody reads it, so nothing waits."""
+    progress = run.progress
     own = [Field(name, type_) for name, type_ in step.strategy.own_columns]
-    if not run.replay_fields:
+    if not progress.replay_fields:
         run.compute.execute(_creation(run, step, own))
     else:
         names, policy = [field.name for field in own], run.spec.config.schema_policy
-        change = plan_schema(run.table, run.replay_fields, run.fields, policy=policy, own=names)
-        for statement in (*alter_statements(step.table, change), *drop_statements(step.table, run.replay_fields, change)):
+        change = plan_schema(run.table, progress.replay_fields, progress.fields, policy=policy, own=names)
+        for statement in (
+            *alter_statements(step.table, change),
+            *drop_statements(step.table, progress.replay_fields, change),
+        ):
             run.compute.execute(statement)
         if not change.before_gates and change.final is None:
             return
-    run.replay_fields = run.compute.fields(run.compute.query(f"SELECT * FROM {step.table.spark}"))
+    progress.replay_fields = run.compute.fields(run.compute.query(f"SELECT * FROM {step.table.spark}"))
 
 
 def _creation(run: ActiveRun, step: Replay, own: list[Field]) -> str:
     placement = run.services.placement
     placement.catalog.create_namespace(step.table.namespace, step.table.layer)
-    columns = ", ".join(f"{spark_identifier(field.name)} {field.type}" for field in (*map(as_stored, run.fields), *own))
+    columns = ", ".join(f"{spark_identifier(field.name)} {field.type}" for field in (*map(as_stored, run.progress.fields), *own))
     return create_table(
         step.table, columns, location=placement.temporary_location(step.table), properties=placement.temporary_properties()
     )
@@ -105,50 +109,56 @@ def _creation(run: ActiveRun, step: Replay, own: list[Field]) -> str:
 
 def _collect(run: ActiveRun, step: Replay) -> None:
     """Rows that are only added wait for each other: many batches are one commit."""
-    run.collected.append((run.frame, run.fields))
-    if len(run.collected) >= AT_ONCE and not step.is_last:
+    progress = run.progress
+    progress.collected.append((progress.frame, progress.fields))
+    if len(progress.collected) >= AT_ONCE and not step.is_last:
         run.compute.append(_union(run), step.table.spark)
-        run.collected.clear()
-        run.replayed = True
+        progress.collected.clear()
+        progress.replayed = True
 
 
 def _union(run: ActiveRun) -> Frame:
     """All that was collected, under the columns of now."""
     return run.compute.union(
-        [run.compute.select(frame, selection(fields, run.replay_fields, sources={})) for frame, fields in run.collected]
+        [
+            run.compute.select(frame, selection(fields, run.progress.replay_fields, sources={}))
+            for frame, fields in run.progress.collected
+        ]
     )
 
 
 def _merge(run: ActiveRun, step: Replay) -> None:
     """Stage, check and merge the batch, as its run did."""
+    progress = run.progress
     compute_stage(run)
     require_rows(run)
     check_keys(run)
-    repeats = run.keys != run.result_rows
-    if not run.replayed:
+    repeats = progress.keys != progress.result_rows
+    if not progress.replayed:
         rows = run.compute.query(
             first_batch_rows(
-                step.strategy, staged=run.stage.spark, columns=run.fields, now=run.timestamp_literal, repeats=repeats
+                step.strategy, staged=run.stage.spark, columns=progress.fields, now=run.timestamp_literal, repeats=repeats
             )
         )
-        shaped = run.compute.select(rows, selection(run.compute.fields(rows), run.replay_fields, sources={}))
+        shaped = run.compute.select(rows, selection(run.compute.fields(rows), progress.replay_fields, sources={}))
         run.compute.append(shaped, step.table.spark)
-    elif run.result_rows or (step.strategy.absence_matters and run.spec.config.empty_policy != "skip"):
-        merge(run, step.table.spark, repeats=repeats, present=run.replay_fields)
-    run.replayed = True
+    elif progress.result_rows or (step.strategy.absence_matters and run.spec.config.empty_policy != "skip"):
+        merge(run, step.table.spark, repeats=repeats, present=progress.replay_fields)
+    progress.replayed = True
     run.services.placement.catalog.purge(run.stage)
 
 
 def _conclude(run: ActiveRun, step: Replay) -> None:
     """What all batches came to is the result of the run; how many rows it has is counted as it is written."""
+    progress = run.progress
     hidden = run.compute.query(f"SELECT * FROM {step.table.spark}")
-    if run.collected and run.replayed:
+    if progress.collected and progress.replayed:
         run.compute.append(_union(run), step.table.spark)
-    run.frame = _union(run) if run.collected and not run.replayed else hidden
+    progress.frame = _union(run) if progress.collected and not progress.replayed else hidden
     own = {name for name, _ in step.strategy.own_columns}
-    last = [field.name.casefold() for field in run.fields]
-    kept_fields = [field for field in run.replay_fields if field.name not in own]
+    last = [field.name.casefold() for field in progress.fields]
+    kept_fields = [field for field in progress.replay_fields if field.name not in own]
     if run.spec.config.schema_policy == "sync":  # the columns are those of the last result, in its order
         kept_fields.sort(key=lambda field: last.index(field.name.casefold()))
-    run.fields, run.result_rows, run.keys = tuple(kept_fields), None, None
-    run.replayed = True
+    progress.fields, progress.result_rows, progress.keys = tuple(kept_fields), None, None
+    progress.replayed = True

@@ -26,7 +26,7 @@ def refuse_unfit_strategy(run: ActiveRun) -> None:
     require_compatible_strategy(
         run.spec.strategy,
         () if empty else apply_renames(_owned(run), renames),
-        run.fields,
+        run.progress.fields,
         policy=run.spec.config.schema_policy,
         there=apply_renames([column.name for column in metadata.columns], renames),
         table=run.table,
@@ -57,16 +57,17 @@ def _owned(run: ActiveRun) -> tuple[str, ...]:
         return known
     pipeline, there = run.context.specs.get(run.table, run.spec), {column.name for column in metadata.columns}
     own = tuple(name for name, _ in pipeline.strategy.own_columns)
-    return own if own and there.issuperset(own) else guess_owned_columns(metadata, run.fields)
+    return own if own and there.issuperset(own) else guess_owned_columns(metadata, run.progress.fields)
 
 
 def check_matches(run: ActiveRun, strategy: Strategy, *, target: str, staged: str, repeats: bool) -> None:
     """Refuse arriving keys that the table has in several rows, for nothing says which is meant; count the late ones."""
+    progress = run.progress
     asked = match_check_query(strategy, target=target, staged=staged, repeats=repeats)
-    if asked is None or not run.result_rows:
+    if asked is None or not progress.result_rows:
         return
-    run.key_matches = counted(run, asked)
-    if doubled := run.key_matches["doubled"]:
+    progress.key_matches = counted(run, asked)
+    if doubled := progress.key_matches["doubled"]:
         examples = run.compute.rows(duplicate_keys_query(strategy, target=target, staged=staged, repeats=repeats), limit=20)
         refuse_duplicate_keys(strategy, doubled, examples, table=str(run.table))
 
@@ -81,5 +82,5 @@ def since(run: ActiveRun, strategy: Strategy) -> str | None:
     """When rows began to hold that were there before the table became a history: at its last change, as far as is known."""
     metadata = run.context.target.metadata
     head = metadata.head(run.options.ref) if metadata else None
-    became = isinstance(strategy, Scd2) and strategy.scd_valid_from in {field.name for field in run.schema_change.add}
+    became = isinstance(strategy, Scd2) and strategy.scd_valid_from in {field.name for field in run.progress.schema_change.add}
     return time_literal(head.at) if became and head else None

@@ -46,30 +46,33 @@ def stage(run: ActiveRun) -> None:
 
 def compute_stage(run: ActiveRun) -> None:
     """Compute the result once, into a hidden table."""
+    progress = run.progress
     placement = run.services.placement
     placement.catalog.create_namespace(run.table.namespace, run.table.layer)
     place = placement.temporary_location(run.stage)
     at_source(
-        run.compiled,
-        lambda: run.compute.create_table(run.frame, run.stage.spark, location=place, properties=placement.temporary_properties()),
+        progress.compiled,
+        lambda: run.compute.create_table(
+            progress.frame, run.stage.spark, location=place, properties=placement.temporary_properties()
+        ),
     )
     if run.options.manual_change:  # its frame may be another session's, whose snapshots would not carry the run's id
-        run.frame = run.compute.query(f"SELECT * FROM {run.stage.spark}")
+        progress.frame = run.compute.query(f"SELECT * FROM {run.stage.spark}")
     head = run.metadata(run.stage).head()
-    run.result_rows = (head.count("total-records") or 0) if head else 0
+    progress.result_rows = (head.count("total-records") or 0) if head else 0
 
 
 def apply_empty_policy(run: ActiveRun) -> None:
     """What an empty result means, as soon as it is known to be empty."""
-    if run.result_rows == 0:
+    if run.progress.result_rows == 0:
         require_rows(run)
         policy = run.spec.config.empty_policy
-        run.skip_write = not run.is_first_run and (policy == "skip" or _means_nothing(run))
+        run.progress.skip_write = not run.is_first_run and (policy == "skip" or _means_nothing(run))
 
 
 def require_rows(run: ActiveRun) -> None:
     """An empty result may have been said to be wrong."""
-    if run.result_rows == 0 and run.spec.config.empty_policy == "fail":
+    if run.progress.result_rows == 0 and run.spec.config.empty_policy == "fail":
         remedy = "say so by an UPDATE" if run.options.manual_change else "set on_empty to write or skip"
         raise BadBatch(
             "the result has no row.",
@@ -87,23 +90,24 @@ def _means_nothing(run: ActiveRun) -> bool:
 
 def check_keys(run: ActiveRun) -> None:
     """Refuse NULL keys, and repeated ones that have no order; names some of them."""
+    progress = run.progress
     strategy, staged = run.spec.strategy, run.stage.spark
     asked = key_check_query(strategy, staged=staged)
-    if asked is None or not run.result_rows:
+    if asked is None or not progress.result_rows:
         return
     counts = counted(run, asked)
-    if ties := tie_check_query(strategy, counts, staged=staged, columns=run.fields):
+    if ties := tie_check_query(strategy, counts, staged=staged, columns=progress.fields):
         counts |= counted(run, ties)
-    run.keys = counts.get("keys")
+    progress.keys = counts.get("keys")
     if violations(strategy, counts):
-        examples = run.compute.rows(offending_keys_query(strategy, counts, staged=staged, columns=run.fields), limit=20)
+        examples = run.compute.rows(offending_keys_query(strategy, counts, staged=staged, columns=progress.fields), limit=20)
         require_valid_keys(strategy, counts, examples, table=str(run.table))
 
 
 def create_hidden(run: ActiveRun, hidden: TableName) -> None:
     """The table of a first run, at its final place and under a name that nobody knows."""
     own = (Field(name, type_) for name, type_ in run.spec.strategy.own_columns)
-    columns = ", ".join(_column(as_stored(field), run) for field in (*run.fields, *own))
+    columns = ", ".join(_column(as_stored(field), run) for field in (*run.progress.fields, *own))
     layout, placement = arrangement_of_new(run), run.services.placement
     partition_by = [field.spark for field in layout.partition_by or ()]
     run.compute.execute(
@@ -121,7 +125,7 @@ def _column(field: Field, run: ActiveRun) -> str:
 
 def open_branch(run: ActiveRun, at: int | None) -> None:
     """The run's own branch, from the state that it has read; one that would stay empty is not made."""
-    if run.skip_write:
+    if run.progress.skip_write:
         return
     try:
         run.compute.execute(create_branch(run.table, run.branch, at=at))
@@ -134,23 +138,30 @@ def open_branch(run: ActiveRun, at: int | None) -> None:
 
 def write(run: ActiveRun) -> None:
     """Bring the result in by the strategy: one commit, on the branch. What came of it is counted."""
-    if run.skip_write:
-        run.unchanged = True
-        run.record = replace(run.record, rows={"result": run.result_rows or 0})
+    progress = run.progress
+    if progress.skip_write:
+        progress.unchanged = True
+        progress.record = replace(progress.record, rows={"result": progress.result_rows or 0})
         return
-    at_source(run.compiled, lambda: _write(run))
+    at_source(progress.compiled, lambda: _write(run))
     made = _made(run)
     summary = dict(made.summary) if made else {}
-    if run.result_rows is None:
-        run.result_rows = int(summary.get("added-records", 0))
+    if progress.result_rows is None:
+        progress.result_rows = int(summary.get("added-records", 0))
         apply_empty_policy(run)
         _take_back(run)
     touched = made is not None and made.changes_rows
-    run.unchanged = not run.is_first_run and (run.skip_write or not (touched or run.schema_change.at_publishing))
+    progress.unchanged = not run.is_first_run and (progress.skip_write or not (touched or progress.schema_change.at_publishing))
     counts = {"inserted": int(summary.get("added-records", 0))} if run.is_first_run else {}
-    counts |= row_counts(run.spec.strategy, summary, staged_rows=run.result_rows, distinct_keys=run.keys, met=run.key_matches)
+    counts |= row_counts(
+        run.spec.strategy,
+        summary,
+        staged_rows=progress.result_rows,
+        distinct_keys=progress.keys,
+        met=progress.key_matches,
+    )
     total = {"total": made.rows} if made and made.rows is not None else {}
-    run.record = replace(run.record, rows={"result": run.result_rows, **counts, **total})
+    progress.record = replace(progress.record, rows={"result": progress.result_rows, **counts, **total})
 
 
 def _made(run: ActiveRun) -> Snapshot | None:
@@ -161,28 +172,30 @@ def _made(run: ActiveRun) -> Snapshot | None:
 
 def _take_back(run: ActiveRun) -> None:
     """A result that turned out to be empty, and is not written, leaves no column behind that was to take its values."""
-    if run.skip_write and run.schema_change.renames:
-        undo_failed_run(run.record, run.services, lease=run.held.lease)
-        run.schema_change, run.aliases = SchemaChange(), ()
+    progress = run.progress
+    if progress.skip_write and progress.schema_change.renames:
+        undo_failed_run(progress.record, run.services, lease=run.held.lease)
+        progress.schema_change, progress.aliases = SchemaChange(), ()
 
 
 def _write(run: ActiveRun) -> None:
+    progress = run.progress
     strategy, compute = run.spec.strategy, run.compute
     anew = run.is_first_run or run.context.pins.full_refresh
     stamp_columns(run)
-    staged, repeats = run.stage.spark, run.keys != run.result_rows
+    staged, repeats = run.stage.spark, progress.keys != progress.result_rows
     if is_staged(strategy) and not anew:
         merge(run, run.write_target, repeats=repeats)
         return
-    rows, given = run.frame, run.fields
-    if run.replayed:
+    rows, given = progress.frame, progress.fields
+    if progress.replayed:
         given = compute.fields(rows)
     elif is_staged(strategy):
         rows = compute.query(
-            first_batch_rows(strategy, staged=staged, columns=run.fields, now=run.timestamp_literal, repeats=repeats)
+            first_batch_rows(strategy, staged=staged, columns=progress.fields, now=run.timestamp_literal, repeats=repeats)
         )
         given = compute.fields(rows)
-    shaped = compute.select(rows, selection(given, present_fields(run), sources=dict(run.schema_change.renames)))
+    shaped = compute.select(rows, selection(given, present_fields(run), sources=dict(progress.schema_change.renames)))
     replaces = not run.is_first_run and (anew or strategy.strategy == "full_refresh")
     (compute.overwrite if replaces else compute.append)(shaped, run.write_target)
 
@@ -192,11 +205,12 @@ def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ..
 
     Nothing said, these are the table's.
     """
-    back, staged, columns = inverse_renames(run.schema_change.renames), run.stage.spark, run.fields
+    progress = run.progress
+    back, staged, columns = inverse_renames(progress.schema_change.renames), run.stage.spark, progress.fields
     there = {field.name.casefold(): field for field in present or present_fields(run)}
     if back or any("<" in field.type or _may_lose(field, there.get(field.name.casefold())) for field in columns):
         columns = tuple(there[name.casefold()] for name in apply_renames([field.name for field in columns], back))
-        chosen = selection(run.fields, columns, sources=dict(run.schema_change.renames))
+        chosen = selection(progress.fields, columns, sources=dict(progress.schema_change.renames))
         staged = f"(SELECT {', '.join(chosen)} FROM {staged})"
     strategy = rename_strategy_columns(run.spec.strategy, back)
     check_matches(run, strategy, target=place, staged=staged, repeats=repeats)
@@ -220,6 +234,7 @@ def _may_lose(field: Field, target: Field | None) -> bool:
 
 def execute(run: ActiveRun, statement: ChangeStatement) -> None:
     """Run the statement on the branch, and count what it did."""
+    progress = run.progress
     place, alias = run.write_target, spark_identifier(run.table.name)
     text = statement.on(place, alias=alias)
     run.log.info("statement:\n%s", text)
@@ -229,7 +244,7 @@ def execute(run: ActiveRun, statement: ChangeStatement) -> None:
         what = statement.with_own_positions(error.what, place, alias=alias)
         raise RunFailed(what, where=error.where, next=error.next) from error
     made = _made(run)
-    run.unchanged = made is None or not made.changes_rows
+    progress.unchanged = made is None or not made.changes_rows
     rows = statement_counts(statement.kind, made, before=run.context.target.rows(run.options.ref)) if made else {}
     told = " ".join(statement.on(str(run.table), alias="").split())
-    run.record = replace(run.record, rows=rows, message=told[:LONGEST_MESSAGE])
+    progress.record = replace(progress.record, rows=rows, message=told[:LONGEST_MESSAGE])

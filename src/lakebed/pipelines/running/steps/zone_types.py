@@ -30,7 +30,7 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     nothing is taken for anything.
     """
     stored = run.services.records.zone_types(key[0]).get(key[1] or "", {})
-    run.zone_types[key] = stored
+    run.progress.zone_types[key] = stored
     if run.spec.kind == "python" and works_with_duckdb(run.spec.style, run.spec.source):
         return NOTHING_REMEMBERED
     if _anew(run):
@@ -46,7 +46,7 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
 def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, ColumnType]:
     """The columns of a zone from which no file tells of any: those that are remembered, and of these, the table's own."""
     remembered, table = recall(run, key), _names(run)
-    wanted = {name.casefold() for name in run.zone_types[key]}
+    wanted = {name.casefold() for name in run.progress.zone_types[key]}
     if table and _passed(run, key).all:
         wanted &= table
     return {name: type_ for name, type_ in remembered.types.items() if name.casefold() in wanted}
@@ -54,13 +54,13 @@ def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, ColumnType]:
 
 def learned(run: ActiveRun) -> tuple[ZoneTypes, ...]:
     """What the files of a run have shown that is not written down yet."""
-    found = ((key, landed.checked) for key, landed in run.landed.items() if landed.checked)
+    found = ((key, landed.checked) for key, landed in run.progress.landed.items() if landed.checked)
     said = (ZoneTypes(key[0], key[1] or "", tuple(_learned(run, key, checked))) for key, checked in found)
     return tuple(types for types in said if types.columns)
 
 
 def _learned(run: ActiveRun, key: ZoneKey, checked: CheckedFiles) -> Iterator[ColumnTypeChange]:
-    stored = {name.casefold(): (name, text) for name, text in run.zone_types.get(key, {}).items()}
+    stored = {name.casefold(): (name, text) for name, text in run.progress.zone_types.get(key, {}).items()}
     for name, type_ in checked.learned.items():
         spelt, before = stored.get(name.casefold(), (name, ""))
         if before and not _anew(run):

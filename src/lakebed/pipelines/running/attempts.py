@@ -1,0 +1,65 @@
+"""Running one pipeline, again if that may help. Whether it may is said by the error."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from lakebed.errors import LakebedError
+from lakebed.names import new_run_id
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.begin import begin, closing
+from lakebed.pipelines.running.build_request import Build, hold_table
+from lakebed.pipelines.running.failure import recording_failure
+from lakebed.pipelines.running.run import finish, prepare, publish_runs
+from lakebed.pipelines.running.run_records import record_not_begun, with_set_aside
+from lakebed.ports import QuarantinedFile, RunRecord
+
+REBUILDS = 3  # how often a run starts over because what it had read was overtaken
+LONGEST_DELAY = 3600.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt went."""
+
+    record: RunRecord
+    error: LakebedError | None = None
+    later: int = 0  # files that were left to further runs
+
+
+def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
+    """Run, and run again: at once if the run was overtaken, after a delay if its error is retryable."""
+    retries = rebuilds = 0
+    aside: tuple[QuarantinedFile, ...] = ()
+    while True:
+        outcome = _attempt(build, spec, attempt=retries + rebuilds + 1)
+        aside, error = (*aside, *outcome.record.set_aside), outcome.error
+        if error and error.overtaken and rebuilds < REBUILDS:
+            rebuilds += 1
+        elif error and error.retryable and retries < spec.config.max_retries:
+            build.sleep(min(spec.config.retry_delay_seconds * 2**retries, LONGEST_DELAY))
+            retries += 1
+        else:
+            return replace(outcome, record=with_set_aside(build, outcome.record, aside))
+
+
+def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
+    """One run from its lease to its last step; whatever goes wrong is in the outcome."""
+    run_id = new_run_id()
+    with ExitStack() as stack:
+        try:
+            held = stack.enter_context(hold_table(build, spec.table, run_id))
+            run = begin(build, spec, held=held, run_id=run_id, attempt=attempt)
+        except LakebedError as error:  # no lease, or the record itself cannot be written
+            return Outcome(record_not_begun(build, spec, error, run_id=run_id, attempt=attempt), error)
+        with closing(run), recording_failure([run], publication=run_id) as failure:
+            prepare(run)
+            if run.plan.publish:
+                publish_runs([run], publication=run_id)
+            finish(run)
+    return Outcome(run.progress.record, failure.error, 0 if failure.error else _later(run))
+
+
+def _later(run: ActiveRun) -> int:
+    """How many files wait for further runs of the pipeline."""
+    return max((pin.later for pin in run.context.pins.landing.values()), default=0)

@@ -1,0 +1,33 @@
+"""Several runs asked for at once, and how."""
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+
+from lakebed.names import TableName, short_id
+from lakebed.pipelines.options import RunOptions
+from lakebed.pipelines.planning.pin_inputs import Specs
+from lakebed.pipelines.services import RunServices
+from lakebed.tables import HeldLease, LeaseWait, hold_lease
+
+
+@dataclass(frozen=True)
+class Build:
+    """Several runs asked for at once."""
+
+    specs: Specs
+    services: RunServices
+    options: RunOptions
+    sleep: Callable[[float], None] = time.sleep
+
+
+def hold_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[HeldLease]:
+    """The lease under which a run works."""
+    services, options = build.services, build.options
+    limit = services.placement.settings.lease.limit_seconds
+    waiting = LeaseWait(options.wait, options.stop, partial(options.listener.on_wait, table))
+    return hold_lease(
+        services.leases, str(table), holder=f"run {short_id(run_id)} of {services.holder}", limit=limit, wait=waiting
+    )

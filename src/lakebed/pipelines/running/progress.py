@@ -1,0 +1,43 @@
+"""What the steps of a run have produced so far. This is all of a run that changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lakebed.landing import ZoneRows
+from lakebed.names import ZoneName
+from lakebed.pipelines.planning.compile import CompiledQuery
+from lakebed.ports import ColumnAlias, Field, Frame, RunRecord, Verdict
+from lakebed.tables import SchemaChange
+
+ZonePattern = tuple[ZoneName, str | None]
+
+
+@dataclass
+class RunProgress:
+    """Filled in step by step, and only by the steps of the run that owns it."""
+
+    record: RunRecord
+    # Zones, and the files that were read from them.
+    landed: dict[ZonePattern, ZoneRows] = field(default_factory=dict)
+    zone_types: dict[ZonePattern, Mapping[str, str]] = field(default_factory=dict)  # remembered: column → type
+    digests: dict[str, str] = field(default_factory=dict)  # of files, by path
+    # The result.
+    frame: Frame = None
+    compiled: CompiledQuery | None = None
+    fields: tuple[Field, ...] = ()
+    result_rows: int | None = None
+    keys: int | None = None  # distinct ones
+    key_matches: Mapping[str, int] = field(default_factory=dict)  # what the arriving keys met in the table
+    # The table.
+    schema_change: SchemaChange = field(default_factory=SchemaChange)
+    aliases: tuple[ColumnAlias, ...] = ()  # the branch's columns as they will be named; empty: as they are
+    skip_write: bool = False
+    unchanged: bool = False
+    verdicts: list[Verdict] = field(default_factory=list)
+    publishing: Literal["", "tried", "done"] = ""  # "tried": it may have happened
+    # A replay.
+    batch: dict[ZonePattern, ZoneRows] = field(default_factory=dict)  # the files of the batch at hand
+    replay_fields: tuple[Field, ...] = ()  # the hidden table's columns, once it exists
+    collected: list[tuple[Frame, tuple[Field, ...]]] = field(default_factory=list)  # rows not yet added
+    replayed: bool = False  # the hidden table holds rows; at the end: the frame has the strategy's own columns

@@ -1,0 +1,63 @@
+"""Records of runs that did not begin, and of several attempts at one."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+from lakebed.errors import LakebedError
+from lakebed.names import TableName, new_run_id
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.running.build_request import Build
+from lakebed.ports import QuarantinedFile, RunRecord
+
+
+def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
+    """The record of a run that was not begun."""
+    now, spec = build.services.now(), build.specs[table]
+    record = RunRecord(
+        new_run_id(),
+        build.options.invocation,
+        table,
+        "skipped",
+        now,
+        ended_at=now,
+        release=spec.digest,
+        version=spec.version,
+        message=why,
+    )
+    with suppress(LakebedError):
+        build.services.records.write(record)
+    return record
+
+
+def record_not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int) -> RunRecord:
+    """The record of a run that found the table taken, its files wrong, or the books closed."""
+    now = build.services.now()
+    record = RunRecord(
+        run_id,
+        build.options.invocation,
+        spec.table,
+        "failed",
+        now,
+        attempt,
+        ended_at=now,
+        strategy=spec.strategy_name,
+        release=spec.digest,
+        version=spec.version,
+        error=error.as_dict(),
+    )
+    if build.options.stop.is_set():
+        return record  # whoever interrupts a run that waits for its table leaves nothing behind
+    with suppress(LakebedError):
+        build.services.records.write(record)
+        build.services.records.unpin([run_id])
+    return record
+
+
+def with_set_aside(build: Build, record: RunRecord, aside: tuple[QuarantinedFile, ...]) -> RunRecord:
+    """The last attempt's record, which is the one that is shown, with the files that earlier ones set aside."""
+    if record.set_aside == aside:
+        return record
+    told_all = replace(record, set_aside=aside)
+    with suppress(LakebedError):
+        build.services.records.write(told_all)
+    return told_all
