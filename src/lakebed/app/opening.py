@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from lakebed.app.lake import Lake, Report, quiet
 from lakebed.engines.files import open_files
 from lakebed.errors import FileMissing, NoLake
-from lakebed.pipelines.running.patience import retry_unavailable
 from lakebed.settings import SETTINGS_FILE, Root, files_settings, find_root, load_settings
+from lakebed.work import retry
 
 if TYPE_CHECKING:
     from lakebed.engines.types import SparkSession
@@ -44,6 +44,6 @@ def _settings_text(root: Root, environment: Mapping[str, str]) -> str:
     """The text of `lakebed.yaml`; a bucket is reached by what the environment says, for the file is in it."""
     try:
         files = open_files(root, files_settings(environment))
-        return retry_unavailable(lambda: files.read(SETTINGS_FILE)).decode()
+        return retry(lambda: files.read(SETTINGS_FILE), attempts=3, pause=float).decode()
     except FileMissing:
         raise NoLake(str(root)) from None

@@ -61,7 +61,7 @@ from lakebed.tables.moved_lake import MovedTables, require_relocated, table_fold
 from lakebed.tables.placement import USED_MARKER, TablePlacement
 from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold_lease
 from lakebed.tables.publishing.plan import PublishRequest, Settlement, plan_publication, plan_settlement
-from lakebed.tables.publishing.publish import amend, publish, retry_on, settle_publications
+from lakebed.tables.publishing.publish import amend, publish, settle_publications
 from lakebed.tables.services import TableServices
 from lakebed.tables.statements import (
     COMMIT_RETRIES,
@@ -151,7 +151,6 @@ __all__ = [
     "require_storable_columns",
     "require_strategy_columns",
     "require_valid_keys",
-    "retry_on",
     "row_counts",
     "schema_to_restore",
     "selection",

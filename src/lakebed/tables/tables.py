@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from lakebed.errors import PointerMoved, UnknownName
+from lakebed.errors import UnknownName
 from lakebed.names import TableName, new_run_id, require_ref_name
 from lakebed.ports import (
     MAIN,
@@ -26,8 +26,8 @@ from lakebed.tables.lookup.names import tables_matching
 from lakebed.tables.operations.naming import find_dropped, full_name, name_may_be_taken, require_free_name
 from lakebed.tables.operations.refs import RefChange, RefKind, plan_ref, plan_ref_removal
 from lakebed.tables.publishing.lease import HeldLease
-from lakebed.tables.publishing.publish import retry_on
 from lakebed.tables.services import TableServices
+from lakebed.work import retry
 
 _CLONING = 600.0  # seconds that a cloned snapshot stays protected if this process dies; cloning takes a moment
 _EVENTS = 10_000  # entries of a history
@@ -135,7 +135,7 @@ class Tables:
             return plan
 
         with self._change(table, wait=wait) as lease:
-            return retry_on(attempt, (PointerMoved,))
+            return retry(attempt, repeatable=False)
 
     def plan_rollback(self, name: str | TableName, to: str | int, *, files: UndoneFiles | None = None) -> Rollback:
         """What `rollback` would do; changes nothing."""
@@ -176,7 +176,7 @@ class Tables:
             self._services.placement.require_relocated()
             self._catalog.amend(table, [change.amendment], expected=pointer, records=change.records)
 
-        retry_on(attempt, (PointerMoved,))
+        retry(attempt, repeatable=False)
 
     # -- names
 
@@ -207,7 +207,7 @@ class Tables:
         table = self.find(name)
         records = _events(Event("dropped", table))
         with self._change(table) as lease:
-            gone = retry_on(lambda: self._catalog.drop(table, leases=[lease.require()], records=records), (PointerMoved,))
+            gone = retry(lambda: self._catalog.drop(table, leases=[lease.require()], records=records), repeatable=False)
         if gone is None:
             raise UnknownName("table", str(name), ())
         return gone

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal
 from uuid import uuid4
 
@@ -25,7 +26,7 @@ from lakebed.names import TableName
 from lakebed.ports import ChangeRecords, Event, Pointer, RemoveSnapshots, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
 from lakebed.tables import USED_MARKER, HeldLease
-from lakebed.work import OnProgress
+from lakebed.work import OnProgress, retry
 
 ATTEMPTS = 5
 
@@ -38,28 +39,33 @@ def released(services: CareServices, *, now: datetime, days: float) -> dict[int,
 def expire(
     step: ExpireSnapshots, rules: TableCare, services: CareServices, held: HeldLease, *, now: datetime, on_progress: OnProgress
 ) -> Done:
-    """Looks again under the lease: what was pinned, tagged or held since the plan stays."""
+    """Remove snapshots from the table's metadata, then the files that nothing else reaches."""
     refuse_unresolved(services.observer.first_look)
-    for attempt in range(ATTEMPTS):
-        pointer = services.catalog.pointers([step.table]).get(step.table)
-        if pointer is None:
-            return Done({}, message="the table is gone")
-        metadata = services.catalog.metadata([pointer])[step.table]
-        freed = released(services, now=now, days=rules.snapshot_max_age_days)
-        ids = expirable(metadata, rules, kept=services.kept(), released=freed, now=now)
-        if not ids:
-            return Done({}, message="nothing may expire any more")
-        removal = _expiry(pointer, metadata, ids, services, now=now)
-        write_removal(services.files, removal)
-        try:
-            _forget_snapshots(pointer, metadata, ids, services, held)
-        except PointerMoved:
-            discard_removal(services.files, removal)
-            if attempt == ATTEMPTS - 1:
-                raise
-            continue
-        return with_counts(remove(removal, services, on_progress=on_progress), {"snapshots": len(ids)})
-    raise AssertionError("unreachable")
+    attempt = partial(_expire, step.table, rules, services, held, now=now)
+    expired = retry(attempt, attempts=ATTEMPTS, repeatable=False, pause=lambda _: 0.0)
+    if isinstance(expired, Done):
+        return expired
+    return with_counts(remove(expired, services, on_progress=on_progress), {"snapshots": len(expired.snapshots)})
+
+
+def _expire(table: TableName, rules: TableCare, services: CareServices, held: HeldLease, *, now: datetime) -> Removal | Done:
+    """Decides again under the lease: what was pinned, tagged or protected since the plan stays."""
+    pointer = services.catalog.pointers([table]).get(table)
+    if pointer is None:
+        return Done({}, message="the table is gone")
+    metadata = services.catalog.metadata([pointer])[table]
+    freed = released(services, now=now, days=rules.snapshot_max_age_days)
+    ids = expirable(metadata, rules, kept=services.kept(), released=freed, now=now)
+    if not ids:
+        return Done({}, message="nothing may expire any more")
+    removal = _expiry(pointer, metadata, ids, services, now=now)
+    write_removal(services.files, removal)
+    try:
+        _forget_snapshots(pointer, metadata, ids, services, held)
+    except PointerMoved:
+        discard_removal(services.files, removal)
+        raise
+    return removal
 
 
 def refuse_unresolved(look: Look) -> Look:

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from lakebed.errors import LakebedError, LeaseLost, NotPublished, OutcomeUnknown, RunFailed, Unavailable
+from lakebed.errors import LakebedError, LeaseLost, NotPublished, OutcomeUnknown, RunFailed
 from lakebed.names import TableName, short_id
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import record_failure
 from lakebed.pipelines.running.run import finish
-from lakebed.tables import retry_on, settle_publications
+from lakebed.tables import settle_publications
+from lakebed.work import retry
 
 NONE_OF_THEM: Mapping[TableName, LakebedError] = {}
 _ASKED = 8  # times: publishing has been trying for longer by then
@@ -70,7 +71,7 @@ def _is_published(runs: Sequence[ActiveRun], publication: str) -> bool:
         settle_publications(services.placement.catalog, own_run=publication)
         return services.placement.catalog.published(publication) is not None
 
-    return retry_on(ask, (Unavailable,), _ASKED)
+    return retry(ask, attempts=_ASKED)
 
 
 def _finish(run: ActiveRun) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lakebed.errors import PointerMoved, Unavailable
 from lakebed.names import TableName, run_of_branch
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
-from lakebed.tables import retry_on, schema_to_restore, settle_publications
+from lakebed.tables import schema_to_restore, settle_publications
+from lakebed.work import retry
 
 _DIED = {"what": "the process that ran it died.", "safe": "The table is unchanged.", "next": "The next run takes its place."}
 
@@ -46,7 +46,7 @@ def _restore(
         if amendments := (*refs, *((SetSchema(former),) if former is not None else ())):
             catalog.amend(table, amendments, expected=seen[table], leases=leases)
 
-    retry_on(attempt, (PointerMoved, Unavailable))
+    retry(attempt)
 
 
 def drop_leftovers(record: RunRecord, services: RunServices) -> None:

@@ -15,11 +15,11 @@ from lakebed.pipelines.releases import save_drafts
 from lakebed.pipelines.running.build import run_each
 from lakebed.pipelines.running.build_request import Build
 from lakebed.pipelines.running.manual import BY_HAND
-from lakebed.pipelines.running.patience import retry_unavailable
 from lakebed.pipelines.running.together import run_together
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
 from lakebed.tables import settle_publications
+from lakebed.work import retry
 
 _ALL = 10_000
 
@@ -48,7 +48,7 @@ class BuildResult:
 
 def run_selected(options: RunOptions, services: RunServices) -> BuildResult:
     """Run the selected pipelines. Each table is published as its gates pass, or all `together`."""
-    loaded, tables = retry_unavailable(lambda: _load(options, services))
+    loaded, tables = retry(lambda: _load(options, services), attempts=3, pause=float)
     options.listener.on_select(tables)
     build = Build(loaded.specs, services, options)
     began = time.monotonic()

@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from lakebed.errors import LakebedError, LeaseHeld, LeaseLost, RunFailed, Unavailable
 from lakebed.ports import Lease, Leases
-from lakebed.tables.publishing.publish import retry_on
+from lakebed.work import retry
 
 BEATS_PER_LIMIT = 4
 _PAUSE = 0.2
@@ -76,7 +77,7 @@ def _acquire(leases: Leases, name: str, holder: str, limit: float, waiting: Leas
 def _release(leases: Leases, lease: Lease) -> None:
     """Release a lease. A failure is no error: the work under it is done, and the lease lapses by itself."""
     with suppress(LakebedError):
-        retry_on(lambda: leases.release(lease), (Unavailable,), _RELEASES)
+        retry(partial(leases.release, lease), attempts=_RELEASES)
 
 
 def _beat(leases: Leases, held: HeldLease, done: threading.Event, pause: float) -> None:

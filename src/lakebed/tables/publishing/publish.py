@@ -1,11 +1,8 @@
 """Publishing: read, plan, swap pointers, and start over if another process was first."""
 
-import time
-from collections.abc import Callable, Collection, Sequence
-from random import uniform
-from typing import TypeVar
+from collections.abc import Collection, Sequence
+from functools import partial
 
-from lakebed.errors import PointerMoved, Unavailable
 from lakebed.names import TableName
 from lakebed.ports import (
     NO_CHANGE_RECORDS,
@@ -18,9 +15,7 @@ from lakebed.ports import (
     PublicationRecords,
 )
 from lakebed.tables.publishing.plan import PublishRequest, Settlement, plan_publication, plan_settlement
-
-ATTEMPTS = 20
-T = TypeVar("T")
+from lakebed.work import ATTEMPTS, retry
 
 
 def publish(
@@ -38,9 +33,8 @@ def publish(
     snapshots raises `Diverged`. An answer lost on the way is resolved by looking for the run. What a crash left half
     published, this run or another, is settled first.
     """
-    return retry_on(
-        lambda: _attempt(catalog, requests, run_id=run_id, leases=leases, records=records), (PointerMoved, Unavailable), attempts
-    )
+    attempt = partial(_attempt, catalog, requests, run_id=run_id, leases=leases, records=records)
+    return retry(attempt, attempts=attempts)
 
 
 def amend(
@@ -52,17 +46,7 @@ def amend(
     records: ChangeRecords = NO_CHANGE_RECORDS,
 ) -> None:
     """Change a table's metadata, however busy it is: for changes that are right whatever else was committed meanwhile."""
-    retry_on(lambda: catalog.amend(table, amendments, leases=leases, records=records), (PointerMoved, Unavailable))
-
-
-def retry_on(work: Callable[[], T], upon: tuple[type[Exception], ...], attempts: int = ATTEMPTS) -> T:
-    """Try again when somebody else was first, after a while that grows and differs from contender to contender."""
-    for attempt in range(attempts - 1):
-        try:
-            return work()
-        except upon:
-            time.sleep(uniform(0, min(0.02 * 2**attempt, 1.0)))  # noqa: S311 - spreads contenders out
-    return work()
+    retry(partial(catalog.amend, table, amendments, leases=leases, records=records))
 
 
 def _attempt(
@@ -91,4 +75,4 @@ def _settle(catalog: Catalog, publication: Publication) -> Settlement:
         catalog.settle(publication, complete=settlement.complete, undo=settlement.undo, whole=settlement.whole)
         return settlement
 
-    return retry_on(attempt, (PointerMoved,))
+    return retry(attempt, repeatable=False)  # an outage is waited for by whoever publishes
