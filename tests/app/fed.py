@@ -60,8 +60,9 @@ class Fed:
         work = SimpleNamespace(
             context=SimpleNamespace(pins=SimpleNamespace(landing=pins)),
             spec=self._spec,
-            landed={(ZONE, None): ZoneRows(None, pin.files)},
-            digests=content_digests(files, pin.files, ()),
+            progress=SimpleNamespace(
+                landed={(ZONE, None): ZoneRows(None, pin.files)}, digests=content_digests(files, pin.files, ())
+            ),
             services=tools,
             table=self.table,
             run_id=run_id,

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 import lakebed
-from lakebed.app.backup import backup, restore
-from lakebed.app.fsck import fsck, rebuild_catalog
 from lakebed.errors import FileExists, NewerLake, UsageError
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import UNPUBLISHED, ConsumedFile, Event, PublicationRecords, RunRecord
@@ -79,11 +77,11 @@ def destroy(kept: Kept) -> None:
 def test_backup_destroy_restore_brings_back_every_row(any_kept: Kept, tmp_path: Path) -> None:
     table = fill(any_kept)
     before, books = any_kept.state(), told(any_kept)
-    made = backup(any_kept.lake, f"{tmp_path}/backups/")
+    made = any_kept.lake.backup(f"{tmp_path}/backups/")
     assert made.tables == 2
     destroy(any_kept)
     assert any_kept.lake.tables.list() == {}
-    restored = restore(any_kept.lake, made.path)
+    restored = any_kept.lake.restore(made.path)
     assert (restored.tables, restored.newer, restored.unknown, restored.moved) == (2, {}, (), False)
     assert any_kept.state() == before
     assert told(any_kept) == books
@@ -91,22 +89,22 @@ def test_backup_destroy_restore_brings_back_every_row(any_kept: Kept, tmp_path: 
     any_kept.lake.stores.events.append(Event("altered", table))
     numbers = [noted.number for noted in any_kept.lake.stores.events.since()]
     assert numbers == sorted(set(numbers)), "counting goes on where it was"
-    assert fsck(any_kept.lake, sample=None).problems == 0
+    assert any_kept.lake.fsck(sample=None).problems == 0
 
 
 def test_what_was_committed_after_the_backup_is_told_and_taken_up_if_asked(any_kept: Kept, tmp_path: Path) -> None:
     table = any_kept.table()
-    made = backup(any_kept.lake, str(tmp_path / "b.zip"))
+    made = any_kept.lake.backup(str(tmp_path / "b.zip"))
     any_kept.bench.write(table, [500])
     any_kept.table("later")
     destroy(any_kept)
-    restored = restore(any_kept.lake, made.path)
+    restored = any_kept.lake.restore(made.path)
     assert list(restored.newer) == [str(table)]
     assert restored.unknown == ("shop/warehouse/silver/later/metadata",)
     assert any_kept.bench.rows(table) == list(range(20))
-    restore(any_kept.lake, made.path, force=True, newest=True)
+    any_kept.lake.restore(made.path, force=True, newest=True)
     assert any_kept.bench.rows(table) == [*range(20), 500]
-    assert list(rebuild_catalog(any_kept.lake).tables) == ["shop.silver.later"]
+    assert list(any_kept.lake.rebuild_catalog().tables) == ["shop.silver.later"]
     assert any_kept.bench.rows(TableName("shop", "silver", "later")) == list(range(20))
 
 
@@ -122,7 +120,7 @@ def test_a_backup_made_while_others_write_is_one_moment(any_kept: Kept, tmp_path
         writer.start()
     try:
         for number in range(5):
-            made = backup(any_kept.lake, str(tmp_path / f"{number}.zip"))
+            made = any_kept.lake.backup(str(tmp_path / f"{number}.zip"))
             with zipfile.ZipFile(made.path) as archive:
                 numbers = [json.loads(line)["number"] for line in archive.read("lakebed_events.jsonl").splitlines()]
             assert len(numbers) % 2 == 0
@@ -136,11 +134,11 @@ def test_a_backup_made_while_others_write_is_one_moment(any_kept: Kept, tmp_path
 def test_a_backup_of_sqlite_can_be_restored_to_postgresql(kept: Kept, tmp_path: Path, database: Database) -> None:
     fill(kept)
     before, books = kept.state(), told(kept)
-    made = backup(kept.lake, str(tmp_path / "b.zip"))
+    made = kept.lake.backup(str(tmp_path / "b.zip"))
     bench = replace(kept.bench, settings=Settings(catalog=database.catalog))
     with lakebed.Lake(kept.lake.root, bench.settings, environment={}) as lake:
         grown = Kept(lake, bench)
-        restore(lake, made.path)
+        lake.restore(made.path)
         assert grown.state() == before
         assert told(grown) == books
     bench.close()
@@ -148,16 +146,16 @@ def test_a_backup_of_sqlite_can_be_restored_to_postgresql(kept: Kept, tmp_path: 
 
 def test_a_restore_that_would_overwrite_is_refused_unless_forced(kept: Kept, tmp_path: Path) -> None:
     table = kept.table()
-    made = backup(kept.lake, str(tmp_path / "b.zip"))
+    made = kept.lake.backup(str(tmp_path / "b.zip"))
     kept.table("later")
     with pytest.raises(UsageError, match="2 of iceberg_tables"):
-        restore(kept.lake, made.path)
+        kept.lake.restore(made.path)
     assert len(kept.lake.tables.list()) == 2
-    with kept.lake.tables.lease(table), pytest.raises(UsageError, match="somebody works on"):
-        restore(kept.lake, made.path, force=True)
+    with kept.lake.tables.lease(table), pytest.raises(UsageError, match="is being worked on"):
+        kept.lake.restore(made.path, force=True)
     with kept.lake.tables.lease(table) as held:
         zombie = held.lease
-    restore(kept.lake, made.path, force=True)
+    kept.lake.restore(made.path, force=True)
     assert list(kept.lake.tables.list()) == [table]
     with kept.lake.tables.lease(table) as held:
         assert held.lease.token > zombie.token, "who held a lease before is not taken for its holder"
@@ -165,19 +163,19 @@ def test_a_restore_that_would_overwrite_is_refused_unless_forced(kept: Kept, tmp
 
 def test_what_is_no_backup_is_refused_and_nothing_changed(kept: Kept, tmp_path: Path) -> None:
     kept.table()
-    made = backup(kept.lake, str(tmp_path / "b.zip"))
+    made = kept.lake.backup(str(tmp_path / "b.zip"))
     with pytest.raises(FileExists):
-        backup(kept.lake, made.path)
+        kept.lake.backup(made.path)
     (tmp_path / "text").write_text("hello")
     whole = Path(made.path).read_bytes()
     (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
     for bad in ("text", "cut", "absent", "."):
         with pytest.raises(UsageError):
-            restore(kept.lake, str(tmp_path / bad), force=True)
+            kept.lake.restore(str(tmp_path / bad), force=True)
     with zipfile.ZipFile(tmp_path / "newer", "w") as archive:
         archive.writestr("manifest.json", json.dumps({"format": 1, "schema": 99, "made_at": "", "root": "", "tables": {}}))
     with pytest.raises(NewerLake):
-        restore(kept.lake, str(tmp_path / "newer"), force=True)
+        kept.lake.restore(str(tmp_path / "newer"), force=True)
     assert len(kept.lake.tables.list()) == 1
 
 
@@ -201,11 +199,11 @@ def test_a_lost_catalog_is_rebuilt_with_every_committed_row(any_kept: Kept) -> N
     before = any_kept.state()
     assert set(before) == {renamed, again, TableName("shop", "silver", "undropped")}
     destroy(any_kept)
-    rebuilt = rebuild_catalog(any_kept.lake)
+    rebuilt = any_kept.lake.rebuild_catalog()
     assert any_kept.state() == before
     assert rebuilt.skipped == {}
-    assert rebuild_catalog(any_kept.lake).tables == {}, "it only adds what is missing"
-    assert fsck(any_kept.lake, sample=None).problems == 0
+    assert any_kept.lake.rebuild_catalog().tables == {}, "it only adds what is missing"
+    assert any_kept.lake.fsck(sample=None).problems == 0
 
 
 def test_rebuilding_leaves_hidden_unpublished_and_second_tables_of_a_name(kept: Kept) -> None:
@@ -219,7 +217,7 @@ def test_rebuilding_leaves_hidden_unpublished_and_second_tables_of_a_name(kept: 
     kept.lake.iceberg.create_table(table.parts, schema, location=twin)
     kept.bench.write(table, [5])
     destroy(kept)
-    rebuilt = rebuild_catalog(kept.lake)
+    rebuilt = kept.lake.rebuild_catalog()
     assert list(rebuilt.tables) == [str(table)]
     assert kept.bench.rows(table) == [5], "the newest gets the name"
     assert sorted(rebuilt.skipped.values()) == [
@@ -236,13 +234,13 @@ def test_a_lake_that_spark_wrote_survives_the_loss_of_its_catalog(shop: TestLake
     shop.run()
     assert UNPUBLISHED not in shop.lake.tables.describe("silver.orders").properties
     before = shop.rows("silver.orders"), shop.rows("bronze.orders")
-    assert fsck(shop.lake, sample=None).problems == 0
-    made = backup(shop.lake, f"{shop.folder.parent}/")
+    assert shop.lake.fsck(sample=None).problems == 0
+    made = shop.lake.backup(f"{shop.folder.parent}/")
     with shop.lake.stores.database.writing() as connection:
         connection.exec_driver_sql("delete from iceberg_tables")
-    assert len(rebuild_catalog(shop.lake).tables) == 2
+    assert len(shop.lake.rebuild_catalog().tables) == 2
     assert (shop.rows("silver.orders"), shop.rows("bronze.orders")) == before
-    restore(shop.lake, made.path, force=True)
+    shop.lake.restore(made.path, force=True)
     shop.land("orders", "b.csv", "id,name\n3,c\n")
     assert {record.state for record in shop.run().values()} == {"success"}
     assert len(shop.rows("silver.orders")) == 3

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.app.backup import backup, restore
-from lakebed.app.fsck import rebuild_catalog
 from lakebed.tables import published_snapshots
 from tests.app.fed import Fed
 from tests.care.fsck.kept import Kept
@@ -34,20 +32,20 @@ def test_what_was_committed_after_a_backup_and_taken_up_again_is_not_read_again(
     fed = Fed(kept)
     fed.land()
     fed.run()
-    made = backup(kept.lake, str(tmp_path / "b.zip"))
+    made = kept.lake.backup(str(tmp_path / "b.zip"))
     fed.land()
     fed.run()
     fed.land()
-    restore(kept.lake, made.path, force=True)
+    kept.lake.restore(made.path, force=True)
     assert (fed.rows(), fed.waits()) == ([1], {2, 3})
-    restore(kept.lake, made.path, force=True, newest=True)
+    kept.lake.restore(made.path, force=True, newest=True)
     assert (fed.rows(), fed.waits()) == ([1, 2], {3})
     fed.run()
     assert fed.rows() == [1, 2, 3]
     with kept.lake.stores.database.writing() as connection:
         for table in ("iceberg_tables", "lakebed_ledger", "lakebed_publications"):
             connection.exec_driver_sql(f"delete from {table}")
-    rebuild_catalog(kept.lake)
+    kept.lake.rebuild_catalog()
     assert (fed.rows(), fed.run(), fed.rows()) == ([1, 2, 3], None, [1, 2, 3])
 
 
@@ -59,13 +57,13 @@ def test_a_restore_with_newest_follows_rollbacks_since_the_backup(kept: Kept, tm
     first, second = points
     assert first
     assert second
-    both = backup(kept.lake, str(tmp_path / "both.zip"))
+    both = kept.lake.backup(str(tmp_path / "both.zip"))
     kept.lake.tables.rollback(fed.table, first.id, files="requeue")
-    one = backup(kept.lake, str(tmp_path / "one.zip"))
-    restore(kept.lake, both.path, force=True, newest=True)
+    one = kept.lake.backup(str(tmp_path / "one.zip"))
+    kept.lake.restore(both.path, force=True, newest=True)
     assert (fed.rows(), fed.states()) == ([1], {1: "taken", 2: "held"})
     kept.lake.tables.rollback(fed.table, second.id)
-    restore(kept.lake, one.path, force=True, newest=True)
+    kept.lake.restore(one.path, force=True, newest=True)
     assert (fed.rows(), fed.waits(), fed.states()) == ([1, 2], set(), {1: "taken", 2: "taken"})
 
 

@@ -12,8 +12,6 @@ import pytest
 
 import lakebed
 from lakebed.app import examine
-from lakebed.app.fsck import fsck
-from lakebed.app.relocate import relocate
 from lakebed.errors import DamagedTable, UsageError
 from lakebed.names import TableName
 from tests.care.fsck.kept import Kept
@@ -88,19 +86,19 @@ def test_a_moved_lake_is_found_by_doctor_and_mended_by_relocate(moved: tuple[Kep
     assert "lakebed relocate" in found.fix
     assert "moved lake" in kept.kinds()
     pointers = kept.lake.stores.catalog.pointers()
-    seen = relocate(kept.lake, dry_run=True)
+    seen = kept.lake.relocate(dry_run=True)
     assert {one.name for one in seen.tables} == {"shop.silver.orders", "shop.silver.copy", "shop.gold.new", "shop.silver.dropped"}
     assert kept.lake.stores.catalog.pointers() == pointers
-    relocate(kept.lake)
+    kept.lake.relocate()
     assert (kept.state(), history(kept.bench, table), entries(kept.bench, table)) == before
     assert kept.kinds() == []
     assert [found.state for found in examine(kept.lake, {}) if found.component == "tables"] == ["ok"]
-    assert relocate(kept.lake).tables == ()
+    assert kept.lake.relocate().tables == ()
 
 
 def test_nothing_of_the_old_place_is_needed_nor_named_any_more(moved: tuple[Kept, object, TableName]) -> None:
     kept, _, _ = moved
-    relocate(kept.lake)
+    kept.lake.relocate()
     for pointer in kept.lake.stores.catalog.pointers().values():
         for reached in kept.lake.stores.reach.files(pointer):
             assert kept.lake.root.relative(reached.location), reached
@@ -113,12 +111,12 @@ def test_nothing_of_the_old_place_is_needed_nor_named_any_more(moved: tuple[Kept
 
 def test_a_lake_moved_there_and_back_is_as_it_was(moved: tuple[Kept, object, TableName], tmp_path: Path) -> None:
     kept, before, table = moved
-    relocate(kept.lake)
+    kept.lake.relocate()
     back = moved_to(kept, tmp_path / "lake")
-    relocate(back.lake)
+    back.lake.relocate()
     assert (back.state(), history(back.bench, table), entries(back.bench, table)) == before
     again = moved_to(back, tmp_path / "third")
-    relocate(again.lake)
+    again.lake.relocate()
     assert (again.state(), history(again.bench, table), entries(again.bench, table)) == before
     again.lake.close()
     again.bench.close()
@@ -130,26 +128,25 @@ def test_a_missing_file_stops_it_before_anything_is_changed(moved: tuple[Kept, o
     lost = kept.files(table, "metadata/*-m0.avro")[0]
     lost.rename(lost.with_suffix(".away"))
     with pytest.raises(DamagedTable, match="there is no such file"):
-        relocate(kept.lake)
+        kept.lake.relocate()
     assert kept.lake.stores.catalog.pointers() == pointers
-    skipped = relocate(kept.lake, dry_run=True, skip_damaged=True)
+    skipped = kept.lake.relocate(dry_run=True, skip_damaged=True)
     assert str(table) in skipped.lost
     assert "shop.gold.new" in {one.name for one in skipped.tables}
     lost.with_suffix(".away").rename(lost)
-    with kept.lake.tables.lease(table), pytest.raises(UsageError, match="somebody works"):
-        relocate(kept.lake)
-    with pytest.raises(UsageError, match="no table lay below"):
-        relocate(kept.lake, origin="/nowhere")
+    with kept.lake.tables.lease(table), pytest.raises(UsageError, match="is being worked on"):
+        kept.lake.relocate()
+    with pytest.raises(UsageError, match="no table was below"):
+        kept.lake.relocate(origin="/nowhere")
     with pytest.raises(DamagedTable):
-        relocate(kept.lake, origin=str(kept.lake.root.folder.parent.parent))
-    relocate(kept.lake)
+        kept.lake.relocate(origin=str(kept.lake.root.folder.parent.parent))
+    kept.lake.relocate()
     assert kept.kinds() == []
 
 
 _KILLED = """
 import os, signal, sys
 from lakebed.app import open_lake
-from lakebed.app.relocate import relocate
 from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.catalog.pointer_rows import DatabasePointerRows
 
@@ -167,7 +164,7 @@ def dead(self, *given, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 
 FilesByUrl.write, DatabasePointerRows.change = dying, dead
-relocate(open_lake(sys.argv[1]))
+open_lake(sys.argv[1]).relocate()
 """
 
 
@@ -178,7 +175,7 @@ def test_killed_in_the_middle_it_has_changed_nothing(moved: tuple[Kept, object, 
     done = subprocess.run([sys.executable, "-c", _KILLED, str(kept.lake.root), str(writes)], env=os.environ, check=False)
     assert done.returncode == -signal.SIGKILL
     assert kept.lake.stores.catalog.pointers() == pointers
-    relocate(kept.lake)
+    kept.lake.relocate()
     assert (kept.state(), history(kept.bench, table), entries(kept.bench, table)) == before
 
 
@@ -197,9 +194,9 @@ def test_a_bucket_lake_is_relocated_to_another_prefix(database: Database, bucket
         lake.stores.files.clear("shop")
     with lakebed.Lake(target.root, new.settings, environment={}) as lake:
         there = Kept(lake, new)
-        relocate(lake)
+        lake.relocate()
         assert (there.state(), history(new, table), entries(new, table)) == before
-        assert fsck(lake, sample=None).problems == 0
+        assert lake.fsck(sample=None).problems == 0
     bench.close()
     new.close()
 
@@ -220,7 +217,7 @@ def test_spark_reads_every_snapshot_of_a_relocated_lake_and_goes_on(shop: TestLa
     shutil.rmtree(shop.folder / "shop" / "warehouse")
     shop.folder = tmp_path / "new place"
     shop.lake = lakebed.open(shop.folder)
-    relocate(shop.lake)
+    shop.lake.relocate()
     assert {one.id: _spark_rows(shop, one.id) for one in snapshots_of(shop.lake, table)} == at
     assert shop.lake.spark.sql("SELECT * FROM lake.shop.silver.seen").count() == 3
     bench = shop.lake.pipelines.services.workbench()
@@ -230,7 +227,7 @@ def test_spark_reads_every_snapshot_of_a_relocated_lake_and_goes_on(shop: TestLa
     shop.land("orders", "c.csv", "id,name,day\n4,d,2026-01-01\n")
     assert {record.state for record in shop.run().values()} == {"success"}
     assert sorted(row["id"] for row in shop.rows("bronze.orders")) == [1, 2, 3, 4]
-    assert fsck(shop.lake, sample=None).problems == 0
+    assert shop.lake.fsck(sample=None).problems == 0
 
 
 def _spark_rows(shop: TestLake, snapshot: int) -> list[object]:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from lakebed.app import open_lake
-from lakebed.app.relocate import relocate
 from lakebed.care import CareResult
 from lakebed.errors import PointsElsewhere
 from lakebed.names import new_run_id
@@ -349,7 +348,7 @@ def test_a_run_in_a_copy_that_was_not_relocated_writes_nothing_into_the_original
         assert "lakebed relocate" in str(refusal.value)
     assert "spark" not in vars(lake)
     assert everything(original) == before
-    relocate(lake)
+    lake.relocate()
     cared.append("silver.t1", [4])
     lake.tables.tag("silver.t1", "v1")
     assert cared.rows("silver.t1") == [1, 4]

@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakebed.app import create_lake, open_lake
-from lakebed.app.backup import backup
 from lakebed.engines.files import open_files
 from lakebed.engines.spark import needed_jars, session_conf
 from lakebed.settings import PostgresCatalog, Root, Settings
@@ -149,7 +148,7 @@ def test_a_cluster_that_loses_a_worker_in_mid_run_finishes_with_the_right_rows(
         executors = cluster.workers[0].kill()
     told = ended(process)
     with open_lake(bucket.url, environment=environment) as lake:
-        backup(lake, str(tmp_path / "backup.zip"))
+        lake.backup(str(tmp_path / "backup.zip"))
     assert executors, "the worker had no executor: nothing was lost"
     assert {run["state"] for run in told["runs"]} == {"success"}
     assert rows(bucket, environment) == ROWS

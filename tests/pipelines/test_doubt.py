@@ -55,7 +55,7 @@ class Doubt:
     def _use(self, stores: Any) -> None:
         lake = self.shop.lake
         lake.__dict__["stores"] = stores
-        for made in ("_ground", "table_work"):
+        for made in ("_placement", "tables"):
             lake.__dict__.pop(made, None)
 
     def runs(self, name: str) -> list[str]:
@@ -96,7 +96,7 @@ def test_an_append_of_which_nobody_can_say_whether_it_was_published_is_not_repea
         asked.append(True)
         return True
 
-    catalog = _Flaky(doubt.stores.catalog, swap=asks, published=lambda: bool(asked))
+    catalog = _Flaky(doubt.stores.catalog, commit=asks, published=lambda: bool(asked))
     (record,) = doubt.run(catalog=catalog)
     assert (record.state, record.attempt, record.error["kind"]) == ("failed", 1, "OutcomeUnknown")
     assert f"lakebed runs show {record.run_id[:16]}" in record.error["next"]

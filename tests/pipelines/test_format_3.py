@@ -10,8 +10,6 @@ import pyarrow as pa
 import pytest
 
 import lakebed
-from lakebed.app.fsck import fsck
-from lakebed.app.relocate import relocate
 from lakebed.errors import BadQuery, UsageError
 from lakebed.names import TableName
 from tests.care.lakes import entry
@@ -109,7 +107,7 @@ def test_care_rewrites_and_expires_and_fsck_finds_no_fault(shop: TestLake) -> No
     assert expired.state == "done", expired
     lake.care(orphans=True, only=["remove_orphans"], now=later)
     assert (read(shop, table), lineage(shop, table)) == (rows, before)
-    assert fsck(lake, sample=None).problems == 0
+    assert lake.fsck(sample=None).problems == 0
 
 
 def test_a_moved_lake_is_relocated_unless_deletion_vectors_name_files_where_they_were(tmp_path: Path, spark_home: Path) -> None:
@@ -121,11 +119,11 @@ def test_a_moved_lake_is_relocated_unless_deletion_vectors_name_files_where_they
     shutil.copytree(there.folder, copies[1])
     there.lake.close()
     with lakebed.open(copies[0]) as lake:
-        relocate(lake, origin=str(there.folder))
+        lake.relocate(origin=str(there.folder))
         assert lake.query(f"SELECT id, s FROM {table} ORDER BY id").fetchall() == rows
         assert lake.tables.describe(table).format_version == 3
     with lakebed.open(copies[1]) as lake, pytest.raises(UsageError, match="moved has position delete files"):
-        relocate(lake, origin=str(there.folder))
+        lake.relocate(origin=str(there.folder))
 
 
 def test_a_table_with_types_that_only_spark_knows_is_changed_and_stands_in_nobodys_way(shop: TestLake) -> None:
@@ -149,7 +147,7 @@ def test_a_table_with_types_that_only_spark_knows_is_changed_and_stands_in_nobod
         lake.table(table).to_arrow()
     assert sorted(lake.table(table, columns=["id"]).to_arrow()["id"].to_pylist()) == [1, 2]
     assert not [one for one in lake.care(orphans=True, dry_run=True).entries if one.state == "failed"]
-    assert fsck(lake, sample=None).problems == 0
+    assert lake.fsck(sample=None).problems == 0
 
 
 def test_a_pipelines_table_that_was_upgraded_goes_on(shop: TestLake) -> None:

@@ -28,6 +28,9 @@ from lakebed.tables.operations.naming import full_name
 if TYPE_CHECKING:
     from lakebed.app.care import Care
     from lakebed.care import CareListener, CareResult
+    from lakebed.care.backup import BackupReport, RestoreReport
+    from lakebed.care.fsck import FsckReport, RebuildReport
+    from lakebed.care.relocation import Relocated
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs, RunServices
     from lakebed.ports import Compute, ConsumedFile, RunRecord
@@ -329,6 +332,47 @@ class Lake:
         """
         return self.caring.take(tables, dry_run=dry_run, only=only, orphans=orphans, now=now, listener=listener)
 
+    def fsck(self, *, repair: bool = False, sample: int | None = 200, report: Report = quiet) -> "FsckReport":
+        """Compare catalog, files, pipelines and state with each other; `repair` makes the repairs that lose nothing.
+
+        `sample` files of data, and as many of metadata, are read in full; None: every file.
+        """
+        from lakebed.app.fsck import fsck_services
+        from lakebed.care.fsck import run_fsck
+
+        return run_fsck(fsck_services(self, report=report), repair=repair, sample=sample)
+
+    def rebuild_catalog(self, *, report: Report = quiet) -> "RebuildReport":
+        """Register every table that is not in the catalog, by its newest metadata file."""
+        from lakebed.app.fsck import fsck_services
+        from lakebed.care.fsck import rebuild_catalog
+
+        return rebuild_catalog(fsck_services(self, report=report))
+
+    def backup(self, destination: str) -> "BackupReport":
+        """Write catalog and state, as of one moment, to a file, or to a new file in a folder; `s3://` too."""
+        from lakebed.app.backup import backup_services
+        from lakebed.care.backup import back_up
+
+        return back_up(backup_services(self), destination)
+
+    def restore(self, source: str, *, force: bool = False, newest: bool = False, report: Report = quiet) -> "RestoreReport":
+        """Replace catalog and state by a backup's; `newest` follows what tables have committed since it was made."""
+        from lakebed.app.backup import backup_services
+        from lakebed.care.backup import restore_backup
+
+        return restore_backup(backup_services(self, report=report), source, force=force, newest=newest)
+
+    def relocate(
+        self, *, origin: str | None = None, dry_run: bool = False, skip_damaged: bool = False, report: Report = quiet
+    ) -> "Relocated":
+        """Point tables at where they are, after the lake was moved from `origin`, which is found unless given."""
+        from lakebed.app.backup import relocation_services
+        from lakebed.care.relocation import relocate
+
+        services = relocation_services(self, report=report)
+        return relocate(services, origin=origin, dry_run=dry_run, skip_damaged=skip_damaged)
+
     # -- engines
 
     @cached_property
@@ -374,6 +418,8 @@ class Lake:
             self.__dict__.pop(services, None)
         if "stores" in self.__dict__:
             self.__dict__.pop("stores").database.close()
+        for noun in ("tables", "_placement", "caring"):  # they hold the stores that were closed
+            self.__dict__.pop(noun, None)
 
     def __enter__(self) -> "Lake":
         return self

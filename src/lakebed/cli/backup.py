@@ -27,10 +27,8 @@ def backup(
     screen: Screen, destination: Annotated[str, typer.Argument(help="A file, or a folder for one; s3:// works too.")]
 ) -> None:
     """Back up catalog and state, as of one point in time, to one file."""
-    from lakebed.app.backup import backup as back_up
-
     with screen.spinner("backing up catalog and state"):
-        made = back_up(screen.lake, destination)
+        made = screen.lake.backup(destination)
 
     def text() -> None:
         rows = format_count(sum(made.rows.values()))
@@ -54,10 +52,8 @@ def restore(
     newest: Annotated[bool, typer.Option("--newest", help="Keep what tables have committed since the backup.")] = False,
 ) -> None:
     """Replace the lake's catalog and state with a backup."""
-    from lakebed.app.backup import restore as put_back
-
     with screen.spinner("restoring"):
-        restored = put_back(screen.lake, source, force=force, newest=newest, report=screen.progress)
+        restored = screen.lake.restore(source, force=force, newest=newest, report=screen.progress)
 
     def text() -> None:
         screen.say(f"restored {format_count(restored.tables)} tables as of {restored.made_at}")
@@ -89,10 +85,8 @@ def relocate(
     skip_damaged: Annotated[bool, typer.Option("--skip-damaged", help="Skip tables whose metadata cannot be read.")] = False,
 ) -> None:
     """Make tables point to their files again after the lake's folder or bucket was moved."""
-    from lakebed.app.relocate import relocate as move
-
     with screen.spinner("rewriting metadata"):
-        moved = move(screen.lake, origin=origin, dry_run=dry_run, skip_damaged=skip_damaged, report=screen.progress)
+        moved = screen.lake.relocate(origin=origin, dry_run=dry_run, skip_damaged=skip_damaged, report=screen.progress)
 
     def text() -> None:
         if not moved.tables:

@@ -43,7 +43,6 @@ def fsck(
     ] = False,
 ) -> None:
     """Check that catalog, files, pipelines and state agree."""
-    from lakebed.app.fsck import fsck as look
     from lakebed.care.fsck import SAMPLE
 
     if (all and sample is not None) or (rebuild and (all or repair or sample is not None)):
@@ -53,7 +52,7 @@ def fsck(
         return
     limit = None if all else SAMPLE if sample is None else sample
     with screen.spinner("checking the lake"):
-        checked = look(screen.lake, repair=repair, sample=limit, report=screen.progress)
+        checked = screen.lake.fsck(repair=repair, sample=limit, report=screen.progress)
     screen.show(fsck_json(checked), lambda: _show(screen, checked))
     if checked.problems:
         raise typer.Exit(1)
@@ -85,10 +84,8 @@ def _remedy(found: "Finding") -> str:
 
 
 def _rebuild(screen: Screen) -> None:
-    from lakebed.app.fsck import rebuild_catalog
-
     with screen.spinner("looking for tables"):
-        rebuilt = rebuild_catalog(screen.lake, report=screen.progress)
+        rebuilt = screen.lake.rebuild_catalog(report=screen.progress)
 
     def text() -> None:
         for name, location in rebuilt.tables.items():

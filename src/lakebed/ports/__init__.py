@@ -1,6 +1,7 @@
 """What Lakebed asks of the outside: protocols, and the value types in their signatures."""
 
 from lakebed.ports.amendments import Amendment, RemoveRef, RemoveSnapshots, SetProperties, SetRef, SetSchema
+from lakebed.ports.archive import DatabaseArchive
 from lakebed.ports.audit import Audit, Checksum, PinRow
 from lakebed.ports.care import CareEntry, CareLog, CareState
 from lakebed.ports.catalog import Catalog, DroppedTable, Publication, RefMove
@@ -20,6 +21,7 @@ from lakebed.ports.query_rows import OperatorProfile, QueryRows
 from lakebed.ports.reach import ReachableFile, ReachableFiles, ReachableKind
 from lakebed.ports.records import Records
 from lakebed.ports.releases import Draft, Release, Releases
+from lakebed.ports.relocation import RelocatedTable, TableRelocator
 from lakebed.ports.runs import InputPin, Phase, QuarantinedFile, RunRecord, RunState, RunSummary, Severity, Verdict
 from lakebed.ports.scans import ColumnGroup, Scan, ScanColumn, ScanFile, Scans
 from lakebed.ports.tables import (
@@ -65,6 +67,7 @@ __all__ = [
     "Compute",
     "ConsumedFile",
     "DamagedFile",
+    "DatabaseArchive",
     "Draft",
     "DroppedTable",
     "Event",
@@ -113,6 +116,7 @@ __all__ = [
     "RefMove",
     "Release",
     "Releases",
+    "RelocatedTable",
     "RemoveRef",
     "RemoveSnapshots",
     "RunRecord",
@@ -131,6 +135,7 @@ __all__ = [
     "SnapshotRef",
     "StartsWith",
     "TableMetadata",
+    "TableRelocator",
     "UnreadableFiles",
     "Verdict",
     "ViewMetadata",

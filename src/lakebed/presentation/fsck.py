@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed.presentation.values import fields_of, json_ready
 
 if TYPE_CHECKING:
-    from lakebed.app.fsck import Rebuilt
-    from lakebed.care.fsck import Finding, FsckReport
+    from lakebed.care.fsck import Finding, FsckReport, RebuildReport
 
 
 def fsck_json(report: "FsckReport") -> dict[str, Any]:
@@ -30,6 +29,6 @@ def _finding(found: "Finding") -> dict[str, Any]:
     }
 
 
-def rebuilt_json(rebuilt: "Rebuilt") -> dict[str, Any]:
+def rebuilt_json(rebuilt: "RebuildReport") -> dict[str, Any]:
     """The tables that were registered again, and the metadata files that were not."""
     return fields_of(rebuilt)

@@ -7,9 +7,9 @@ from lakebed.presentation.table import size_json
 from lakebed.presentation.values import fields_of, json_ready
 
 if TYPE_CHECKING:
-    from lakebed.app.backup import BackupReport, RestoreReport
     from lakebed.app.doctor import DoctorFinding
-    from lakebed.app.relocate import Relocated
+    from lakebed.care.backup import BackupReport, RestoreReport
+    from lakebed.care.relocation import Relocated
     from lakebed.ports import ForeignTable, TableMetadata, ViewMetadata
     from lakebed.settings import Root, Settings
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import lakebed
-from lakebed.app.fsck import fsck
 from lakebed.care.fsck import FsckReport
 from lakebed.names import TableName
 from lakebed.ports import RemoveSnapshots, SetRef
@@ -50,7 +49,7 @@ class Kept:
         return sorted((self.lake.root.folder / table.folder).glob(pattern))
 
     def check(self, *, repair: bool = False, sample: int | None = None) -> FsckReport:
-        return fsck(self.lake, repair=repair, sample=sample)
+        return self.lake.fsck(repair=repair, sample=sample)
 
     def kinds(self, severity: str = "problem", **options: bool) -> list[str]:
         return [found.kind for found in self.check(**options).findings if found.severity == severity]

@@ -9,7 +9,7 @@ from hashlib import sha256
 import pytest
 
 from lakebed.app import Lake
-from lakebed.app.fsck import fsck_tools, rebuild_catalog
+from lakebed.app.fsck import fsck_services
 from lakebed.care.fsck.walk import Inventory, walk_tables
 from lakebed.errors import DamagedTable, UsageError
 from lakebed.names import TableName, new_run_id
@@ -60,11 +60,10 @@ def test_a_flipped_byte_of_a_manifest_is_found(kept: Kept) -> None:
 
 @pytest.mark.spark
 def test_a_flipped_byte_of_a_value_that_spark_wrote_is_found_at_the_first_look(shop: TestLake) -> None:
-    from lakebed.app.fsck import fsck
 
     shop.pipeline("silver.orders", "SELECT id, concat('order ', id) AS name FROM range(1000)")
     shop.run_one("silver.orders")
-    assert fsck(shop.lake, sample=None).problems == 0
+    assert shop.lake.fsck(sample=None).problems == 0
     file = next((shop.folder / "shop/warehouse/silver/orders/data").glob("*.parquet"))
     beside = file.with_name(f".{file.name}.crc").read_bytes()
     for at, sums in ((2000, True), (-60, True), (2000, False)):  # a value, the footer; a value without Hadoop's checksums
@@ -72,10 +71,10 @@ def test_a_flipped_byte_of_a_value_that_spark_wrote_is_found_at_the_first_look(s
             connection.exec_driver_sql("delete from lakebed_checksums")  # as if it had never been looked at
         flip(file, at)
         file.with_name(f".{file.name}.crc").write_bytes(beside if sums else b"")
-        (found,) = [found for found in fsck(shop.lake, sample=None).findings if found.severity == "problem"]
+        (found,) = [found for found in shop.lake.fsck(sample=None).findings if found.severity == "problem"]
         assert (found.kind, found.where) == ("damaged file", str(file))
         flip(file, at)
-    assert fsck(shop.lake, sample=None).problems == 0
+    assert shop.lake.fsck(sample=None).problems == 0
 
 
 def test_a_deleted_data_file_is_found_and_never_forgotten(kept: Kept) -> None:
@@ -352,7 +351,7 @@ def test_a_lake_behind_a_rest_catalog_is_looked_over_too(rest_only_bench: RealBe
     table = bench.table("orders")
     bench.write(table, range(10))
     with Lake(bench.root, bench.settings, environment={}) as lake:
-        tools = fsck_tools(lake)
+        tools = fsck_services(lake)
         pointers = lake.stores.catalog.pointers([table])
         assert list(walk_tables(tools, Inventory({}), pointers)) == []
         loaded = bench.iceberg.load_table(table.parts)
@@ -360,7 +359,7 @@ def test_a_lake_behind_a_rest_catalog_is_looked_over_too(rest_only_bench: RealBe
         loaded.io.delete(file)
         assert [found.kind for found in walk_tables(tools, Inventory({}), pointers)] == ["missing file"]
         with pytest.raises(UsageError, match="server of its own"):
-            rebuild_catalog(lake)
+            lake.rebuild_catalog()
 
 
 def test_the_command_says_what_it_found_by_its_exit_code(kept: Kept) -> None:

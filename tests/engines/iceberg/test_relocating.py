@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from lakebed.care.relocation import origins_of
 from lakebed.engines.files import FolderFiles
 from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.avro.rewriting import rewrite
 from lakebed.engines.iceberg.avro.values import packed
-from lakebed.engines.iceberg.upkeep.relocation import Relocation, origin_of
+from lakebed.engines.iceberg.upkeep.relocation import Relocation
 from lakebed.errors import UsageError
 from lakebed.settings import FilesSettings, Root
 from tests.engines.iceberg.test_avro import container, text
@@ -142,5 +143,5 @@ def test_whatever_lay_below_the_old_root_lies_below_the_new_one(root: Root, spel
 
 def test_the_old_root_is_told_by_the_pointers() -> None:
     tables = ["file:/a/b/shop/warehouse/silver/t/metadata/1.json", "file:///a/b/other/warehouse/x/y-1234/metadata/2.json"]
-    assert origin_of([*tables, "s3a://somewhere/else.json"]) == {"/a/b"}
-    assert origin_of(["s3a://bucket/p/shop/warehouse/silver/t/metadata/1.json"]) == {"s3://bucket/p"}
+    assert origins_of([*tables, "s3a://somewhere/else.json"]) == {"/a/b"}
+    assert origins_of(["s3a://bucket/p/shop/warehouse/silver/t/metadata/1.json"]) == {"s3://bucket/p"}

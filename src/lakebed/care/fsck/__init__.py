@@ -2,7 +2,8 @@
 
 from lakebed.care.fsck.newer import Newer, newer
 from lakebed.care.fsck.rebuild import Candidate, Rebuild, plan_rebuild
-from lakebed.care.fsck.run import check, mend
+from lakebed.care.fsck.rebuilding import RebuildReport, rebuild_catalog
+from lakebed.care.fsck.run import check, mend, run_fsck
 from lakebed.care.fsck.services import FsckServices, Report, quiet
 from lakebed.care.fsck.spec import SAMPLE, Finding, FsckReport, Mended, Pipelined, StoredContent
 
@@ -16,6 +17,7 @@ __all__ = [
     "Newer",
     "Pipelined",
     "Rebuild",
+    "RebuildReport",
     "Report",
     "StoredContent",
     "check",
@@ -23,4 +25,6 @@ __all__ = [
     "newer",
     "plan_rebuild",
     "quiet",
+    "rebuild_catalog",
+    "run_fsck",
 ]

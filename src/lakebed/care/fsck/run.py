@@ -7,6 +7,7 @@ from lakebed.care.fsck.lost import with_repair
 from lakebed.care.fsck.plan import FsckState, each_once, judge
 from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import (
+    SAMPLE,
     ClearStage,
     Finding,
     FsckReport,
@@ -27,6 +28,15 @@ from lakebed.ports import ChangeRecords, Event, Pointer, TableMetadata
 from lakebed.tables import hold_lease, settle_publications
 
 _MANY = 100_000
+
+
+def run_fsck(services: FsckServices, *, repair: bool = False, sample: int | None = SAMPLE) -> FsckReport:
+    """Check the lake; `repair` makes the repairs that lose nothing, and checks again."""
+    report = check(services, sample=sample)
+    if not repair or not any(found.repair for found in report.findings):
+        return report
+    mended = mend(services, report.findings)
+    return replace(check(services, sample=sample), mended=mended)
 
 
 def check(services: FsckServices, *, sample: int | None) -> FsckReport:

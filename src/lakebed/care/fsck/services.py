@@ -13,12 +13,12 @@ Report = Callable[[str], None]
 
 
 def quiet(_: str) -> None:
-    """Says nothing."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
 class FsckServices:
-    """A lake, as a check sees it. `heal` takes up after a table's dead runs, under its lease."""
+    """A lake, as a check sees it. `heal` closes a table's dead runs, under its lease."""
 
     root: Root
     files: Files
@@ -29,6 +29,7 @@ class FsckServices:
     audit: Audit
     inspection: FileInspector
     heal: Callable[[TableName], None]
+    restore_ledger: Callable[[], int]  # from copies among the lake's files; how many files were added
     holder: str
     limit: float  # of leases, in seconds
     pointing: PointerRows | None = None  # None: the catalog is a server of its own

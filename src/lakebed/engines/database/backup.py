@@ -18,7 +18,6 @@ from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import NEWEST, leases, tables, version_of, versions
 from lakebed.errors import NewerLake
 
-MANIFEST = "manifest.json"
 _AT_ONCE = 500
 _LATER = 1_000_000  # tokens that may have been given out between the backup and the loss
 _STATE = {"lakebed_schema", "lakebed_leases", "iceberg_namespace_properties"}  # a lake without anything has these
@@ -140,3 +139,32 @@ def _count_on(connection: Connection, table: Table) -> None:
         highest = connection.execute(select(func.max(column))).scalar()
         reached = {"name": name, "value": highest or 1, "used": highest is not None}
         connection.execute(text("select setval(:name, :value, :used)"), reached)
+
+
+class LakeDatabaseArchive:
+    """The port `DatabaseArchive` over either kind of database."""
+
+    schema_version = NEWEST
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def where(self) -> str:
+        return self._database.where
+
+    @property
+    def server_version(self) -> str:
+        return self._database.server_version()
+
+    def write(self, archive: zipfile.ZipFile) -> dict[str, int]:
+        return write_archive(self._database, archive)
+
+    def read(self, archive: zipfile.ZipFile, *, version: int) -> None:
+        read_archive(self._database, archive, version=version)
+
+    def held_leases(self) -> list[str]:
+        return held_leases(self._database)
+
+    def row_counts(self) -> dict[str, int]:
+        return counted(self._database)

@@ -7,9 +7,8 @@ is done again onto the same names.
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -19,20 +18,13 @@ from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.avro.rewriting import rewrite
 from lakebed.engines.iceberg.upkeep.inspection import number_of
 from lakebed.errors import DamagedTable, FileMissing, UsageError
+from lakebed.ports import RelocatedTable
 from lakebed.settings import Root, normalized_location
 
 _AT_ONCE = 8
 _GZIP = b"\x1f\x8b"
 _ADDED_BEFORE = re.compile(r"-at[0-9a-f]{8}$")
 _POSITION_DELETES, _DELETED = 1, 2
-
-
-@dataclass(frozen=True)
-class RelocatedTable:
-    """What was written for one table: its new metadata file, and how many files there were to write."""
-
-    location: str
-    files: int
 
 
 class Relocation:
@@ -144,14 +136,6 @@ class Relocation:
             raise DamagedTable(name, where, f"there is no such file; it lay at {place}.") from None
         except (ValueError, KeyError, IndexError, OSError) as error:
             raise DamagedTable(name, self.moved(place), f"{type(error).__name__}: {error}.") from error
-
-
-def origin_of(locations: Iterable[str]) -> set[str]:
-    """The roots that these metadata files of tables lay below: `{root}/{namespace}/warehouse/…`."""
-    found = (
-        re.fullmatch(r"(.+)/[^/]+/warehouse/[^/]+/[^/]+/metadata/[^/]+", normalized_location(location)) for location in locations
-    )
-    return {match[1] for match in found if match}
 
 
 def _manifests(data: bytes) -> list[str]:

@@ -1,0 +1,45 @@
+"""What backups work with, and where they are kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lakebed.care.fsck import FsckServices
+from lakebed.ports import DatabaseArchive, Files
+
+
+@dataclass(frozen=True)
+class BackupServices:
+    """The lake's database, its tables, and the places where backups are kept."""
+
+    database: DatabaseArchive
+    fsck: FsckServices
+    open_files: Callable[[str], Files]  # a bucket by its address, or a folder by its path
+
+
+@dataclass(frozen=True)
+class BackupPlace:
+    """A file in a bucket or in a folder."""
+
+    store: str
+    path: str
+
+    @property
+    def shown(self) -> str:
+        return f"{self.store}/{self.path}"
+
+
+def backup_place(text: str, *, now: datetime) -> BackupPlace:
+    """The file that is named; in a folder it is a file named by the time."""
+    name = f"lakebed-backup-{now:%Y%m%dT%H%M%SZ}.zip"
+    if text.startswith("s3://"):
+        parts = urlsplit(text)
+        path = parts.path.lstrip("/")
+        is_folder = not path or path.endswith("/")
+        return BackupPlace(f"s3://{parts.netloc}", f"{path}{name}" if is_folder else path)
+    file = Path(text).expanduser().absolute()
+    if text.endswith("/") or file.is_dir():
+        file = file / name
+    return BackupPlace(str(file.parent), file.name)
