@@ -39,14 +39,14 @@ def test_a_dry_run_says_what_is_due_and_changes_nothing(cared: CareLake) -> None
     done = entry(cared.care(days=9, dry_run=True, **EXPIRE), "expire_snapshots")
     assert (done.state, done.counts) == ("reported", {"snapshots": 2})
     assert (cared.files(""), cared.meta("silver.orders").snapshots) == (before, snapshots)
-    assert cared.lake.caring.history() == ()
+    assert cared.lake.care_history() == ()
 
 
 def test_what_was_done_is_written_down_and_told_to_followers(cared: CareLake) -> None:
     cared.make("silver.orders", [1])
     cared.overwrite("silver.orders", [2])
     cared.care(days=9, **EXPIRE)
-    (kept,) = cared.lake.caring.history()
+    (kept,) = cared.lake.care_history()
     assert (kept.action, kept.subject, kept.state) == ("expire_snapshots", "shop.silver.orders", "done")
     assert kept.counts["files"] > 0
     assert kept.bytes > 0

@@ -324,5 +324,5 @@ def test_whatever_is_kept_reads_as_it_was(walk: Walk) -> None:
         walk.tables[to] = walk.dropped.pop(uuid)
     walk.check()
     walk.check_every_snapshot()
-    done = {entry.action for entry in walk.lake.caring.history(limit=10_000)}
+    done = {entry.action for entry in walk.lake.care_history(limit=10_000)}
     assert {"expire_snapshots", "remove_branches"} <= done, told

@@ -103,5 +103,5 @@ def test_no_row_is_lost_and_none_comes_twice(shop: TestLake, seed: int) -> None:
     for end in (walk.run, walk.expire, walk.remove_orphans):
         end()
         walk.check()
-    actions = {entry.action for entry in shop.lake.caring.history(limit=10_000)}
+    actions = {entry.action for entry in shop.lake.care_history(limit=10_000)}
     assert {"compact_files", "expire_snapshots"} <= actions

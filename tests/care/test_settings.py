@@ -105,7 +105,7 @@ def test_who_says_what_can_be_asked(cared: CareLake) -> None:
     folder = cared.folder / "shop/pipelines/silver/orders"
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text("care: {snapshot_max_age_days: 30}\n")
-    view = cared.lake.caring.settings_of("orders")
+    view = cared.lake.care_settings("orders")
     assert view.overrides == {"pipeline": {"snapshot_max_age_days": 30}}
     assert (view.system["snapshot_max_age_days"], view.effective["snapshot_max_age_days"]) == (7, 30)
 
@@ -120,4 +120,4 @@ def test_a_deleted_drafts_release_keeps_its_say(cared: CareLake) -> None:
     cared.lake.pipelines.release("silver.orders")
     for file in folder.iterdir():
         file.unlink()
-    assert cared.lake.caring.settings_of("orders").effective["snapshot_max_age_days"] == 30
+    assert cared.lake.care_settings("orders").effective["snapshot_max_age_days"] == 30

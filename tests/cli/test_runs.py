@@ -181,7 +181,7 @@ def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(lake:
         asked.append(options)
         return BuildResult("d" * 32, ())
 
-    monkeypatch.setattr("lakebed.pipelines.running.run_selected.run_selected", run)
+    monkeypatch.setattr("lakebed.pipelines.running.builds.run_selected.run_selected", run)
     with open_lake(lake) as opened:
         for number in range(30):
             at = BEGAN + timedelta(minutes=3 + number)

@@ -55,7 +55,7 @@ class Doubt:
     def _use(self, stores: Any) -> None:
         lake = self.shop.lake
         lake.__dict__["stores"] = stores
-        for made in ("_placement", "tables"):
+        for made in ("_placement", "_run_services", "tables", "pipelines", "runs"):
             lake.__dict__.pop(made, None)
 
     def runs(self, name: str) -> list[str]:

@@ -262,7 +262,8 @@ def test_an_append_whose_acknowledgement_was_lost_is_committed_once(shop: TestLa
     shop.run_one("bronze.orders")
     stores = shop.lake.stores
     shop.lake.__dict__["stores"] = replace(stores, catalog=_Losing(stores.catalog, lost))
-    shop.lake.__dict__.pop("_placement")
+    for made in ("_placement", "_run_services", "pipelines"):
+        shop.lake.__dict__.pop(made, None)
     shop.run_one("bronze.orders")
     assert ids(shop, "bronze.orders") == [1, 1]
     assert shop.snapshots("bronze.orders") == 2

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lakebed.names import TableName
-from lakebed.pipelines.running.walk import walk
+from lakebed.pipelines.running.builds.walk import walk
 from lakebed.ports import RunRecord, RunState
 
 A, B, C, D = (TableName("shop", "silver", name) for name in "abcd")
@@ -66,7 +66,7 @@ def test_an_interruption_asks_the_work_under_way_to_end(monkeypatch: pytest.Monk
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lakebed.pipelines.running.walk.wait", interrupted)
+    monkeypatch.setattr("lakebed.pipelines.running.builds.walk.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         walk([A], {A: frozenset()}, work, lambda table, _: a_record(table, "skipped"), interrupt=stop.set)
     assert ended.is_set()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from lakebed.app.run_services import scratch_folder
 from lakebed.app.stores import Stores
 from lakebed.app.zones import zone_folders
 from lakebed.care import CareListener, CareRequest, CareResult, CareServices, Reaping, ZoneRules, read_own_care, take_care
@@ -20,7 +21,7 @@ from lakebed.pipelines.releases import fetch_content, reap_releases
 from lakebed.pipelines.running.heal import heal
 from lakebed.pipelines.running.ledger_copies import remove_old_copies
 from lakebed.ports import CareEntry, Files, Lease
-from lakebed.settings import DATA, IN_BUCKET, Root, Settings, TableCare, effective_care
+from lakebed.settings import DATA, IN_BUCKET, Root, Settings, TableCare, effective_care, logs_folder, staging_place
 from lakebed.tables.lookup.names import find_by_name, tables_matching
 
 CONFIG = "config.yaml"
@@ -201,3 +202,20 @@ def _read(content: Callable[[], bytes], where: str) -> TableCare | LakebedError:
         return TableCare()
     except LakebedError as error:
         return error
+
+
+def open_care(
+    root: Root,
+    settings: Settings,
+    stores: Stores,
+    services: RunServices,
+    environment: Mapping[str, str],
+    *,
+    watch: Any,
+) -> Care:
+    """The care of a lake, with the places where its logs and staged files are."""
+    staging = [str(scratch_folder(root, environment)), staging_place(settings, root, environment)]
+    if root.is_bucket:  # frames go through the bucket, wherever payloads wait
+        staging.append(root.at(f"{DATA}/staging"))
+    logs = logs_folder(settings, root, environment)
+    return Care(root, settings, stores, tools=lambda: services, logs=logs, staging=staging, watch=watch)

@@ -5,32 +5,26 @@ import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
 from functools import cached_property
 from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakebed.app.stores import Stores, open_stores
+from lakebed.app.upkeep import LakeUpkeep
 from lakebed.names import TableName
 from lakebed.settings import (
-    DATA,
     IN_BUCKET,
     Root,
     Settings,
     cache_folder,
     logs_folder,
-    staging_place,
 )
 from lakebed.tables import TablePlacement
 from lakebed.tables.operations.naming import full_name
 
 if TYPE_CHECKING:
     from lakebed.app.care import Care
-    from lakebed.care import CareListener, CareResult
-    from lakebed.care.backup import BackupReport, RestoreReport
-    from lakebed.care.fsck import FsckReport, RebuildReport
-    from lakebed.care.relocation import Relocated
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs, RunServices
     from lakebed.ports import Compute, ConsumedFile, RunRecord
@@ -50,7 +44,7 @@ def quiet(_: str) -> None:
     """Says nothing."""
 
 
-class Lake:
+class Lake(LakeUpkeep):
     """An opened lake. Nothing connects and no JVM starts before it is needed."""
 
     def __init__(
@@ -264,7 +258,7 @@ class Lake:
         nothing after the first failure; `wait` is how many seconds to wait for a table that another run has.
         """
         from lakebed.pipelines.options import RunListener, RunOptions
-        from lakebed.pipelines.running.run_selected import run_selected
+        from lakebed.pipelines.running.builds.run_selected import run_selected
 
         options = RunOptions(
             select=selectors,
@@ -302,76 +296,11 @@ class Lake:
         staging = Staging(self.stores.files, self.root, run_id)
         return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))
 
-    # -- care
+    def _open_care(self) -> "Care":
+        from lakebed.app.care import open_care
 
-    @cached_property
-    def caring(self) -> "Care":
-        """What keeps the lake small and healthy."""
-        from lakebed.app.care import Care
-        from lakebed.app.run_services import scratch_folder
-
-        logs = logs_folder(self.settings, self.root, self._environment)
-        staging = [str(scratch_folder(self.root, self._environment)), staging_place(self.settings, self.root, self._environment)]
-        if self.root.is_bucket:  # frames go through the bucket, wherever payloads wait
-            staging.append(self.root.at(f"{DATA}/staging"))
         services = self._run_services
-        return Care(self.root, self.settings, self.stores, tools=lambda: services, logs=logs, staging=staging, watch=self.watch)
-
-    def care(
-        self,
-        *tables: str,
-        dry_run: bool = False,
-        only: Sequence[str] = (),
-        orphans: bool = False,
-        now: datetime | None = None,
-        listener: "CareListener | None" = None,
-    ) -> "CareResult":
-        """Do what is due: expire, rewrite, remove, purge; for these tables or patterns, or for the whole lake.
-
-        `orphans` removes orphans, which are only reported otherwise; `now` is the time to judge ages by.
-        """
-        return self.caring.take(tables, dry_run=dry_run, only=only, orphans=orphans, now=now, listener=listener)
-
-    def fsck(self, *, repair: bool = False, sample: int | None = 200, report: Report = quiet) -> "FsckReport":
-        """Compare catalog, files, pipelines and state with each other; `repair` makes the repairs that lose nothing.
-
-        `sample` files of data, and as many of metadata, are read in full; None: every file.
-        """
-        from lakebed.app.fsck import fsck_services
-        from lakebed.care.fsck import run_fsck
-
-        return run_fsck(fsck_services(self, report=report), repair=repair, sample=sample)
-
-    def rebuild_catalog(self, *, report: Report = quiet) -> "RebuildReport":
-        """Register every table that is not in the catalog, by its newest metadata file."""
-        from lakebed.app.fsck import fsck_services
-        from lakebed.care.fsck import rebuild_catalog
-
-        return rebuild_catalog(fsck_services(self, report=report))
-
-    def backup(self, destination: str) -> "BackupReport":
-        """Write catalog and state, as of one moment, to a file, or to a new file in a folder; `s3://` too."""
-        from lakebed.app.backup import backup_services
-        from lakebed.care.backup import back_up
-
-        return back_up(backup_services(self), destination)
-
-    def restore(self, source: str, *, force: bool = False, newest: bool = False, report: Report = quiet) -> "RestoreReport":
-        """Replace catalog and state by a backup's; `newest` follows what tables have committed since it was made."""
-        from lakebed.app.backup import backup_services
-        from lakebed.care.backup import restore_backup
-
-        return restore_backup(backup_services(self, report=report), source, force=force, newest=newest)
-
-    def relocate(
-        self, *, origin: str | None = None, dry_run: bool = False, skip_damaged: bool = False, report: Report = quiet
-    ) -> "Relocated":
-        """Point tables at where they are, after the lake was moved from `origin`, which is found unless given."""
-        from lakebed.app.backup import relocation_services
-        from lakebed.care.relocation import relocate
-
-        services = relocation_services(self, report=report)
-        return relocate(services, origin=origin, dry_run=dry_run, skip_damaged=skip_damaged)
+        return open_care(self.root, self.settings, self.stores, services, self._environment, watch=self.watch)
 
     # -- engines
 
@@ -414,12 +343,10 @@ class Lake:
             self.__dict__.pop("queries").close()
         if "iceberg" in self.__dict__:
             self.__dict__.pop("iceberg").close()
-        for services in ("pipelines", "runs", "_run_services"):  # they work with the stores that are closed below
-            self.__dict__.pop(services, None)
         if "stores" in self.__dict__:
             self.__dict__.pop("stores").database.close()
-        for noun in ("tables", "_placement", "caring"):  # they hold the stores that were closed
-            self.__dict__.pop(noun, None)
+        for made in ("pipelines", "runs", "tables", "_run_services", "_placement", "_care"):  # of the stores just closed
+            self.__dict__.pop(made, None)
 
     def __enter__(self) -> "Lake":
         return self

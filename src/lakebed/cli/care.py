@@ -75,7 +75,7 @@ def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[s
 
 def _show_settings(screen: Screen, names: list[str]) -> None:
     lake = screen.lake
-    views = [lake.caring.settings_of(name) for name in names or map(str, lake.tables.list())]
+    views = [lake.care_settings(name) for name in names or map(str, lake.tables.list())]
 
     def text() -> None:
         for view in views:
@@ -95,7 +95,7 @@ def _show_view(screen: Screen, view: "CareView") -> None:
 
 
 def _show_history(screen: Screen) -> None:
-    entries = screen.lake.caring.history()
+    entries = screen.lake.care_history()
 
     def text() -> None:
         if not entries:

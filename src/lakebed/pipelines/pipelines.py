@@ -32,7 +32,7 @@ from lakebed.pipelines.releases.run import (
 )
 from lakebed.pipelines.releases.states import PipelineState, find_pipeline, known_pipelines, pipeline_states
 from lakebed.pipelines.releases.stored import DRAFT, PipelineDiff, diff_files, find_stored, last_stored, read_draft
-from lakebed.pipelines.running.run_selected import BuildResult, retry_last
+from lakebed.pipelines.running.builds.run_selected import BuildResult, retry_last
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Draft, Release
 

@@ -18,7 +18,7 @@ from lakebed.pipelines.planning.plan import RunPlan, plan_manual_change, plan_ru
 from lakebed.pipelines.planning.sql_check import check_queries, python_sources, registered_functions
 from lakebed.pipelines.planning.watermark import Watermark, watermark_of
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
-from lakebed.pipelines.running.build_request import Build
+from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.heal import heal, undo_failed_run
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord

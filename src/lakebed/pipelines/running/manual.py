@@ -10,8 +10,8 @@ from lakebed.errors import LakebedError, UnknownName, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.running.attempts import attempt_until
-from lakebed.pipelines.running.build_request import Build, hold_table
+from lakebed.pipelines.running.builds.attempts import attempt_until
+from lakebed.pipelines.running.builds.build_request import Build, hold_table
 from lakebed.pipelines.running.heal import heal
 from lakebed.ports import Event, Events, RunRecord
 from lakebed.settings import reason

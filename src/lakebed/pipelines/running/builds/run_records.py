@@ -6,7 +6,7 @@ from dataclasses import replace
 from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.running.build_request import Build
+from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.ports import QuarantinedFile, RunRecord
 
 

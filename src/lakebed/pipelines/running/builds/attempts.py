@@ -8,10 +8,10 @@ from lakebed.names import new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing
-from lakebed.pipelines.running.build_request import Build, hold_table
+from lakebed.pipelines.running.builds.build_request import Build, hold_table
+from lakebed.pipelines.running.builds.run_records import record_not_begun, with_set_aside
 from lakebed.pipelines.running.failure import recording_failure
 from lakebed.pipelines.running.run import finish, prepare, publish_runs
-from lakebed.pipelines.running.run_records import record_not_begun, with_set_aside
 from lakebed.ports import QuarantinedFile, RunRecord
 
 REBUILDS = 3  # how often a run starts over because what it had read was overtaken

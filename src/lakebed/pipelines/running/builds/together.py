@@ -8,15 +8,15 @@ from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.pin_inputs import UnpublishedInput
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.attempts import REBUILDS
 from lakebed.pipelines.running.begin import begin, closing
-from lakebed.pipelines.running.build import dependencies
-from lakebed.pipelines.running.build_request import Build, hold_table
+from lakebed.pipelines.running.builds.attempts import REBUILDS
+from lakebed.pipelines.running.builds.build import dependencies
+from lakebed.pipelines.running.builds.build_request import Build, hold_table
+from lakebed.pipelines.running.builds.run_records import record_not_begun, record_skipped, with_set_aside
+from lakebed.pipelines.running.builds.walk import walk
 from lakebed.pipelines.running.failure import recording_failure
 from lakebed.pipelines.running.run import finish, prepare, publish_runs
-from lakebed.pipelines.running.run_records import record_not_begun, record_skipped, with_set_aside
 from lakebed.pipelines.running.steps.gates import require_gates_passed
-from lakebed.pipelines.running.walk import walk
 from lakebed.ports import QuarantinedFile, RunRecord
 from lakebed.tables import HeldLease
 

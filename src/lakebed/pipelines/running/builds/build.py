@@ -5,10 +5,10 @@ from functools import partial
 
 from lakebed.names import TableName
 from lakebed.pipelines.planning.pin_inputs import Specs
-from lakebed.pipelines.running.attempts import attempt_until
-from lakebed.pipelines.running.build_request import Build
-from lakebed.pipelines.running.run_records import record_skipped
-from lakebed.pipelines.running.walk import walk
+from lakebed.pipelines.running.builds.attempts import attempt_until
+from lakebed.pipelines.running.builds.build_request import Build
+from lakebed.pipelines.running.builds.run_records import record_skipped
+from lakebed.pipelines.running.builds.walk import walk
 from lakebed.ports import RunRecord
 
 

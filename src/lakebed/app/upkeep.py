@@ -1,0 +1,96 @@
+"""The verbs of a lake that keep it healthy: care, fsck, backup, restore, relocate."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from lakebed.care.fsck import Report, quiet
+
+if TYPE_CHECKING:
+    from lakebed.app.care import Care, CareView
+    from lakebed.app.lake import Lake
+    from lakebed.care import CareListener, CareResult
+    from lakebed.care.backup import BackupReport, RestoreReport
+    from lakebed.care.fsck import FsckReport, RebuildReport
+    from lakebed.care.relocation import Relocated
+    from lakebed.ports import CareEntry
+
+
+class LakeUpkeep:
+    """A part of `Lake`, which alone inherits from it."""
+
+    @property
+    def _lake(self) -> "Lake":
+        return cast("Lake", self)
+
+    @cached_property
+    def _care(self) -> "Care":
+        return self._open_care()
+
+    def _open_care(self) -> "Care":
+        raise NotImplementedError
+
+    def care(
+        self,
+        *tables: str,
+        dry_run: bool = False,
+        only: Sequence[str] = (),
+        orphans: bool = False,
+        now: datetime | None = None,
+        listener: "CareListener | None" = None,
+    ) -> "CareResult":
+        """Do what is due: expire, rewrite, remove, purge; for these tables or patterns, or for the whole lake.
+
+        `orphans` removes orphans, which are only reported otherwise; `now` is the time to judge ages by.
+        """
+        return self._care.take(tables, dry_run=dry_run, only=only, orphans=orphans, now=now, listener=listener)
+
+    def care_history(self, *, subject: str | None = None, limit: int = 50) -> "tuple[CareEntry, ...]":
+        """What care did, newest first."""
+        return self._care.history(subject=subject, limit=limit)
+
+    def care_settings(self, name: str) -> "CareView":
+        """How a table is cared for, and who says so."""
+        return self._care.settings_of(name)
+
+    def fsck(self, *, repair: bool = False, sample: int | None = 200, report: Report = quiet) -> "FsckReport":
+        """Compare catalog, files, pipelines and state with each other; `repair` makes the repairs that lose nothing.
+
+        `sample` files of data, and as many of metadata, are read in full; None: every file.
+        """
+        from lakebed.app.fsck import fsck_services
+        from lakebed.care.fsck import run_fsck
+
+        return run_fsck(fsck_services(self._lake, report=report), repair=repair, sample=sample)
+
+    def rebuild_catalog(self, *, report: Report = quiet) -> "RebuildReport":
+        """Register every table that is not in the catalog, by its newest metadata file."""
+        from lakebed.app.fsck import fsck_services
+        from lakebed.care.fsck import rebuild_catalog
+
+        return rebuild_catalog(fsck_services(self._lake, report=report))
+
+    def backup(self, destination: str) -> "BackupReport":
+        """Write catalog and state, as of one moment, to a file, or to a new file in a folder; `s3://` too."""
+        from lakebed.app.backup import backup_services
+        from lakebed.care.backup import back_up
+
+        return back_up(backup_services(self._lake), destination)
+
+    def restore(self, source: str, *, force: bool = False, newest: bool = False, report: Report = quiet) -> "RestoreReport":
+        """Replace catalog and state by a backup's; `newest` follows what tables have committed since it was made."""
+        from lakebed.app.backup import backup_services
+        from lakebed.care.backup import restore_backup
+
+        return restore_backup(backup_services(self._lake, report=report), source, force=force, newest=newest)
+
+    def relocate(
+        self, *, origin: str | None = None, dry_run: bool = False, skip_damaged: bool = False, report: Report = quiet
+    ) -> "Relocated":
+        """Point tables at where they are, after the lake was moved from `origin`, which is found unless given."""
+        from lakebed.app.backup import relocation_services
+        from lakebed.care.relocation import relocate
+
+        services = relocation_services(self._lake, report=report)
+        return relocate(services, origin=origin, dry_run=dry_run, skip_damaged=skip_damaged)

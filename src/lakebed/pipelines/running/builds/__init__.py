@@ -1,0 +1,1 @@
+"""Several runs: one after the other along the graph, or published together."""
