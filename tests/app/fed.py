@@ -4,9 +4,8 @@ import os
 from types import SimpleNamespace
 from typing import Any, cast
 
-from lakebed.landing import ZoneRows, content_digests, data_files, not_consumed
+from lakebed.landing import ZoneRows, content_digests, data_files, known_files, not_consumed
 from lakebed.names import TableName, ZoneName, new_run_id
-from lakebed.pipelines.planning.ledger import known_files
 from lakebed.pipelines.planning.pin_zones import pin_zones
 from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.steps.archiving import archive_zones, taken
@@ -45,7 +44,9 @@ class Fed:
     def waits(self) -> set[int]:
         """What the next run would read, by row."""
         present = data_files(self.kept.lake.stores.files.list(ZONE.folder), ZONE)
-        return {self._row(file.path) for file in not_consumed(present, known_files(ZONE, present, self.tools, table=self.table))}
+        stores = self.kept.lake.stores
+        known = known_files(ZONE, present, stores.files, stores.records, table=self.table)
+        return {self._row(file.path) for file in not_consumed(present, known)}
 
     def run(self, *, full_refresh: bool = False) -> Snapshot | None:
         """As a run does it: pin, write on a branch, publish with the books, archive. None: there was nothing to read."""

@@ -4,7 +4,6 @@ import gzip
 
 import pytest
 
-from lakebed.app.zones import Zones
 from lakebed.names import ZoneName
 from tests.pipelines.lakes import TestLake
 
@@ -33,12 +32,12 @@ def query(zone: str, columns: str = "*") -> str:
 
 
 def types(shop: TestLake, zone: str) -> dict[str, str]:
-    return {column.column: column.type for column in Zones(shop.lake.pipelines).look(ZoneName("shop", zone)).types}
+    return {column.column: column.type for column in shop.lake.zones.show(ZoneName("shop", zone)).types}
 
 
 def aside(shop: TestLake, zone: str) -> dict[str, str]:
     """Why files lie in quarantine, by name."""
-    files = Zones(shop.lake.pipelines).look(ZoneName("shop", zone)).files
+    files = shop.lake.zones.show(ZoneName("shop", zone)).files
     return {file.path: file.reason for file in files if file.state == "quarantined"}
 
 
@@ -79,7 +78,7 @@ def test_of_a_year_of_drifting_files_with_default_settings_exactly_the_named_one
         for name, (record, value, count) in told.items()
     }
     assert [row["id"] for row in sorted(shop.rows("bronze.flights"), key=lambda row: row["id"])] == [1, 2, 4, 9, 10, 11, 12]
-    states = {file.path: file.state for file in Zones(shop.lake.pipelines).look(ZoneName("shop", "z")).files}
+    states = {file.path: file.state for file in shop.lake.zones.show(ZoneName("shop", "z")).files}
     assert (states["04.csv"], states["05.csv"]) == ("processed", "processed")  # only a header, and not even that
 
 

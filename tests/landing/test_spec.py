@@ -3,11 +3,11 @@
 import pytest
 
 from lakebed.errors import BadPipeline
-from lakebed.landing import ZoneSpec, load_zone
+from lakebed.landing import ZoneSpec, parse_zone_spec
 
 
 def test_a_zone_without_settings_has_the_defaults() -> None:
-    assert load_zone(None, where="zone.yaml") == load_zone("", where="zone.yaml") == ZoneSpec()
+    assert parse_zone_spec(None, where="zone.yaml") == parse_zone_spec("", where="zone.yaml") == ZoneSpec()
 
 
 def test_every_setting_can_be_given() -> None:
@@ -35,7 +35,7 @@ def test_every_setting_can_be_given() -> None:
         auto_purge: true
         processed_max_age_days: 7
     """
-    spec = load_zone(text, where="zone.yaml")
+    spec = parse_zone_spec(text, where="zone.yaml")
     assert spec.model_fields_set == set(ZoneSpec.model_fields)
     assert spec.expected_schema == {"id": "bigint", "amount": "decimal(12,2)", "tags": "array<string>"}
     assert (spec.encoding, spec.delimiter, spec.escape) == ("iso8859-1", "\t", "\\")
@@ -69,7 +69,7 @@ def test_every_setting_can_be_given() -> None:
 )
 def test_whatever_is_wrong_is_refused_at_its_line(text: str, line: int, said: str) -> None:
     with pytest.raises(BadPipeline) as refused:
-        load_zone(text, where="shop/landing/orders/zone.yaml")
+        parse_zone_spec(text, where="shop/landing/orders/zone.yaml")
     assert refused.value.line == line
     assert refused.value.where == f"shop/landing/orders/zone.yaml:{line}"
     assert said in str(refused.value)

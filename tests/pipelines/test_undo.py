@@ -2,7 +2,6 @@
 
 import pytest
 
-from lakebed.app.zones import Zones
 from lakebed.errors import LeaseHeld, UsageError
 from tests.pipelines.lakes import TestLake
 
@@ -74,8 +73,8 @@ def test_a_file_whose_rows_are_visible_again_is_not_reported_as_held(shop: TestL
     shop.run_one("silver.orders")
     shop.lake.tables.rollback("orders", second, files="exclude")
     assert ids(shop) == [1, 2]
-    zones = Zones(shop.lake.pipelines)
-    assert {file.path: file.state for file in zones.look(zones.find("orders")).files} == {"1.csv": "taken", "2.csv": "taken"}
+    files = shop.lake.zones.show("orders").files
+    assert {file.path: file.state for file in files} == {"1.csv": "taken", "2.csv": "taken"}
     shop.run_one("silver.orders", full_refresh=True)
     assert ids(shop) == [1, 2]
 

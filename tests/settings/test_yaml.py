@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from lakebed.errors import BadPipeline, BadSettings
-from lakebed.landing import load_zone
+from lakebed.landing import parse_zone_spec
 from lakebed.settings import LARGEST, Document, Root, load_settings, read_yaml, settings_tree
 
 ALIASES = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -29,7 +29,7 @@ MERGED = "a: &a {x: 1}\n" + "".join(
 )
 def test_a_text_that_would_stall_or_crash_its_reader_is_refused(text: str, said: str) -> None:
     with pytest.raises(BadPipeline, match=said) as zone:
-        load_zone(text, where="shop/landing/orders/zone.yaml")
+        parse_zone_spec(text, where="shop/landing/orders/zone.yaml")
     assert zone.value.where.startswith("shop/landing/orders/zone.yaml")
     with pytest.raises(BadSettings, match=said):
         load_settings(text, {}, root=Root("file:///lake"))

@@ -8,14 +8,14 @@ from typing import Any
 
 from lakebed.app.run_services import scratch_folder
 from lakebed.app.stores import Stores
-from lakebed.app.zones import zone_folders
 from lakebed.care import CareListener, CareRequest, CareResult, CareServices, Reaping, ZoneRules, read_own_care, take_care
 from lakebed.care.observer import LakeObserver
 from lakebed.care.spec import action_named
 from lakebed.engines.files import open_files
 from lakebed.errors import BadName, FileMissing, LakebedError, UnknownName
+from lakebed.landing import read_zone_spec, zone_folders
 from lakebed.names import TableName
-from lakebed.pipelines import RunServices, read_zone_spec
+from lakebed.pipelines import RunServices
 from lakebed.pipelines.definition.load import list_folders
 from lakebed.pipelines.releases import fetch_content, reap_releases
 from lakebed.pipelines.running.heal import heal
@@ -140,7 +140,7 @@ class Care:
         found = []
         for zone in zone_folders(self._stores.files):
             try:
-                spec = read_zone_spec(zone, self._tools())
+                spec = read_zone_spec(self._stores.files, zone)
             except LakebedError:
                 continue
             takers = {file.table for file in self._stores.records.consumed(zone)} if spec.auto_purge else set()

@@ -26,6 +26,7 @@ from lakebed.tables.operations.naming import full_name
 if TYPE_CHECKING:
     from lakebed.app.care import Care
     from lakebed.engines.types import IcebergCatalog, SparkSession
+    from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs, RunServices
     from lakebed.ports import Compute, ConsumedFile, RunRecord
     from lakebed.query.cancellation import Cancellation
@@ -88,10 +89,9 @@ class Lake(LakeUpkeep):
         return Tables(services)
 
     def _requeue(self, files: "Sequence[ConsumedFile]") -> None:
-        from lakebed.landing import bring_back_files
-        from lakebed.pipelines.planning.ledger import record_sightings
+        from lakebed.landing import bring_back_files, record_moves
 
-        record_sightings(bring_back_files(self.stores.files, files), self.stores.records)
+        record_moves(bring_back_files(self.stores.files, files), self.stores.records)
 
     def write(
         self,
@@ -214,6 +214,15 @@ class Lake(LakeUpkeep):
         from lakebed.pipelines import Pipelines
 
         return Pipelines(self._run_services)
+
+    @cached_property
+    def zones(self) -> "Zones":
+        """The lake's landing zones and their files."""
+        from lakebed.landing import Zones
+        from lakebed.pipelines.zone_readers import zone_readers
+
+        services = self._run_services
+        return Zones(self.stores.files, self.stores.records, readers=lambda: zone_readers(services))
 
     @cached_property
     def runs(self) -> "Runs":
@@ -345,7 +354,7 @@ class Lake(LakeUpkeep):
             self.__dict__.pop("iceberg").close()
         if "stores" in self.__dict__:
             self.__dict__.pop("stores").database.close()
-        for made in ("pipelines", "runs", "tables", "_run_services", "_placement", "_care"):  # of the stores just closed
+        for made in ("pipelines", "zones", "runs", "tables", "_run_services", "_placement", "_care"):  # of the stores just closed
             self.__dict__.pop(made, None)
 
     def __enter__(self) -> "Lake":

@@ -13,7 +13,7 @@ from lakebed.cli.parsing.completion import known_zones
 from lakebed.presentation.zone import landed_json, zone_json, zone_readers, zone_summary_json
 
 if TYPE_CHECKING:
-    from lakebed.app.zones import ZoneFile, Zones
+    from lakebed.landing import ZoneFile
 
 
 ZoneArgument = Annotated[
@@ -30,12 +30,6 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(nouns, name="zone")
 
 
-def _zones(screen: Screen) -> "Zones":
-    from lakebed.app.zones import Zones
-
-    return Zones(screen.lake.pipelines)
-
-
 _LS = """
 lakebed zone ls
 lakebed zone ls --json
@@ -44,8 +38,7 @@ lakebed zone ls --json
 
 def ls(screen: Screen) -> None:
     """List zones: how many files are waiting, processed or quarantined, and which tables read them."""
-    zones = _zones(screen)
-    found = [zones.look(name) for name in zones.names()]
+    found = screen.lake.zones.list()
     numbers = ("waiting", "taken", "processed", "quarantined")
 
     def text() -> None:
@@ -77,9 +70,8 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
 
     To read a column as another type, set it in zone.yaml: types: {column: string}.
     """
-    zones = _zones(screen)
     with screen.spinner("checking whether files are still being written"):
-        found = zones.look(zones.find(zone), watch=True)
+        found = screen.lake.zones.show(zone, watch=True)
 
     def text() -> None:
         screen.say(bold(found.zone), f" read by {', '.join(zone_readers(found)) or 'no pipeline'}")
@@ -123,9 +115,8 @@ def put(
     sample: Annotated[bool, typer.Option("--sample", help="Put them into the samples, which previews read.")] = False,
 ) -> None:
     """Put files into a zone. Give the full name to create a new zone."""
-    zones = _zones(screen)
     with screen.spinner("copying files"):
-        done = zones.put(zones.find(zone, new=True), files, replace=replace, sample=sample)
+        done = screen.lake.zones.put(zone, files, replace=replace, sample=sample)
 
     def text() -> None:
         for file in done:

@@ -6,6 +6,7 @@ from lakebed.landing.checking.check import CheckedFiles
 from lakebed.landing.checking.frames import frame_of_some
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, MayWiden, RememberedTypes
 from lakebed.landing.known import archived_places, content_digests, locate_files, recognise_files
+from lakebed.landing.ledger import known_files, record_moves
 from lakebed.landing.links import link_files
 from lakebed.landing.plan import (
     Move,
@@ -20,7 +21,9 @@ from lakebed.landing.plan import (
 )
 from lakebed.landing.put import put_file, put_local_file, require_file_name
 from lakebed.landing.run import FrozenFiles, ZoneRows, freeze, infer_zone_types, open_zone, require_unchanged
-from lakebed.landing.spec import ZONE_FILE, ZoneSpec, load_zone
+from lakebed.landing.spec import ZONE_FILE, ZoneSpec, parse_zone_spec, read_zone_spec
+from lakebed.landing.zone_files import Zone, ZoneColumn, ZoneFile, ZoneReader
+from lakebed.landing.zones import Zones, zone_folders
 
 __all__ = [
     "NOTHING_REMEMBERED",
@@ -30,8 +33,13 @@ __all__ = [
     "MayWiden",
     "Move",
     "RememberedTypes",
+    "Zone",
+    "ZoneColumn",
+    "ZoneFile",
+    "ZoneReader",
     "ZoneRows",
     "ZoneSpec",
+    "Zones",
     "archive_files",
     "archived_places",
     "archiving_run",
@@ -42,20 +50,24 @@ __all__ = [
     "freeze",
     "infer_zone_types",
     "is_archived",
+    "known_files",
     "link_files",
-    "load_zone",
     "locate_files",
     "matches_pattern",
     "matches_zone_pattern",
     "not_consumed",
     "open_zone",
+    "parse_zone_spec",
     "path_in_run",
     "plan_archive",
     "processed_files",
     "put_file",
     "put_local_file",
+    "read_zone_spec",
     "recognise_files",
+    "record_moves",
     "require_file_name",
     "require_unchanged",
     "sample_files",
+    "zone_folders",
 ]

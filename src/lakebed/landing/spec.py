@@ -15,8 +15,10 @@ from pydantic import (
     field_validator,
 )
 
-from lakebed.errors import BadPipeline
-from lakebed.settings import Document
+from lakebed.errors import BadPipeline, FileMissing
+from lakebed.names import ZoneName
+from lakebed.ports import Files
+from lakebed.settings import LARGEST, Document
 from lakebed.types import ColumnType, known_type
 
 ZONE_FILE = "zone.yaml"
@@ -149,7 +151,7 @@ class ZoneSpec(BaseModel):
         return {name: known_type(text) for name, text in self.expected_schema.items()} if self.expected_schema else None
 
 
-def load_zone(text: str | None, *, where: str) -> ZoneSpec:
+def parse_zone_spec(text: str | None, *, where: str) -> ZoneSpec:
     """The settings in the text of a zone.yaml; without one, the defaults. Anything wrong is refused at its line."""
     if text is None:
         return ZoneSpec()
@@ -158,3 +160,15 @@ def load_zone(text: str | None, *, where: str) -> ZoneSpec:
         return ZoneSpec.model_validate(document.tree)
     except ValidationError as error:
         raise document.error_for(error.errors()[0], known=tuple(ZoneSpec.model_fields)) from None
+
+
+def read_zone_spec(files: Files, zone: ZoneName) -> ZoneSpec:
+    """The settings in a zone's zone.yaml, if it has one; else the defaults."""
+    where = f"{zone.folder}/{ZONE_FILE}"
+    try:
+        text = files.read(where, length=LARGEST + 1).decode()
+    except FileMissing:
+        text = None
+    except UnicodeDecodeError:
+        raise BadPipeline("the text is not UTF-8, or too long.", where=where) from None
+    return parse_zone_spec(text, where=where)

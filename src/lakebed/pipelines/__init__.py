@@ -8,7 +8,6 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import ManualChange, RunListener, RunOptions, When
 from lakebed.pipelines.pipelines import Pipelines
 from lakebed.pipelines.planning.pin_inputs import require_known_refs
-from lakebed.pipelines.planning.pin_zones import read_zone_spec
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.steps import RunStep
 from lakebed.pipelines.preview.lookahead import Lookahead
@@ -49,7 +48,6 @@ __all__ = [
     "preview",
     "read_log",
     "read_pipeline",
-    "read_zone_spec",
     "require_known_refs",
     "run_each",
     "run_gates",

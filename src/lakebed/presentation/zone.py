@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from lakebed.presentation.values import fields_of, json_ready
 
 if TYPE_CHECKING:
-    from lakebed.app.zones import Zone
+    from lakebed.landing import Zone
     from lakebed.ports import FileInfo
 
 
 def zone_readers(zone: "Zone") -> list[str]:
     """The tables that read a zone."""
-    return sorted({str(table) for table, _ in zone.readers})
+    return sorted({str(reader.table) for reader in zone.readers})
 
 
 def zone_summary_json(zone: "Zone") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from lakebed.errors import DamagedRelease, UnknownName, UsageError
 from lakebed.names import ZoneName
 from lakebed.pipelines.pipelines import Pipelines, this_user
 from lakebed.pipelines.releases import OBJECTS, ReapResult, fetch_content, object_path, reap_releases
-from lakebed.pipelines.running.steps.archiving import drafts_and_releases, zone_readers
+from lakebed.pipelines.zone_readers import drafts_and_releases, readers_among
 from tests.pipelines.lakes import TestLake
 from tests.support.scale import SCALE
 
@@ -214,11 +214,11 @@ def test_a_zone_waits_for_drafts_and_releases_alike(drafts: TestLake, pipelines:
     zone, tools = ZoneName("shop", "orders"), drafts.lake.pipelines.services
     for released in (False, True):
         specs = drafts.lake.pipelines.load(released=released).specs
-        found = {(table.name, pattern) for table, pattern in zone_readers(zone, drafts_and_releases(specs, tools))}
+        found = {(reader.table.name, reader.pattern) for reader in readers_among(drafts_and_releases(specs, tools), zone)}
         assert found == {("one", None), ("two", "*.csv")}, released
     pipelines.delete("bronze.one")
     specs = drafts.lake.pipelines.load().specs
-    assert [table.name for table, _ in zone_readers(zone, drafts_and_releases(specs, tools))] == ["two"]
+    assert [reader.table.name for reader in readers_among(drafts_and_releases(specs, tools), zone)] == ["two"]
 
 
 # -- drafts

@@ -57,12 +57,4 @@ dropped_tables = completes(lambda lake: (one.table for one in lake.tables.droppe
 known_pipelines = completes(lambda lake: lake.pipelines.load().specs)
 all_pipelines = completes(lambda lake: lake.pipelines.known())  # including unreadable drafts and deleted pipelines
 known_runs = completes(lambda lake: (record.run_id for record in lake.runs.list(limit=1000)))
-
-
-def _zones(lake: "Lake") -> Iterable[Any]:
-    from lakebed.app.zones import Zones
-
-    return Zones(lake.pipelines).names()
-
-
-known_zones = completes(_zones)
+known_zones = completes(lambda lake: lake.zones.names())

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from lakebed.errors import BadPipeline, UsageError, near, suggestion
+from lakebed.landing import read_zone_spec
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec, Ref
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.batches import batches_of, require_separate_extracts
 from lakebed.pipelines.planning.known_zones import require_known_zones
-from lakebed.pipelines.planning.pin_zones import pin_zones, read_zone_spec
+from lakebed.pipelines.planning.pin_zones import pin_zones
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import ColumnAlias, InputPin, TableMetadata
@@ -151,5 +152,5 @@ def _given(spec: PipelineSpec, services: RunServices, options: RunOptions) -> st
     """A digest of the variables, and of how the zones are to be read."""
     if not spec.zones:
         return ""
-    zones = {str(zone): read_zone_spec(zone, services).model_dump(mode="json") for zone in spec.zone_names}
+    zones = {str(zone): read_zone_spec(services.placement.files, zone).model_dump(mode="json") for zone in spec.zone_names}
     return sha256(json.dumps([options.vars, zones], sort_keys=True, default=str).encode()).hexdigest()

@@ -3,32 +3,30 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lakebed.errors import BadFiles, BadPipeline, FileMissing
+from lakebed.errors import BadFiles
 from lakebed.landing import (
-    ZONE_FILE,
     ZoneSpec,
     archived_places,
     freeze,
-    load_zone,
+    known_files,
     locate_files,
     matches_zone_pattern,
     not_consumed,
     processed_files,
+    read_zone_spec,
 )
-from lakebed.names import TableName, ZoneName
+from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec, ZoneRef
-from lakebed.pipelines.planning.ledger import known_files
 from lakebed.pipelines.planning.pins import ZoneKey, ZonePin, arrival_order
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import ConsumedFile, FileInfo
-from lakebed.settings import LARGEST
 
 _SHOWN = 3
 
 
 def pin_zones(spec: PipelineSpec, services: RunServices, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
     """The files that a run reads, by zone and pattern; those of a `full_refresh`, or of a table that is `absent`, too."""
-    zones = [_Zone(ref, read_zone_spec(ref.zone, services), spec.table, services) for ref in spec.zones]
+    zones = [_Zone(ref, read_zone_spec(services.placement.files, ref.zone), spec.table, services) for ref in spec.zones]
     ledger = services.records.ledger(spec.table) if spec.zones else ()
     whole = spec.strategy.strategy == "full_refresh"
     pinned: dict[ZoneKey, ZonePin] = {}
@@ -83,7 +81,7 @@ class _Zone:
         self.ref, self.spec, self.services = ref, spec, services
         frozen = freeze(services.placement.files, ref.zone, spec, pattern=ref.pattern)
         self.files, self.changing = frozen.files, tuple(file.path for file in frozen.waiting)
-        self.known = known_files(ref.zone, frozen.files, services, table=table)
+        self.known = known_files(ref.zone, frozen.files, services.placement.files, services.records, table=table)
         self.held = {(file.path, file.etag) for file in self.known if file.state == "held"}
 
     def waiting(self, *, absent: bool) -> ZonePin:
@@ -142,15 +140,3 @@ def _refusal(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles
         safe="The table is unchanged.",
         next="Put them back; or, to build it from the files that are there, drop the table and run --full-refresh.",
     )
-
-
-def read_zone_spec(zone: ZoneName, services: RunServices) -> ZoneSpec:
-    """The settings of a zone, from its zone.yaml if it has one."""
-    where = f"{zone.folder}/{ZONE_FILE}"
-    try:
-        text = services.placement.files.read(where, length=LARGEST + 1).decode()
-    except FileMissing:
-        text = None
-    except UnicodeDecodeError:
-        raise BadPipeline("the text is not UTF-8, or too long.", where=where) from None
-    return load_zone(text, where=where)

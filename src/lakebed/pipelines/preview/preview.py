@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.errors import UsageError
-from lakebed.landing import sample_files
+from lakebed.landing import read_zone_spec, sample_files
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import TemplateContext, compile_gate, compile_query
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
-from lakebed.pipelines.planning.pin_zones import read_zone_spec
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.sql_check import python_sources, registered_functions
 from lakebed.pipelines.planning.steps import OpenZone
@@ -58,7 +57,9 @@ def preview(spec: PipelineSpec, specs: Specs, services: RunServices, options: Ru
     with _looking(spec, specs, services, options) as work:
         sampled = []
         for (zone, pattern), pinned_files in work.context.pins.landing.items():
-            chosen = tuple(sample_files(services.placement.files, zone, read_zone_spec(zone, services), pattern=pattern))
+            chosen = tuple(
+                sample_files(services.placement.files, zone, read_zone_spec(services.placement.files, zone), pattern=pattern)
+            )
             sampled += [zone] if chosen else []
             calculate.take_files(work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True)
         calculate.calculate(work)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lakebed.errors import BadPipeline, near, suggestion
+from lakebed.landing import read_zone_spec
 from lakebed.names import CATALOG, TableName
 from lakebed.pipelines.definition.graph import GraphNode, build_graph
 from lakebed.pipelines.definition.load import content_digest, list_folders, read_folder
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.lineage.lineage import Schemas, logical_names, unpinned
 from lakebed.pipelines.planning.known_zones import require_known_zones
-from lakebed.pipelines.planning.pin_zones import read_zone_spec
 from lakebed.pipelines.planning.sql_check import added_columns, registered_functions
 from lakebed.pipelines.planning.watermark import STAND_IN
 from lakebed.pipelines.releases.load import draft_tables, load_released
@@ -44,7 +44,7 @@ def known_columns(specs: list[PipelineSpec], services: RunServices) -> Schemas:
     catalog = services.placement.catalog
     tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
     found = catalog.metadata(catalog.pointers(tables).values())
-    zones = {zone: read_zone_spec(zone, services).expected_schema for spec in specs for zone in spec.zone_names}
+    zones = {zone: read_zone_spec(services.placement.files, zone).expected_schema for spec in specs for zone in spec.zone_names}
     known = {str(table): {column.name: column.type for column in metadata.columns} for table, metadata in found.items()}
     return known | {str(zone): dict(columns) for zone, columns in zones.items() if columns}
 

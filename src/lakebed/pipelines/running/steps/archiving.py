@@ -3,15 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from lakebed.errors import LakebedError, UsageError
-from lakebed.landing import archive_files, is_archived, path_in_run, plan_archive
-from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.ledger import known_files, record_sightings
+from lakebed.landing import archive_files, is_archived, known_files, path_in_run, plan_archive, record_moves
+from lakebed.names import ZoneName
 from lakebed.pipelines.planning.pin_inputs import Specs
-from lakebed.pipelines.releases import differing_counterparts
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.services import RunServices
+from lakebed.pipelines.zone_readers import drafts_and_releases, readers_among
 from lakebed.ports import ConsumedFile, FileInfo
 
 
@@ -41,24 +38,13 @@ def _first_taken(files: Sequence[FileInfo], zone: ZoneName, run: ActiveRun) -> I
         yield file, own
 
 
-def drafts_and_releases(specs: Specs, services: RunServices) -> tuple[PipelineSpec, ...]:
-    """All who may read a zone: these pipelines, drafts or releases, and the others of the two."""
-    try:
-        return (*specs.values(), *differing_counterparts(specs, services.placement.files, services.releases))
-    except LakebedError as error:
-        raise UsageError(f"who else reads the zones is not known while {error.where} is wrong: {error.what}") from None
-
-
-def zone_readers(zone: ZoneName, specs: Iterable[PipelineSpec]) -> tuple[tuple[TableName, str | None], ...]:
-    """The tables whose pipelines say that they read a zone."""
-    return tuple(dict.fromkeys((spec.table, ref.pattern) for spec in specs for ref in spec.zones if ref.zone == zone))
-
-
 def archive_zones(zones: Iterable[ZoneName], specs: Specs, services: RunServices) -> int:
     """Move files that every declared reader has to `_processed/`; returns how many. Can be repeated at any time."""
     moved, everyone = 0, drafts_and_releases(specs, services)
+    files = services.placement.files
     for zone in zones:
-        present = tuple(services.placement.files.list(zone.folder))
-        moves = plan_archive(present, known_files(zone, present, services), zone_readers(zone, everyone))
-        moved += record_sightings(archive_files(services.placement.files, moves), services.records)
+        present = tuple(files.list(zone.folder))
+        readers = [(reader.table, reader.pattern) for reader in readers_among(everyone, zone)]
+        moves = plan_archive(present, known_files(zone, present, files, services.records), readers)
+        moved += record_moves(archive_files(files, moves), services.records)
     return moved

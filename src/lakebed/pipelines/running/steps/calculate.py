@@ -5,11 +5,19 @@ from dataclasses import replace
 from typing import Any
 
 from lakebed.errors import BadBatch, BadFiles, RunFailed, UnknownName
-from lakebed.landing import RememberedTypes, ZoneRows, freeze, infer_zone_types, link_files, open_zone, processed_files
+from lakebed.landing import (
+    RememberedTypes,
+    ZoneRows,
+    freeze,
+    infer_zone_types,
+    link_files,
+    open_zone,
+    processed_files,
+    read_zone_spec,
+)
 from lakebed.names import TableName
 from lakebed.pipelines.definition.python_inputs import works_with_duckdb
 from lakebed.pipelines.planning.compile import CompiledQuery, compile_query, relation, zone_view
-from lakebed.pipelines.planning.pin_zones import read_zone_spec
 from lakebed.pipelines.planning.pins import ZoneKey
 from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.running.active_run import ActiveRun
@@ -35,14 +43,14 @@ def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> Reme
     remembered, pin, placement = recall(run, key), run.context.pins.landing.get(key), run.services.placement
     if remembered.types or not pin or not pin.others:
         return remembered
-    spec, waiting = read_zone_spec(key[0], run.services), (*files, *pin.others)
+    spec, waiting = read_zone_spec(run.services.placement.files, key[0]), (*files, *pin.others)
     shown = infer_zone_types(run.compute.landing, placement.files, key[0], waiting, spec, address=placement.root.at)
     return replace(remembered, types=shown)
 
 
 def _opened(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered: RememberedTypes, *, keep: bool) -> ZoneRows:
     placement, zone = run.services.placement, key[0]
-    spec = read_zone_spec(zone, run.services)
+    spec = read_zone_spec(run.services.placement.files, zone)
     return open_zone(
         run.compute.landing,
         placement.files,
@@ -61,7 +69,7 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
     key = (step.zone, step.pattern)
     if remembered := without_rows(run, key):
         return run.compute.landing.read((), [Field(name, str(type_)) for name, type_ in remembered.items()])
-    files, spec = run.services.placement.files, read_zone_spec(step.zone, run.services)
+    files, spec = run.services.placement.files, read_zone_spec(run.services.placement.files, step.zone)
     present = freeze(files, step.zone, spec, pattern=step.pattern).files
     known = [file for file in (*processed_files(files, step.zone, spec, pattern=step.pattern), *present) if file.size]
     if not known:

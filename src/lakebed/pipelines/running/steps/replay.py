@@ -4,10 +4,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from lakebed.errors import RunFailed
-from lakebed.landing import frame_of_some
+from lakebed.landing import frame_of_some, read_zone_spec
 from lakebed.names import spark_identifier
 from lakebed.pipelines.planning.compile import zone_view
-from lakebed.pipelines.planning.pin_zones import read_zone_spec
 from lakebed.pipelines.planning.pins import ZoneKey
 from lakebed.pipelines.planning.steps import Replay
 from lakebed.pipelines.running.active_run import ActiveRun
@@ -75,7 +74,12 @@ def _part(run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: b
     if checked is None:
         return None
     return frame_of_some(
-        run.compute.landing, checked, files, read_zone_spec(key[0], run.services), address, all_columns=all_columns
+        run.compute.landing,
+        checked,
+        files,
+        read_zone_spec(run.services.placement.files, key[0]),
+        address,
+        all_columns=all_columns,
     )
 
 
