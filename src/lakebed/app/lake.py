@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs, RunServices
-    from lakebed.ports import Compute, ConsumedFile, RunRecord
+    from lakebed.ports import Compute, RunRecord
     from lakebed.query.cancellation import Cancellation
     from lakebed.query.lazy.table import LazyTable
     from lakebed.query.planning.explain import TableExplanation
@@ -73,6 +73,7 @@ class Lake(LakeUpkeep):
     @cached_property
     def tables(self) -> "Tables":
         """The lake's tables: to be found, described, compared and changed as a whole."""
+        from lakebed.landing import requeue_files
         from lakebed.tables import Tables, TableServices
 
         stores = self.stores
@@ -83,15 +84,10 @@ class Lake(LakeUpkeep):
             stores.events,
             holder=process_name(),
             compute=self._compute,
-            requeue=self._requeue,
+            requeue=lambda files: requeue_files(files, stores.files, stores.records),
             keys_of=lambda table: self.pipelines.keys_of(table),
         )
         return Tables(services)
-
-    def _requeue(self, files: "Sequence[ConsumedFile]") -> None:
-        from lakebed.landing import bring_back_files, record_moves
-
-        record_moves(bring_back_files(self.stores.files, files), self.stores.records)
 
     def write(
         self,

@@ -6,7 +6,7 @@ from lakebed.landing.checking.check import CheckedFiles
 from lakebed.landing.checking.frames import frame_of_some
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, MayWiden, RememberedTypes
 from lakebed.landing.known import archived_places, content_digests, locate_files, recognise_files
-from lakebed.landing.ledger import known_files, record_moves
+from lakebed.landing.ledger import known_files, record_moves, requeue_files
 from lakebed.landing.links import link_files
 from lakebed.landing.plan import (
     Move,
@@ -66,6 +66,7 @@ __all__ = [
     "read_zone_spec",
     "recognise_files",
     "record_moves",
+    "requeue_files",
     "require_file_name",
     "require_unchanged",
     "sample_files",

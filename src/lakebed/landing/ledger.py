@@ -1,7 +1,8 @@
 """The ledger of consumed files, kept right for files that were moved or came back from a backup."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from lakebed.landing.bring_back import bring_back_files
 from lakebed.landing.known import recognise_files
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile, FileInfo, Files, MovedFile, Records
@@ -19,6 +20,11 @@ def known_files(
         return rows
     records.record_moves(moved)
     return records.consumed(zone, table=table)
+
+
+def requeue_files(consumed: Sequence[ConsumedFile], files: Files, records: Records) -> None:
+    """Move archived files back into their zones, so that they are read again."""
+    record_moves(bring_back_files(files, consumed), records)
 
 
 def record_moves(moves: Iterable[MovedFile], records: Records) -> int:
