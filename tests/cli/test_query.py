@@ -137,7 +137,7 @@ def test_a_file_is_whole_or_not_there(folder: str, tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert list(tmp_path.iterdir()) == []
     assert lakebed(folder, "query", "FROM orders", "-o", str(tmp_path / "x" / "out.csv")).exit_code == 2
-    assert "does not say by its ending" in lakebed(folder, "query", "FROM orders", "-o", str(tmp_path / "out")).stderr
+    assert "no extension that names a format" in lakebed(folder, "query", "FROM orders", "-o", str(tmp_path / "out")).stderr
 
 
 def test_sql_comes_from_standard_input(folder: str) -> None:

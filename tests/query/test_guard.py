@@ -68,8 +68,8 @@ def test_tables_and_functions_are_told_as_they_were_written() -> None:
         ("SELECT 1; SELECT 2", "there are 2 statements."),
         ("SELECT FROM WHERE", "cannot be read"),
         ("SELECT $1", "Write the value itself."),
-        ("SELECT * FROM t AT (VERSION => 5)", "Ask for another moment with `at`."),
-        ("SELECT '" + "x" * 20_001 + "'", "20000 are the most"),
+        ("SELECT * FROM t AT (VERSION => 5)", "Read another point with the option `at`."),
+        ("SELECT '" + "x" * 20_001 + "'", "the limit is 20000"),
     ],
 )
 def test_a_refusal_says_what_and_what_next(sql: str, said: str) -> None:

@@ -134,9 +134,9 @@ def test_two_listings_at_once_do_not_disturb_each_other(lake: Lake) -> None:
 @pytest.mark.parametrize(
     ("sql", "said", "advice"),
     [
-        ("SHOW TABLES FROM silver", "silver may be my-shop.silver or shop.silver", "namespace"),
-        ("SELECT * FROM gold.clean-orders, duckdb_tables()", "cannot be read together with rows", "one after the other"),
-        ("FROM pragma_storage_info('orders')", "pragma_storage_info looks into tables that DuckDB stores", "files"),
+        ("SHOW TABLES FROM silver", "silver is ambiguous: it may be my-shop.silver or shop.silver", "namespace"),
+        ("SELECT * FROM gold.clean-orders, duckdb_tables()", "cannot be combined with rows", "two queries"),
+        ("FROM pragma_storage_info('orders')", "pragma_storage_info inspects tables that DuckDB stores", "files"),
         ("FROM pragma_table_info('or' || 'ders')", "pragma_table_info takes the names of tables as texts", "FROM"),
         ("FROM query('FROM orders')", "function query may not be called", "subquery"),
         ("SELECT rowid FROM gold.clean-orders", "have no rowid", "row_number"),

@@ -114,8 +114,7 @@ class LakeEngines:
         from lakebed.engines.iceberg import file_properties
         from lakebed.engines.iceberg.scan.metadata_tables import metadata_rows
 
-        snapshot = pinned.snapshot.id if pinned.snapshot else None
-        return metadata_rows(pinned.pointer, snapshot, part, file_properties(self._settings.files))
+        return metadata_rows(pinned.pointer, pinned.snapshot_id, part, file_properties(self._settings.files))
 
     def close(self) -> None:
         """Close the engines that were opened."""

@@ -1,30 +1,25 @@
-"""Ending a query from another thread."""
+"""Cancelling a query from another thread."""
 
 from collections.abc import Callable
 from threading import Lock
 
 
 class Cancellation:
-    """Given to a query, it ends it: `lake.query(sql, stop=stop)` here, `stop.cancel()` there. The query raises `QueryEnded`."""
+    """Cancels the queries it is given to: `lake.query(sql, stop=stop)` here, `stop.cancel()` there; they raise `QueryEnded`."""
 
     def __init__(self) -> None:
         self._ends: list[Callable[[], None]] = []
         self._now, self._lock = False, Lock()
 
-    @property
-    def pressed(self) -> bool:
-        """Whether it was used."""
-        return self._now
-
     def cancel(self) -> None:
-        """End what was begun with it, and what will be."""
+        """End the queries that run with it, and those that will."""
         with self._lock:
             self._now, ends = True, tuple(self._ends)
         for end in ends:
             end()
 
     def on_cancel(self, end: Callable[[], None]) -> None:
-        """What ends a query that begins; called at once if it is too late to begin."""
+        """Register what ends a query; called at once if it was cancelled before."""
         with self._lock:
             self._ends.append(end)
             late = self._now

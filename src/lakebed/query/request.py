@@ -1,4 +1,4 @@
-"""What somebody asks, and which of the lake's tables a name in it means."""
+"""A request for a query, and which table of the lake a name in it means."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,23 +16,23 @@ METADATA_TABLES: tuple[TablePart, ...] = ("snapshots", "files", "partitions", "r
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """A query as it was asked. `at` holds for every table that has no AT of its own."""
+    """A query as the caller wrote it. `at` is the point for every table without an AT clause."""
 
     sql: str
     at: str | None = None
     engine: Engine = "duckdb"
     limit: int | None = None
-    namespace: str | None = None  # where short names are looked for first
+    namespace: str | None = None  # which short names are looked up in first
     parameters: Sequence[Any] | Mapping[str, Any] | None = None
     profile: bool = False  # measure what each step of the engine took
     stop: Cancellation | None = field(default=None, compare=False)
     untrusted: bool = False  # check, confine and limit it
     principal: str = ""  # who asks, for the query log
-    route: str = "api"  # by which way
+    route: str = "api"  # how the query reached Lakebed, for the query log
 
     @property
     def named_parameters(self) -> Mapping[str, Any]:
-        """The parameters by what the text calls them; those without names are counted."""
+        """The parameters by their names in the text; positional ones are numbered from 1."""
         if isinstance(self.parameters, Mapping):
             return self.parameters
         return {str(number): value for number, value in enumerate(self.parameters or (), 1)}
@@ -47,9 +47,9 @@ class TableReference:
 
 
 def resolve_table(parts: Sequence[str], known: Collection[TableName], *, namespace: str | None = None) -> TableReference | None:
-    """What a name means: a table by its whole name or by an end that only one has, `table$snapshots` a metadata table.
+    """The table that a name means: its full name, or an end that only one table has; `table$snapshots` is a metadata table.
 
-    None for names that are the engine's own, or a file's; `UnknownName` and `BadQuery` for what is nothing, or several.
+    None for names of the engine's own tables and of files; `UnknownName` and `BadQuery` for unknown and ambiguous names.
     """
     *front, last = parts
     base, sign, about = last.rpartition("$")
@@ -71,30 +71,30 @@ def _table(parts: Sequence[str], known: Collection[TableName], namespace: str | 
     if namespace and len(found) > 1:
         found = [table for table in found if table.namespace == namespace] or found
     if len(found) > 1:
-        shown = ".".join(parts)
-        raise BadQuery(f"{shown} may be {' or '.join(sorted(map(str, found))[:3])}.", next="Write the whole name.")
+        candidates = " or ".join(sorted(map(str, found))[:3])
+        raise BadQuery(f"{'.'.join(parts)} is ambiguous: it may be {candidates}.", next="Write the full name.")
     if not found and not _is_engines_or_file(parts):
         raise unknown_table(parts, known)
     return found[0] if found else None
 
 
 def _is_engines_or_file(parts: Sequence[str]) -> bool:
-    """Whether it may be the engine's own, or a file: `information_schema.tables`, `'orders.csv'`."""
+    """Whether it may be a table of the engine or a file: `information_schema.tables`, `'orders.csv'`."""
     return is_engines_own(parts) or (len(parts) == 1 and ("." in parts[0] or "/" in parts[0]))
 
 
 def unknown_table(parts: Sequence[str], known: Iterable[TableName]) -> UnknownName:
-    """The error for a name that is no table's, with the nearest ones that are."""
+    """The error for a name that no table has, with similar ones."""
     shown = [table for table in known if not table.hidden]
     ends = [_last_parts(table, len(parts)) for table in shown]
     error = UnknownName("table", ".".join(parts), ends)
     if not error.near and (whole := near(".".join(parts), map(str, shown))):
         error.next = suggestion(whole)
-    error.next = error.next or "See what there is: lakebed ls"
+    error.next = error.next or "List the tables: lakebed ls"
     return error
 
 
 def _last_parts(table: TableName, count: int) -> str:
-    """So many last parts of a name, quoted where SQL wants that."""
+    """The last parts of a name, as many as `count`; the full name is quoted where SQL needs that."""
     whole = count >= len(table.levels)
     return str(table) if whole else ".".join(table.levels[-count:])

@@ -1,7 +1,7 @@
-"""The same judgement over DuckDB's own reading of a query, as its `json_serialize_sql` tells it.
+"""The second check of an untrusted query, over DuckDB's own parse tree (`json_serialize_sql`).
 
-Whoever knows a text that two parsers read differently can show the first wall one query and DuckDB another. Here the tree is
-DuckDB's. What is not known to be harmless is refused, and so is a new kind of node of a newer DuckDB until somebody looked at it.
+A text that two parsers read differently could show the first check one query and DuckDB another. Here the tree is DuckDB's.
+Only what is known to be harmless passes; a new kind of node in a newer DuckDB does not, until it is listed here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ _EXPRESSIONS = {
 
 
 def check_duckdb_tree(serialized: Mapping[str, Any], tables: Iterable[Parts]) -> None:
-    """Refuse what DuckDB would do beyond one query over these tables."""
+    """Raise `BadQuery` for anything but one query over these tables."""
     if serialized.get("error"):
         raise BadQuery(f"the query cannot be read: {serialized.get('error_message')}.", next=_WRITE)
     statements = serialized.get("statements")
@@ -36,7 +36,7 @@ class _TreeCheck:
         self._known = known
 
     def at(self, value: Any, ctes: frozenset[str], key: str = "") -> None:
-        """Judge this part and all below it; `ctes` are the WITHs in whose reach it stands."""
+        """Check this part and all below it; `ctes` are the names of WITH that are visible here."""
         if isinstance(value, dict):
             self._node(value, self._within(value, ctes), key)
         elif isinstance(value, list):
@@ -56,30 +56,30 @@ class _TreeCheck:
         elif key in ("from_table", "source") or (key in ("left", "right") and node.get("type") not in _NODES):
             self._table(node, ctes)
         elif key in ("node", "query", "left", "right") and "type" in node and node["type"] not in _NODES:
-            raise BadQuery(f"{node['type']} may not stand in a query.", next=_WRITE)
+            raise BadQuery(f"{node['type']} is not allowed in a query.", next=_WRITE)
         for name, part in node.items():
-            if name != "value" or node.get("class") != "CONSTANT":  # what a text or number says is nobody's business
+            if name != "value" or node.get("class") != "CONSTANT":  # literals may hold anything
                 self.at(part, ctes, name)
 
     def _expression(self, node: dict[str, Any]) -> None:
         kind = node["class"]
         if kind not in _EXPRESSIONS:
-            raise BadQuery(f"{str(kind).lower()} may not stand in a query.", next=_WRITE)
+            raise BadQuery(f"{str(kind).lower()} is not allowed in a query.", next=_WRITE)
         if kind in ("FUNCTION", "WINDOW") and "function_name" in node:
             _require_allowed_function(node)
 
     def _table(self, node: dict[str, Any], ctes: frozenset[str]) -> None:
         kind = node.get("type")
         if kind not in _TABLES:
-            raise BadQuery(f"{kind} may not stand in place of a table.", next=_WRITE)
+            raise BadQuery(f"{kind} may not be used as a table.", next=_WRITE)
         if kind == "TABLE_FUNCTION" and node["function"].get("function_name", "").casefold() not in TABLE_FUNCTIONS:
-            raise BadQuery(f"{node['function'].get('function_name')} may not stand in place of a table.", next=_WRITE)
+            raise BadQuery(f"{node['function'].get('function_name')} may not be used as a table.", next=_WRITE)
         if kind == "BASE_TABLE":
             self._named(node, ctes)
 
     def _named(self, node: dict[str, Any], ctes: frozenset[str]) -> None:
         if node.get("at_clause"):
-            raise BadQuery("AT (…) is not for queries.", next="Ask for another moment with `at`.")
+            raise BadQuery("AT (…) is not allowed here.", next="Read another point with the option `at`.")
         parts = tuple(str(node[part]) for part in ("catalog_name", "schema_name", "table_name") if node.get(part))
         if len(parts) != 1 or folded(parts[0]) not in ctes:
             self._known.require_known(parts)
@@ -88,6 +88,6 @@ class _TreeCheck:
 def _require_allowed_function(node: dict[str, Any]) -> None:
     name = str(node["function_name"]).casefold()
     if node.get("catalog") not in ("", "system", None) or node.get("schema") not in ("", "main", None):
-        raise BadQuery(f"the function {name} may not be called by a path.", next="Call it by its name alone.")
+        raise BadQuery(f"the function {name} may not be called with a schema.", next="Call it by its name alone.")
     if name not in (OPERATORS if node.get("is_operator") else ALLOWED) and name not in OPERATORS:
         raise BadQuery(f"the function {name} may not be called.", next=_WRITE)

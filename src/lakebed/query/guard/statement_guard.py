@@ -1,8 +1,8 @@
-"""Untrusted SQL, judged before it runs: one query over the lake's tables, with functions that only compute.
+"""Untrusted SQL, checked before it runs: one query over the lake's tables, with functions that only compute.
 
-This is the first of three walls, and the one that explains. DuckDB's own reading of the same text is judged again
-(`duckdb_guard.py`), so that a place where two parsers differ opens nothing; and what runs at last runs in a process that can
-open no other file (`engines/duckdb/untrusted/confined.py`).
+This is the first of three defences, and the one that explains what is wrong. DuckDB's own parse of the same text is checked
+again (`duckdb_guard.py`), so that a difference between the two parsers opens nothing; and the query runs in a process that
+can open no other file (`engines/duckdb/untrusted/confined.py`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 LONGEST = 20_000  # characters
-DEEPEST = 60  # brackets within brackets: parsers recurse
-DEEPEST_TREE = 240  # DuckDB's own bound is set to 250
+DEEPEST = 60  # nested brackets: parsers recurse
+DEEPEST_TREE = 240  # DuckDB's own limit is set to 250
 _WRITE = "Write one SELECT over the lake's tables."
 
 Parts = tuple[str, ...]
@@ -26,7 +26,7 @@ Parts = tuple[str, ...]
 
 @dataclass(frozen=True)
 class GuardedQuery:
-    """One query that may run. `tables` are the names it reads, as they were written, each once."""
+    """A query that may run. `tables` are the names it reads, as written, each once."""
 
     text: str
     tables: tuple[Parts, ...]
@@ -34,7 +34,7 @@ class GuardedQuery:
 
 
 def check_untrusted(sql: str, tables: Iterable[Parts]) -> GuardedQuery:
-    """The query, or `BadQuery` with the reason. `tables` are the parts of the names it may read, whole; ends of them will do."""
+    """The query, or `BadQuery` with the reason. `tables` are the full names it may read; it may write the ends of names."""
     from sqlglot import exp
 
     _require_size(sql)
@@ -53,14 +53,14 @@ def check_untrusted(sql: str, tables: Iterable[Parts]) -> GuardedQuery:
 
 
 class KnownTables:
-    """The tables that may be read, found by their whole name or by an end of it that only one has."""
+    """The tables that may be read, found by their full name or by an end that only one has."""
 
     def __init__(self, tables: Iterable[Parts]) -> None:
         self._names = [tuple(parts) for parts in tables]
         self._folded = [tuple(part.casefold() for part in parts) for parts in self._names]
 
     def require_known(self, parts: Parts) -> None:
-        """Refuse a name that is no table's, or the end of several."""
+        """Raise `BadQuery` for an unknown or ambiguous name."""
         wanted = tuple(part.casefold() for part in parts)
         if wanted in self._folded:
             return
@@ -69,7 +69,7 @@ class KnownTables:
         ]
         shown = ".".join(parts)
         if len(found) > 1:
-            raise BadQuery(f"{shown} may be {' or '.join(sorted(found)[:3])}.", next="Write the whole name.")
+            raise BadQuery(f"{shown} is ambiguous: it may be {' or '.join(sorted(found)[:3])}.", next="Write the full name.")
         if not found:
             raise BadQuery(f"there is no table {shown!r} to read.", next=self._suggested(parts) or _WRITE)
 
@@ -80,7 +80,7 @@ class KnownTables:
 
 def _require_size(sql: str) -> None:
     if len(sql) > LONGEST:
-        raise BadQuery(f"the query has {len(sql)} characters, and {LONGEST} are the most.", next="Make it shorter.")
+        raise BadQuery(f"the query has {len(sql)} characters; the limit is {LONGEST}.", next="Make it shorter.")
     if "\0" in sql:
         raise BadQuery("the query holds a NUL character.", next="Remove it.")
     depth = deepest = 0
@@ -88,7 +88,7 @@ def _require_size(sql: str) -> None:
         depth += (character in "([{") - (character in ")]}")
         deepest = max(deepest, depth)
     if deepest > DEEPEST:
-        raise BadQuery(f"the query is nested {deepest} deep, and {DEEPEST} is the most.", next="Use WITH to flatten it.")
+        raise BadQuery(f"the query is nested {deepest} deep; the limit is {DEEPEST}.", next="Use WITH to flatten it.")
 
 
 def _parsed(sql: str) -> "exp.Expr":
@@ -97,7 +97,7 @@ def _parsed(sql: str) -> "exp.Expr":
     from sqlglot import exp, parse
     from sqlglot.errors import SqlglotError
 
-    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it would warn of commands, which are refused here
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it would warn about commands, which are rejected here anyway
     try:
         trees = [tree for tree in parse(sql, dialect="duckdb") if tree is not None and not isinstance(tree, exp.Semicolon)]
     except SqlglotError as error:
@@ -112,7 +112,7 @@ def _parsed(sql: str) -> "exp.Expr":
 
 
 def _nodes(tree: "exp.Expr") -> "Iterator[exp.Expr]":
-    """All of the tree, unless it is too deep."""
+    """All nodes of the tree; `BadQuery` if it is too deep."""
     waiting = [(tree, 1)]
     while waiting:
         node, depth = waiting.pop()
@@ -137,11 +137,11 @@ def _require_allowed_node(node: "exp.Expr") -> None:
     commands = (exp.Command, exp.DDL, exp.DML, exp.Describe, exp.Show, exp.Summarize, exp.Into, exp.Lock, exp.Set, exp.Pragma,
                 exp.Attach, exp.Detach, exp.Copy, exp.Use, exp.Drop, exp.Alter)  # fmt: skip
     if isinstance(node, commands) and not isinstance(node, exp.Query):
-        raise BadQuery(f"{type(node).__name__.upper()} may not stand in a query.", next=_WRITE)
+        raise BadQuery(f"{type(node).__name__.upper()} is not allowed in a query.", next=_WRITE)
     if isinstance(node, exp.Placeholder | exp.Parameter | exp.SessionParameter):
-        raise BadQuery("a parameter stands in the query, and nobody gives it a value.", next="Write the value itself.")
+        raise BadQuery("the query has a parameter without a value.", next="Write the value itself.")
     if isinstance(node, exp.HistoricalData):
-        raise BadQuery("AT (…) is not for queries.", next="Ask for another moment with `at`.")
+        raise BadQuery("AT (…) is not allowed here.", next="Read another point with the option `at`.")
 
 
 def _table(node: "exp.Table", known: KnownTables) -> Iterator[Parts]:
@@ -149,11 +149,11 @@ def _table(node: "exp.Table", known: KnownTables) -> Iterator[Parts]:
 
     if isinstance(node.this, exp.Func):
         if isinstance(node.this, exp.Anonymous) and node.this.name.casefold() not in TABLE_FUNCTIONS:
-            raise BadQuery(f"the function {node.this.name} may not stand in place of a table.", next=_WRITE)
+            raise BadQuery(f"the function {node.this.name} may not be used as a table.", next=_WRITE)
         return
     parts = tuple(part.name for part in node.parts if part is not None)
     if not all(isinstance(part, exp.Identifier) for part in node.parts) or not all(parts):
-        raise BadQuery("something stands in place of a table that is none.", next=_WRITE)
+        raise BadQuery("something other than a table is used as a table.", next=_WRITE)
     if len(parts) == 1 and folded(parts[0]) in _ctes(node):
         return
     known.require_known(parts)
@@ -161,7 +161,7 @@ def _table(node: "exp.Table", known: KnownTables) -> Iterator[Parts]:
 
 
 def _ctes(node: "exp.Expr | None") -> Iterator[str]:
-    """The WITHs in whose reach it stands."""
+    """The names of WITH that are visible here."""
     while node is not None:
         clause = node.args.get("with_")
         yield from (folded(cte.alias) for cte in (clause.expressions if clause else ()))
@@ -169,7 +169,7 @@ def _ctes(node: "exp.Expr | None") -> Iterator[str]:
 
 
 def _called(node: "exp.Func", sql: str) -> str:
-    """The name by which it was called; empty for what is grammar, such as CASE, or brackets around a list."""
+    """The name of a function as it was written; empty for syntax such as CASE or a list in brackets."""
     from sqlglot import exp
 
     if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):

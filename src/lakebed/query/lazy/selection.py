@@ -1,4 +1,4 @@
-"""One table read lazily: what is asked of it, as text and as what to scan."""
+"""What a lazy table selects: columns and rows of a pinned table, as SQL and as a scan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from lakebed.query.planning.plan import PinnedTable
 
 @dataclass(frozen=True)
 class TableSelection:
-    """A pinned table, the columns that are wanted of it, and a condition on its rows."""
+    """Columns of a pinned table, and a condition on its rows."""
 
     pinned: PinnedTable
     columns: tuple[str, ...]
@@ -19,10 +19,10 @@ class TableSelection:
 
     @property
     def snapshot(self) -> int | None:
-        return self.pinned.snapshot.id if self.pinned.snapshot else None
+        return self.pinned.snapshot_id
 
     def scanned(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        """The columns that have to be read for these, the condition's among them; None for all."""
+        """The columns to read for these, with those of the condition; None for all."""
         if self.where is None:
             return tuple(names)
         if self.where.columns.all:
@@ -31,15 +31,15 @@ class TableSelection:
         return tuple(name for name in known if name in names or name.casefold() in self.where.columns.names)
 
     def predicate(self, more: Predicate | None) -> Predicate | None:
-        """What files are judged by."""
+        """The predicate that files are pruned by."""
         own = self.where.predicate if self.where else None
         return And((own, more)) if own and more else own or more
 
     def select(self, source: str, names: Sequence[str], *, more: str | None = None, limit: int | None = None) -> str:
-        """The rows out of a view; the condition as it was written, whatever of it also left out files."""
+        """The SELECT of the rows; it has the whole condition, even if parts of it have pruned files already."""
         shown = ", ".join(map(duckdb_identifier, names)) or "NULL"
-        said = [f"(\n{self.where.text}\n)"] if self.where else []
-        said += [more] if more else []
-        where = f" WHERE {' AND '.join(said)}" if said else ""
+        conditions = [f"(\n{self.where.text}\n)"] if self.where else []
+        conditions += [more] if more else []
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         name = duckdb_identifier(self.pinned.table.name)
         return f"SELECT {shown} FROM {source} AS {name}{where}" + (f" LIMIT {limit}" if limit is not None else "")

@@ -1,4 +1,4 @@
-"""Conditions of a query as predicates that files can be judged by. What cannot be said for certain is left away."""
+"""Conditions of a query as predicates that prune files. What is not certain is left out."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ Find = Callable[[Sequence[str]], Column | None]  # the column of the table that 
 def predicate_of(
     conditions: Iterable[Condition], find: Find, *, timezone: str, parameters: Mapping[str, object] | None = None
 ) -> Predicate | None:
-    """What the conditions say of one table's rows, or something weaker; None if nothing."""
+    """The conditions on one table's rows as a predicate, or a weaker one; None if there is none."""
     reading = _Translation(find, timezone, parameters or {})
     found = [(reading.of(condition.expression), condition.outer) for condition in conditions]
     parts = tuple(part for part, outer in found if part is not None and not (outer and fits_null(part)))
@@ -36,7 +36,7 @@ def predicate_of(
 
 
 def fits_null(predicate: Predicate) -> bool:
-    """Whether a row of nothing but NULLs may fit."""
+    """Whether a row of NULLs may fulfil a predicate."""
     match predicate:
         case IsNull(_, negated):
             return not negated
@@ -48,7 +48,7 @@ def fits_null(predicate: Predicate) -> bool:
 
 
 class _Translation:
-    """Each method returns what is true of a row whenever the expression is, or None."""
+    """Translates expressions: each result is true whenever the expression is, or None."""
 
     def __init__(self, find: Find, timezone: str, parameters: Mapping[str, object]) -> None:
         self._find, self._timezone, self._parameters = find, timezone, parameters
@@ -118,31 +118,31 @@ class _Translation:
 
 
 def finder(read: TableRead, columns: Mapping[int, Sequence[Column]]) -> Find:
-    """Which column of a read table a name means; `columns` are those of the tables of a query, by where their names stand."""
+    """Finds the column of a table that a name means; `columns` are those of all tables of the query, by place."""
     own = _by_name(columns[read.byte])
 
     def find(names: Sequence[str]) -> Column | None:
         parts = tuple(map(folded, names))
         if len(parts) == 1:
             return own.get(parts[0]) if _only_here(read, parts[0], columns) else None
-        meant = [beside for beside in read.scope if parts[:-1] in beside.qualifiers]
-        ours = len(meant) == 1 and meant[0].byte == read.byte and parts[0] not in own
+        qualified = [source for source in read.scope if parts[:-1] in source.qualifiers]
+        ours = len(qualified) == 1 and qualified[0].byte == read.byte and parts[0] not in own
         return own.get(parts[-1]) if ours else None
 
     return find
 
 
 def _by_name(columns: Sequence[Column]) -> dict[str, Column | None]:
-    """Columns by their names; None for a name that two have, for which one is meant is not certain."""
+    """Columns by name; None for a name that two columns share."""
     count = Counter(folded(column.name) for column in columns)
     return {folded(column.name): column if count[folded(column.name)] == 1 else None for column in columns}
 
 
 def _only_here(read: TableRead, name: str, columns: Mapping[int, Sequence[Column]]) -> bool:
     """Whether no other source of the FROM can have a column of this name."""
-    for beside in read.scope:
-        if beside.byte != read.byte:
-            known = columns.get(beside.byte) if beside.byte is not None else None
+    for source in read.scope:
+        if source.byte != read.byte:
+            known = columns.get(source.byte) if source.byte is not None else None
             if known is None or any(folded(column.name) == name for column in known):
                 return False
     return True

@@ -1,8 +1,8 @@
-"""The functions of DuckDB that untrusted SQL may call: they compute from what they are given, and nothing else.
+"""The functions of DuckDB that untrusted SQL may call: they compute from their arguments and do nothing else.
 
 Left out on purpose: whatever reads files (`read_*`, `glob`, `parquet_*`), runs text as SQL (`query`,
-`json_execute_serialized_sql`), tells about the process (`getenv`, `current_setting`, `duckdb_*`, `pragma_*`, `which_secret`),
-writes (`write_log`, `nextval`), waits (`sleep_ms`), or looks at DuckDB's inside (`stats`, `current_query`, `duckdb_logs`).
+`json_execute_serialized_sql`), reveals the process (`getenv`, `current_setting`, `duckdb_*`, `pragma_*`, `which_secret`),
+writes (`write_log`, `nextval`), waits (`sleep_ms`), or inspects DuckDB itself (`stats`, `current_query`, `duckdb_logs`).
 """
 
 _AGGREGATES = """
@@ -82,16 +82,16 @@ read_ndjson_auto read_ndjson_objects read_parquet read_text sniff_csv
 """
 
 ALLOWED = frozenset(" ".join((_AGGREGATES, _WINDOWS, _NUMBERS, _TEXT, _TIMES, _LISTS, _NESTED, _OTHERS)).split())
-# Those that may stand in place of a table; whatever else can be called there reads something.
+# Those that may be used as tables; all others in that place read something.
 TABLE_FUNCTIONS = frozenset({"range", "generate_series", "unnest", "repeat", "json_each", "json_tree", "regexp_split_to_table"})
-# Those that read the files they are given, and nothing else.
+# Those that read the files they name, and nothing else.
 FILE_READERS = frozenset(_FILE_READERS.split())
-# Those that read, or describe, the tables whose names they are given first.
+# Those that read or describe the tables that their first argument names.
 DESCRIBERS = frozenset({"pragma_show", "pragma_table_info"})
 NAME_READERS = frozenset({"histogram", "histogram_values", "query_table"}) | DESCRIBERS
-# Those that look into tables as DuckDB stores them, which the lake's are not.
+# Those that inspect tables that DuckDB stores, which the lake's are not.
 STORAGE = frozenset({"duckdb_table_sample", "pragma_metadata_info", "pragma_storage_info", "seq_scan"})
-# Those that change something, or run a text that nobody judged: with what to do instead. They are in nobody's query.
+# Those that change something or run unchecked SQL, with what to do instead. No query may call them.
 WRITING = {
     **dict.fromkeys(("checkpoint", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling"), ""),
     **dict.fromkeys(("force_checkpoint", "iceberg_to_ducklake", "truncate_duckdb_logs", "write_log"), ""),
@@ -99,7 +99,7 @@ WRITING = {
     **dict.fromkeys(("set_iceberg_schema_properties", "set_iceberg_table_properties"), ""),
     **dict.fromkeys(("json_execute_serialized_sql", "query"), "Write what it would run as a subquery."),
 }
-# How DuckDB's parser calls the operators.
+# The operators, as DuckDB's parser names them.
 OPERATORS = frozenset(
     {
         "+", "-", "*", "/", "//", "%", "**", "^", "&", "|", "<<", ">>", "~", "!", "!__postfix", "||", "@", "->", "->>", "~~",

@@ -1,4 +1,4 @@
-"""Literals of a query as values of a column's type, where the engine is certain to compare them as that type."""
+"""Literals as values of a column's type, where the engine certainly compares them as that type."""
 
 import math
 import re
@@ -12,7 +12,7 @@ Json = Mapping[str, Any]
 
 _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 _RANGES = {"int": 2**31, "long": 2**63}
-_EXACT = 2**53  # integers below it are the same as doubles
+_EXACT = 2**53  # integers below this are exact as doubles
 _DECIMAL = re.compile(r"decimal\((\d+), ?(\d+)\)")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)?")
@@ -21,7 +21,7 @@ _ZONED = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d
 
 @dataclass(frozen=True)
 class Literal:
-    """A constant as it was written: its type in the engine's words; a text that is cast has the type it is cast to."""
+    """A constant as written, with the engine's type; a text that is cast has the type of the cast."""
 
     type: str
     value: object
@@ -29,7 +29,7 @@ class Literal:
 
 
 def literal_of(expression: Json) -> Literal | None:
-    """The literal that an expression is, if it is one and not NULL."""
+    """The literal of an expression; None for NULL and anything else."""
     if expression["class"] == "CAST" and not expression.get("try_cast"):
         inner = literal_of(expression["child"])
         plain = inner is not None and inner.type == "VARCHAR" and not inner.cast
@@ -53,7 +53,7 @@ def _integer(value: Any) -> int | None:
 
 
 def value_for(literal: Literal, type_: str, *, timezone: str) -> object | None:
-    """The literal as a value of an Iceberg type; None where the engine may compare them as something else."""
+    """The literal as a value of an Iceberg type; None if the engine may compare it as another type."""
     match type_:
         case "int" | "long":
             return _whole_number(literal, _RANGES[type_])
@@ -73,7 +73,7 @@ def value_for(literal: Literal, type_: str, *, timezone: str) -> object | None:
 
 
 def parameter_for(value: object, type_: str) -> object | None:
-    """A parameter's value, where it is of the column's own type and so compared as that; None otherwise."""
+    """A parameter's value, if it has the column's own type and so is compared as that; None otherwise."""
     match type_, value:
         case _, bool():
             return value if type_ == "boolean" else None
@@ -133,7 +133,7 @@ def _moment(literal: Literal) -> datetime | None:
 
 
 def _instant(literal: Literal, timezone: str) -> datetime | None:
-    """With an offset of its own; without one only where the session's clock has none either."""
+    """With an offset of its own, or without one if the session's time zone is UTC."""
     text = str(literal.value)
     if literal.type in ("VARCHAR", "TIMESTAMP WITH TIME ZONE") and (zoned := _ZONED.fullmatch(text)):
         offset = zoned[2] if ":" in zoned[2] or zoned[2] == "Z" else f"{zoned[2]}:00"
@@ -147,7 +147,7 @@ def _instant(literal: Literal, timezone: str) -> datetime | None:
 
 
 def _cut(literal: Literal) -> bool:
-    """Whether a text with a time of day is cast to a date."""
+    """Whether a cast to a date cuts off a time of day."""
     return literal.type == "DATE" and not _DAY.fullmatch(str(literal.value))
 
 

@@ -1,4 +1,4 @@
-"""What is found in a parse tree: conditions, sources and reads of tables."""
+"""What a parse tree holds: conditions, sources of a FROM, and tables that are read."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _FOLDED = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 @dataclass(frozen=True)
 class Condition:
-    """What rows must fulfil. `outer`: the table's columns may be NULL for want of a row, so NULL must not fit."""
+    """What rows must fulfil. `outer`: an outer join may fill the columns with NULLs, so NULLs must not fulfil it."""
 
     expression: Json
     outer: bool = False
@@ -19,7 +19,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class FromSource:
-    """A source of a FROM as columns are qualified with it; `byte` is that of a table's name, None for what is no table."""
+    """A source of a FROM, by the qualifiers of its columns; `byte` is where a table's name begins, None for other sources."""
 
     qualifiers: tuple[tuple[str, ...], ...]
     byte: int | None = None
@@ -27,7 +27,7 @@ class FromSource:
 
 @dataclass(frozen=True)
 class TableRead:
-    """A table's name in a query: where it stands (in bytes), and what is known of the rows that matter."""
+    """A table in a query: where its name begins (in bytes), and the conditions on its rows."""
 
     parts: tuple[str, ...]
     byte: int
@@ -35,17 +35,17 @@ class TableRead:
     at: Json | None = None
     conditions: tuple[Condition, ...] = ()
     scope: tuple[FromSource, ...] = ()
-    whole: bool = False  # its rows are sampled, or its columns renamed: conditions do not count
-    text: bool = False  # a function is given its name as a text
+    whole: bool = False  # its rows are sampled or its columns renamed, so conditions do not count
+    text: bool = False  # its name is a text argument of a function
 
 
 def folded(name: str) -> str:
-    """A name as DuckDB compares it: letters from A to Z have no case, all others keep theirs."""
+    """A name as DuckDB compares it: only the letters A to Z are folded."""
     return name.translate(_FOLDED)
 
 
 def dicts(tree: Any) -> Iterator[Json]:
-    """Every object of a tree, in no order."""
+    """Every object of a tree, in no particular order."""
     left = [tree]
     while left:
         one = left.pop()
@@ -57,7 +57,7 @@ def dicts(tree: Any) -> Iterator[Json]:
 
 
 def conjuncts(expression: Json | None) -> Iterator[Condition]:
-    """What a condition asks for, one by one."""
+    """The parts of a condition that are joined by AND."""
     if not expression:
         return
     if expression["type"] == "CONJUNCTION_AND":
@@ -68,12 +68,12 @@ def conjuncts(expression: Json | None) -> Iterator[Condition]:
 
 
 def table_parts(table: Json) -> tuple[str, ...]:
-    """The name of a source; nothing for one that is no table."""
+    """The parts of a source's name; empty if it is no table."""
     return tuple(part for key in ("catalog_name", "schema_name", "table_name") if (part := table.get(key)))
 
 
 def qualifiers(source: Json) -> tuple[tuple[str, ...], ...]:
-    """What columns of a source may be qualified with."""
+    """The qualifiers that columns of a source may have."""
     if alias := source.get("alias"):
         return ((folded(alias),),)
     parts = tuple(folded(part) for part in table_parts(source))

@@ -1,7 +1,7 @@
-"""A PIVOT whose values are in the data: DuckDB makes statements of it, and gives a tree of none of them.
+"""A PIVOT whose values are in the data: DuckDB turns it into several statements and gives a tree of none of them.
 
-The same text with values in it is one SELECT that reads the same tables, so its tree stands in. Queries for the values
-(`ON column IN (SELECT …)`) are read by themselves: DuckDB does the same, and no name of WITH reaches into them.
+The same text with values in it is one SELECT that reads the same tables, so its tree is used instead. Queries for the
+values (`ON column IN (SELECT …)`) are parsed separately, as DuckDB does; names of WITH are not visible in them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,14 @@ from lakebed.query.parsing.query_text import Piece, position_before
 
 _PIVOTS = {"PIVOT", "PIVOT_WIDER"}
 _OPENING, _CLOSING = {"(", "[", "{", "CASE"}, {")", "]", "}", "END"}
-_AFTER = {"USING", "GROUP"}  # what may come after the columns
-_BEYOND = {"ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "EXCEPT", "INTERSECT", ";"}  # what is no part of the PIVOT any more
+_AFTER = {"USING", "GROUP"}  # what may follow the columns
+_BEYOND = {"ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "EXCEPT", "INTERSECT", ";"}  # what no longer belongs to the PIVOT
 _QUERIES = {"SELECT", "FROM", "WITH", "TABLE", "VALUES", "DESCRIBE", "SUMMARIZE", "SHOW", *_PIVOTS}
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word or a sign of a text, in capitals, and where it begins; what is a name or a value says nothing here."""
+    """A keyword or symbol in upper case, and where it begins; names and literals have an empty text."""
 
     text: str
     start: int
@@ -27,14 +27,14 @@ class Word:
 
 @dataclass(frozen=True)
 class NamedPivots:
-    """What to change so that every PIVOT has values, and where the queries stand that were taken out."""
+    """The changes that give every PIVOT values, and where the removed queries are."""
 
     pieces: tuple[Piece, ...]
     queries: tuple[tuple[int, int], ...]
 
 
 def with_values(words: Sequence[Word]) -> NamedPivots:
-    """Values for every PIVOT that has none. The last word is empty, at the end of the text."""
+    """Gives values to every PIVOT that has none. The last word must be empty, at the end of the text."""
     pieces: list[Piece] = []
     queries: list[tuple[int, int]] = []
     for index, word in enumerate(words):
@@ -49,27 +49,27 @@ def with_values(words: Sequence[Word]) -> NamedPivots:
 
 
 def with_former_places(tree: Any, text: str, pieces: Sequence[Piece]) -> Any:
-    """A tree of the changed text with places of the text before."""
+    """A tree of the changed text, with positions in the original text."""
     if isinstance(tree, list):
         return [with_former_places(part, text, pieces) for part in tree]
     if not isinstance(tree, dict):
         return tree
     found = {key: with_former_places(part, text, pieces) for key, part in tree.items()}
     at = tree.get("query_location")
-    if isinstance(at, int) and at < 1 << 62:  # no place is a very large number
+    if isinstance(at, int) and at < 1 << 62:  # a very large number means no position
         found["query_location"] = position_before(text, pieces, at)
     return found
 
 
 def _is_clause(words: Sequence[Word], index: int) -> bool:
-    """Whether it is the other PIVOT, of a FROM, which always has values; or a name after AS."""
+    """Whether it is the PIVOT clause of a FROM, which always has values, or a name after AS."""
     if index and words[index - 1].text in ("AS", "."):
         return True
     return words[index + 1].text == "(" and any(words[at].text == "FOR" for at in _same_level(words, index + 2))
 
 
 def _columns(words: Sequence[Word], index: int) -> Iterator[tuple[int, int]]:
-    """The columns after ON that have no values: from which word to which. A join's ON comes before."""
+    """The columns after ON that have no values, as ranges of words. The ON of a join comes earlier."""
     level = []
     for at in _same_level(words, index + 1):
         level.append(at)
@@ -90,7 +90,7 @@ def _columns(words: Sequence[Word], index: int) -> Iterator[tuple[int, int]]:
 
 
 def _same_level(words: Sequence[Word], first: int) -> Iterator[int]:
-    """Words that are in no further brackets, with the one that closes these, or the last."""
+    """The words on the same bracket level, up to the closing bracket or the last word."""
     depth = 0
     for at in range(first, len(words)):
         depth -= words[at].text in _CLOSING
@@ -102,7 +102,7 @@ def _same_level(words: Sequence[Word], first: int) -> Iterator[int]:
 
 
 def _in(words: Sequence[Word], first: int, end: int) -> int | None:
-    """Where the IN of a column stands."""
+    """The position of a column's IN."""
     return next((at for at in _same_level(words, first) if at < end and words[at].text == "IN"), None)
 
 
@@ -111,7 +111,7 @@ def _has_values(words: Sequence[Word], first: int, end: int) -> bool:
 
 
 def _query(words: Sequence[Word], first: int, end: int) -> tuple[int, int, int] | None:
-    """The IN before a query of values, and the brackets around it."""
+    """The positions of the IN before a query for values and of the brackets around it."""
     at = _in(words, first, end)
     if at is None or words[at + 1].text != "(" or words[at + 2].text not in _QUERIES:
         return None

@@ -1,4 +1,4 @@
-"""The text of a query: names and clauses in it, found from where the engine says that they begin."""
+"""The text of a query: names and clauses in it, found by the positions that the engine gives."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lakebed.names import CATALOG, ForeignName, TableName, duckdb_identifier
 
-BLANK = r"(?:\s|--[^\n]*+|/\*.*?\*/)*+"  # never given back, or a long row of blanks would be tried in every way
+BLANK = r"(?:\s|--[^\n]*+|/\*.*?\*/)*+"  # possessive, or a long run of blanks would be backtracked into
 _BLANK = re.compile(BLANK, re.DOTALL)
 _PART = re.compile(r'"(?:[^"]|"")*"|[^\W\d][\w$]*')
 _TABLE_FOLLOWS = r"from|join|(?:un)?pivot(?:_wider|_longer)?|describe|desc|summarize|show|table"
@@ -25,7 +25,7 @@ _SKIPPED = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of a text, and what stands in its place."""
+    """A piece of a text, and its replacement."""
 
     start: int
     end: int
@@ -33,14 +33,14 @@ class Piece:
 
 
 def replaced(text: str, pieces: Iterable[Piece]) -> str:
-    """The text with other words in these places; the rest is as it was."""
+    """The text with these pieces replaced."""
     for piece in sorted(pieces, key=lambda piece: piece.start, reverse=True):
         text = text[: piece.start] + piece.text + text[piece.end :]
     return text
 
 
 def position_before(text: str, pieces: Iterable[Piece], position: int) -> int:
-    """Where a position of the replaced text was in the text before."""
+    """A position of the replaced text in the original text."""
     for piece in sorted(pieces, key=lambda piece: piece.start):
         if position <= piece.start:
             break
@@ -50,12 +50,12 @@ def position_before(text: str, pieces: Iterable[Piece], position: int) -> int:
 
 
 def characters(text: str, byte: int) -> int:
-    """The engine counts bytes; we count characters."""
+    """The position in characters for one in bytes, which the engine counts."""
     return len(text.encode()[:byte].decode(errors="ignore"))
 
 
 def name_end(text: str, start: int, parts: Iterable[str]) -> int | None:
-    """Where the dotted name that begins there ends; None if it is not this name that stands there."""
+    """Where the dotted name that begins at `start` ends; None if another name is there."""
     at = start
     for index, part in enumerate(parts):
         if index:
@@ -71,7 +71,7 @@ def name_end(text: str, start: int, parts: Iterable[str]) -> int | None:
 
 
 def at_clause(text: str, start: int) -> tuple[int, int] | None:
-    """The next `AT (…)` from there on: it comes after a table's name, or after its alias."""
+    """The `AT (…)` after a table's name or its alias, as start and end."""
     at = _after_blank(text, start)
     for _ in range(3):  # AS, an alias, and the clause itself
         word = _PART.match(text, at)
@@ -95,7 +95,7 @@ def _closing(text: str, opened: int) -> int:
 
 
 def with_hyphens_quoted(text: str, tables: Iterable[TableName]) -> str:
-    """The text with hyphenated names of tables quoted where tables stand; only for text that is no SQL otherwise."""
+    """The text with hyphenated table names quoted; only for text that does not parse otherwise."""
     hyphened = [table for table in tables if "-" in "".join(table.parts)]
     spellings = {".".join(table.parts[first:]).casefold(): table.parts[first:] for table in hyphened for first in (0, 1, 2)}
     if not spellings:
@@ -112,18 +112,19 @@ def with_hyphens_quoted(text: str, tables: Iterable[TableName]) -> str:
 
 
 def named_parts(text: str) -> tuple[str, ...]:
-    """The parts of a name that stands in a text, quoted or not; none if it is no name."""
+    """The parts of a dotted name, quoted or not; empty if it is no name."""
     found = _DOTTED.fullmatch(text)
     return tuple(_unquoted(part) for part in _PART_OF_TEXT.findall(text)) if found else ()
 
 
 def with_deep_names(text: str, tables: Collection[TableName]) -> str:
-    """The text with names of tables that have more parts than DuckDB takes in three; the catalog may stand before them."""
+    """The text with table names of more than three parts written in three, as DuckDB needs; the catalog may come first."""
 
     def shortened(match: re.Match[str]) -> str:
         parts = _parts(match["deep"]) if match["deep"] else ()
-        meant = parts[1:] if len(parts) == 4 and parts[0].casefold() == CATALOG else parts
-        found = [table for table in tables if meant and (table.ends_with(parts) or table.ends_with(meant))]
+        has_catalog = len(parts) == 4 and parts[0].casefold() == CATALOG
+        name = parts[1:] if has_catalog else parts
+        found = [table for table in tables if name and (table.ends_with(parts) or table.ends_with(name))]
         found = [table for table in found if not isinstance(table, ForeignName)] or found
         return found[0].duckdb if len(found) == 1 else match[0]
 
@@ -143,7 +144,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def text_end(text: str, start: int) -> int | None:
-    """Where the text between single quotes that begins there ends; None if none stands there."""
+    """Where the text literal that begins at `start` ends; None if there is none."""
     found = _TEXT.match(text, start)
     return found.end() if found else None
 

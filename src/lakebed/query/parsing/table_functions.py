@@ -1,4 +1,4 @@
-"""Functions that stand in place of tables: some compute, some read files, and some read whatever their text says."""
+"""Functions used as tables: some compute, some read files, and some read the tables that their text names."""
 
 import re
 from collections.abc import Iterator
@@ -12,22 +12,22 @@ _FILE = re.compile(r"/|\.(parquet|csv|tsv|json|jsonl|ndjson|db|duckdb)(\.gz|\.zs
 
 
 def table_function_names(statement: Json) -> Iterator[str]:
-    """The functions that are called in place of tables."""
+    """The functions that are used as tables."""
     return (_name(call) for call in _calls(statement))
 
 
 def calls_readers(statement: Json | None) -> bool:
-    """Whether something is called that may read more than the tables that are named, such as files."""
+    """Whether a function may read more than the named tables, such as files."""
     return any(_name(call) not in TABLE_FUNCTIONS for call in _calls(statement))
 
 
 def hides_reads(statement: Json) -> bool:
-    """Whether something is called that may read a table or a query of WITH without naming it in the FROM."""
+    """Whether a function may read a table or a query of WITH that is not named in the FROM."""
     return any(_name(call) not in TABLE_FUNCTIONS | FILE_READERS for call in _calls(statement))
 
 
 def reads_by_text(statement: Json) -> Iterator[TableRead]:
-    """The tables that a function is given by name. Queries of WITH and files are none of the lake's."""
+    """The tables that functions name in text, except queries of WITH and files."""
     named = {folded(entry["key"]) for item in dicts(statement) for entry in (item.get("cte_map") or {}).get("map") or ()}
     for call in _calls(statement):
         if (name := _name(call)) in NAME_READERS:
@@ -49,12 +49,12 @@ def _name(call: Json) -> str:
 
 
 def _names_given(call: Json) -> list[Json]:
-    """The names that are given, by themselves or in a list."""
+    """The arguments that name tables, alone or in a list."""
     first: list[Json] = call["children"][:1]
     return first[0]["children"] if first and first[0].get("function_name") == "list_value" else first
 
 
 def _text(given: Json) -> str:
-    """The text that is given; empty for something else."""
+    """The text of a literal; empty for anything else."""
     value = given.get("value") or {}
     return str(value.get("value")) if given["class"] == "CONSTANT" and value["type"]["id"] == "VARCHAR" else ""

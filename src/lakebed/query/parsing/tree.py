@@ -1,7 +1,7 @@
-"""DuckDB's own parse tree of a query: which tables it reads, and what it asks of the rows of each.
+"""DuckDB's own parse tree of a query: which tables it reads, and which conditions hold for the rows of each.
 
-The tree is the engine's, as JSON, so that nothing is read otherwise than the engine will read it. A condition counts for a
-table only where a row of it that does not fit cannot change the answer; in doubt it does not count.
+The tree is the engine's, as JSON, so nothing is understood differently here. A condition counts for a table only if a row
+that does not fulfil it cannot change the answer; in doubt it does not count.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 
 @dataclass(frozen=True)
 class MentionedColumns:
-    """Column names that occur anywhere in a query; `all`: some of it means every column."""
+    """Column names that occur anywhere in a query; `all` if a part of it means every column."""
 
     names: frozenset[str]
     all: bool = False
@@ -36,24 +36,21 @@ class MentionedColumns:
 
 @dataclass
 class _NamedQuery:
-    """A query of WITH, and what is asked of its rows wherever it is named. Its tables are looked at when all of that is known."""
+    """A query of WITH, and the conditions on its rows at each use. Its tables come last, when all uses are known."""
 
     body: Json
-    ctes: "_Ctes"  # what it may name itself
+    ctes: "_Ctes"  # the queries of WITH that it can use
     conditions_by_use: list[tuple[Condition, ...]] = field(default_factory=list)
 
     def conditions(self) -> tuple[Condition, ...]:
-        """What rows must fulfil to matter to one of those who name it."""
+        """The conditions that every row must fulfil to matter to at least one use."""
         if len(self.conditions_by_use) == 1:
             return self.conditions_by_use[0]
-        if not all(self.conditions_by_use):
+        if not self.conditions_by_use or not all(self.conditions_by_use):
             return ()
-        either = [_joined("AND", [one.expression for one in asked]) for asked in self.conditions_by_use]
-        return (
-            (Condition(_joined("OR", either), any(one.outer for asked in self.conditions_by_use for one in asked)),)
-            if either
-            else ()
-        )
+        either = [_joined("AND", [one.expression for one in conditions]) for conditions in self.conditions_by_use]
+        outer = any(one.outer for conditions in self.conditions_by_use for one in conditions)
+        return (Condition(_joined("OR", either), outer),)
 
 
 def _joined(word: str, expressions: list[Json]) -> Json:
@@ -64,16 +61,16 @@ _Ctes = Mapping[str, _NamedQuery]
 
 
 def table_reads(statement: Json) -> tuple[TableRead, ...]:
-    """Every table that a statement reads, in the order of the text; names of WITH are none.
+    """Every table that a statement reads, in the order of the text, except names of WITH.
 
-    Where something may be read that is not named, nothing is known of the rows that matter.
+    If a function may read tables without naming them, no condition counts.
     """
     found = sorted([*_reads_below(statement, {}), *reads_by_text(statement)], key=lambda read: read.byte)
     return tuple(replace(read, conditions=()) for read in found) if hides_reads(statement) else tuple(found)
 
 
 def mentioned_columns(statement: Json) -> MentionedColumns:
-    """Which columns a statement may need."""
+    """The columns that a statement may need."""
     names: set[str] = set()
     every = False
     for item in dicts(statement):
@@ -85,7 +82,7 @@ def mentioned_columns(statement: Json) -> MentionedColumns:
 
 
 def shortened_inside(statement: Json) -> bool:
-    """Whether a part of the statement, and not only its end, takes some rows of many: by LIMIT, OFFSET or DISTINCT ON."""
+    """Whether an inner part of the statement takes some rows of many, by LIMIT, OFFSET or DISTINCT ON."""
     top = statement.get("node") or {}
     below = [*(part for key, part in top.items() if key != "modifiers"), statement.get("values")]
     return any(_shortens(item) for item in dicts(below))
@@ -97,12 +94,12 @@ def _shortens(item: Json) -> bool:
 
 
 def _reads_below(tree: Any, ctes: _Ctes) -> Iterator[TableRead]:
-    """The reads below any part of a tree."""
+    """The tables read anywhere below a part of the tree."""
     if isinstance(tree, list):
         for part in tree:
             yield from _reads_below(part, ctes)
     elif isinstance(tree, dict):
-        kind = tree.get("type")  # a value's type is no text
+        kind = tree.get("type")  # of a value it is an object
         if isinstance(kind, str) and kind in _NODES:
             yield from _node(tree, ctes, ())
         elif kind == "BASE_TABLE" and "table_name" in tree:
@@ -113,7 +110,7 @@ def _reads_below(tree: Any, ctes: _Ctes) -> Iterator[TableRead]:
 
 
 def _node(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[TableRead]:
-    """`known` is what else its WHERE might say."""
+    """`known` are conditions from outside, as if they were in its WHERE."""
     own: list[_NamedQuery] = []
     for cte in (node.get("cte_map") or {}).get("map") or ():
         named = _named_query(cte, ctes)
@@ -124,7 +121,7 @@ def _node(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Table
     for key, part in node.items():
         if key not in ("cte_map", "from_table"):
             yield from _reads_below(part, ctes)
-    for named in reversed(own):  # each may be named by later ones
+    for named in reversed(own):  # later ones may use earlier ones
         yield from _node(named.body["node"], named.ctes, named.conditions())
 
 
@@ -163,7 +160,7 @@ def _named_query(cte: Json, ctes: _Ctes) -> _NamedQuery:
     name, body = folded(cte["key"]), cte["value"]["query"]
     if any(item.get("type") == "RECURSIVE_CTE_NODE" for item in dicts(body)):
         return _NamedQuery(body, {**ctes, name: _NamedQuery({}, {})}, [()])
-    return _NamedQuery(body, ctes, [()] if cte["value"].get("aliases") else [])  # whose columns are called otherwise
+    return _NamedQuery(body, ctes, [()] if cte["value"].get("aliases") else [])  # its columns have other names outside
 
 
 def _conditions_inside(
@@ -172,7 +169,7 @@ def _conditions_inside(
     if source.get("sample") or source.get("column_name_alias"):
         return ()
     names = qualifiers(source)
-    same = sum(not set(beside.qualifiers).isdisjoint(names) for beside in scope)
+    same = sum(not set(one.qualifiers).isdisjoint(names) for one in scope)
     return push_down(query, known, names=names if same == 1 else (), alone=len(scope) == 1)
 
 
@@ -182,7 +179,7 @@ def _cte(table: Json, ctes: _Ctes) -> _NamedQuery | None:
 
 
 def _scope(source: Json, ctes: _Ctes) -> Iterator[FromSource]:
-    """Every source that a FROM brings."""
+    """Every source of a FROM."""
     if source["type"] == "JOIN":
         yield from _scope(source["left"], ctes)
         yield from _scope(source["right"], ctes)
@@ -193,8 +190,8 @@ def _scope(source: Json, ctes: _Ctes) -> Iterator[FromSource]:
 
 
 def _sides(join: Json, known: tuple[Condition, ...]) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
-    """What counts for the left and for the right of a join."""
-    if join.get("ref_type") not in _ORDINARY:  # ASOF takes the nearest row, POSITIONAL the one at the same place
+    """The conditions that count for the left and for the right of a join."""
+    if join.get("ref_type") not in _ORDINARY:  # ASOF takes the nearest row, POSITIONAL the one at the same position
         return (), ()
     on = tuple(conjuncts(join.get("condition")))
     padded = tuple(replace(condition, outer=True) for condition in known)

@@ -1,4 +1,4 @@
-"""Conditions on one table's rows: the whole text filters, and what of it can be said of files leaves files out."""
+"""Conditions on one table's rows: the whole text filters rows, and what can be a predicate prunes files."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,12 +14,12 @@ from lakebed.query.parsing.tree import MentionedColumns, mentioned_columns, tabl
 _BEGINNINGS = {"prefix", "starts_with", "^@"}
 _WORD = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|(?P<word>[^\W\d]\w*)(?!\s*\(|\w)", re.DOTALL)
 _CLAUSES = ("group_expressions", "group_sets", "having", "modifiers", "qualify", "sample")
-_NEXT = "Write what stands between WHERE and the next clause, such as: country = 'DE' AND amount > 5"
+_NEXT = "Write what comes between WHERE and the next clause, such as: country = 'DE' AND amount > 5"
 
 
 @dataclass(frozen=True)
 class RowFilter:
-    """A condition as it was written. `predicate` is what files may be judged by, weaker or equal; `same` says it is equal."""
+    """A condition as written. `predicate` prunes files and may be weaker; `exact` is the whole condition, if it is one."""
 
     text: str
     predicate: Predicate | None
@@ -28,9 +28,9 @@ class RowFilter:
 
 
 def parse_where(text: str, table: str, columns: Sequence[Column], *, parse: Callable[[str], Json], timezone: str) -> RowFilter:
-    """Read a condition on a table of this name; `BadQuery` for what is none, or asks about more than its rows.
+    """Parse a condition on a table; `BadQuery` for anything else, or for one that reads more than its rows.
 
-    It has to be a condition with and without parentheses around it: so it can neither end the clause nor reach out of it.
+    It must parse with and without parentheses around it, so it can neither end the clause nor extend it.
     """
     begin = f"SELECT 1 FROM {duckdb_identifier(table)} WHERE"
     try:
@@ -42,7 +42,7 @@ def parse_where(text: str, table: str, columns: Sequence[Column], *, parse: Call
         return parse_where(quoted, table, columns, parse=parse, timezone=timezone)
     tree = parse(f"{begin} (\n{text}\n)")
     if not _is_condition(tree):
-        raise BadQuery("this is no condition on the rows of one table.", where=text, next=_NEXT)
+        raise BadQuery("this is not a condition on the rows of one table.", where=text, next=_NEXT)
     (read,) = table_reads(tree)
     find = finder(read, {read.byte: columns})
     condition = tree["node"]["where_clause"]
@@ -51,7 +51,7 @@ def parse_where(text: str, table: str, columns: Sequence[Column], *, parse: Call
 
 
 def _with_columns_quoted(text: str, columns: Sequence[Column]) -> str:
-    """The names of columns in quotes, for those that are words of SQL too, such as `at`; calls and texts are left as they are."""
+    """The text with columns quoted whose names are SQL keywords, such as `at`; calls and literals stay as they are."""
     known = {folded(column.name): column.name for column in columns}
 
     def quoted(found: re.Match[str]) -> str:
@@ -70,7 +70,7 @@ def _is_condition(tree: Json) -> bool:
 
 
 def _exact(expression: Json, find: Find, timezone: str) -> Predicate | None:
-    """The condition itself, if all of it can be said; None otherwise."""
+    """The condition as a predicate, if all of it can be one; None otherwise."""
     kind = expression["type"]
     if kind in ("CONJUNCTION_AND", "CONJUNCTION_OR", "OPERATOR_NOT"):
         parts = [_exact(child, find, timezone) for child in expression["children"]]
@@ -85,5 +85,5 @@ def _exact(expression: Json, find: Find, timezone: str) -> Predicate | None:
     if kind == "COMPARE_BETWEEN" and not (isinstance(found, And) and len(found.parts) == 2):
         return None
     if kind == "FUNCTION" and expression.get("function_name") not in _BEGINNINGS:
-        return None  # LIKE may ask for more than a beginning
+        return None  # LIKE may test more than a prefix
     return found

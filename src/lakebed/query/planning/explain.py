@@ -1,4 +1,4 @@
-"""What a plan says for itself: of each table the files considered, those chosen, and why, in fixed codes."""
+"""What a plan reads: for each table the files considered, those read, and why, as fixed codes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -23,14 +23,14 @@ How = Literal["parquet", "iceberg", "nothing", "metadata", "view", "spark"]
 
 REASONS: dict[Reason, str] = {
     "NO_SNAPSHOT": "the table has no snapshot yet: there is no file to read",
-    "NO_CONDITION": "no condition of the query can be judged by what is known of files: all are read",
-    "NOTHING_PRUNED": "every file may hold rows that fit the conditions",
-    "PRUNED": "files that certainly hold no row that fits are left out",
-    "ALL_PRUNED": "no file holds a row that fits",
+    "NO_CONDITION": "no condition of the query can prune files: all are read",
+    "NOTHING_PRUNED": "every file may hold matching rows",
+    "PRUNED": "files that certainly hold no matching row are skipped",
+    "ALL_PRUNED": "no file holds a matching row",
     "METADATA": "answered from the table's metadata: no data file is read",
     "OWN": "a table that Lakebed keeps about itself",
     "BY_SPARK": "Spark chooses the files itself",
-    "VIEW_BY_SPARK": "a view that Spark answers, as not all of its SQL is known to mean the same in DuckDB",
+    "VIEW_BY_SPARK": "a view that Spark answers, because not all of its SQL is known to mean the same in DuckDB",
     "VIEW_BY_DUCKDB": "a view that DuckDB answers, over the tables below: all of its SQL means the same there",
 }
 
@@ -47,10 +47,10 @@ class TableExplanation:
     total_files: int = 0
     bytes: int = 0
     total_bytes: int = 0
-    rows: int = 0  # of the chosen files: no more than these can come
+    rows: int = 0  # in the files that are read: the result cannot have more
     condition: str = ""
     columns: tuple[str, ...] = ()
-    why: str = ""  # of a view: what it takes Spark for
+    why: str = ""  # why a view takes Spark
 
 
 def explain_plan(plan: QueryPlan) -> tuple[TableExplanation, ...]:
@@ -72,7 +72,7 @@ def _explain_table(view: PlannedTable, named: MentionedColumns) -> TableExplanat
         return TableExplanation(".".join(what.name), "OWN", "metadata")
     if isinstance(what, CatalogView):
         return TableExplanation(str(what.name), *_BY_SPARK if what.why else _BY_DUCKDB, why=what.why)
-    snapshot = what.snapshot.id if what.snapshot else None
+    snapshot = what.snapshot_id
     if scan is None and view.target.part == "rows":
         return TableExplanation(str(what.table), "BY_SPARK", "spark", snapshot)
     if scan is None:
@@ -107,7 +107,7 @@ def _reason(view: PlannedTable, scan: Scan) -> Reason:
 
 
 def predicate_text(predicate: Predicate) -> str:
-    """A predicate as one would say it."""
+    """A predicate, readable for people."""
     match predicate:
         case Comparison(column, op, value):
             return f"{column} {op} {_value(value)}"

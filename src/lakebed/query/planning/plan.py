@@ -30,12 +30,16 @@ class PinnedTable:
         return self.pointer.table
 
     @property
+    def snapshot_id(self) -> int | None:
+        """None while the table has no snapshot."""
+        return self.snapshot.id if self.snapshot else None
+
+    @property
     def past_snapshot(self) -> int | None:
         """The id of the snapshot, unless it is the table's present one."""
         head = self.metadata.head()
-        if self.snapshot is None or (head is not None and head.id == self.snapshot.id):
-            return None
-        return self.snapshot.id
+        is_present = head is not None and head.id == self.snapshot_id
+        return None if is_present else self.snapshot_id
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class CatalogView:
 
 @dataclass(frozen=True)
 class ReadTarget:
-    """What a name in the text stands for."""
+    """What a name in the text stands for: the rows of a source, or one of its metadata tables."""
 
     source: PinnedTable | SystemTable | CatalogView
     part: TablePart = "rows"
@@ -66,7 +70,7 @@ class ReadTarget:
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """Something that the query reads under a name of three parts. `scan` is there once the files are known."""
+    """What the query reads under a name of three parts. `scan` is set once its files are known."""
 
     name: tuple[str, str, str]
     target: ReadTarget
@@ -80,10 +84,10 @@ class PlannedTable:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """What runs: the text, with the names of `views` in place of tables.
+    """What runs: `text` is the SQL with the names of `tables` in place of the tables that it named.
 
-    `more` says that it may read something else too, such as files that are named in it; unlike those of tables, they change.
-    `listed` are the tables of a statement that lists what there is.
+    `reads_more` says that it may also read something else, such as files that it names; unlike those of tables, they may
+    change. `listed` are the tables for a statement such as SHOW TABLES.
     """
 
     sql: str
@@ -96,40 +100,40 @@ class QueryPlan:
 
     @property
     def snapshots(self) -> dict[TableName, int | None]:
-        """The tables that are read, and their snapshots; of a table that is read at several, the first."""
+        """The tables that are read, each with its snapshot, or the first of several."""
         found: dict[TableName, int | None] = {}
-        for view in all_tables(self.tables):
-            if isinstance(view.target.source, PinnedTable):
-                found.setdefault(
-                    view.target.source.table, view.target.source.snapshot.id if view.target.source.snapshot else None
-                )
+        for table in all_tables(self.tables):
+            source = table.target.source
+            if isinstance(source, PinnedTable):
+                found.setdefault(source.table, source.snapshot_id)
         return found
 
     @property
     def spark_views(self) -> tuple[CatalogView, ...]:
-        """The views whose rows only Spark can tell."""
-        found = [view.target.source for view in self.tables]
-        return tuple(what for what in found if isinstance(what, CatalogView) and what.why)
+        """The views that only Spark can answer."""
+        sources = [table.target.source for table in self.tables]
+        return tuple(source for source in sources if isinstance(source, CatalogView) and source.why)
 
     def with_view_files(self, files: Mapping[TableName, tuple[str, ...]]) -> "QueryPlan":
-        """The plan with what Spark wrote of such views."""
+        """The plan with the files that Spark wrote for such views."""
 
-        def written(view: PlannedTable) -> PlannedTable:
-            what = view.target.source
-            if not isinstance(what, CatalogView) or not what.why:
-                return view
-            return replace(view, target=ReadTarget(replace(what, files=files[what.name])))
+        def with_files(table: PlannedTable) -> PlannedTable:
+            source = table.target.source
+            if not isinstance(source, CatalogView) or not source.why:
+                return table
+            return replace(table, target=ReadTarget(replace(source, files=files[source.name])))
 
-        return replace(self, tables=tuple(map(written, self.tables)))
+        return replace(self, tables=tuple(map(with_files, self.tables)))
 
     def with_scans(self, scans: Mapping[tuple[str, str, str], Scan]) -> "QueryPlan":
         """The plan with the files of each table."""
-        return replace(self, tables=tuple(replace(view, scan=scans.get(view.name)) for view in self.tables))
+        return replace(self, tables=tuple(replace(table, scan=scans.get(table.name)) for table in self.tables))
 
 
-def all_tables(views: Iterable[PlannedTable]) -> Iterator[PlannedTable]:
-    """What is read, the tables behind views included, and these themselves."""
-    for view in views:
-        yield view
-        if isinstance(view.target.source, CatalogView) and view.target.source.plan:
-            yield from all_tables(view.target.source.plan.tables)
+def all_tables(tables: Iterable[PlannedTable]) -> Iterator[PlannedTable]:
+    """These tables and views, and the tables behind the views."""
+    for table in tables:
+        yield table
+        source = table.target.source
+        if isinstance(source, CatalogView) and source.plan:
+            yield from all_tables(source.plan.tables)

@@ -36,7 +36,7 @@ Parse = Callable[[str], tuple[str, Json]]  # see `QueryEngine.parse`
 
 @dataclass(frozen=True)
 class QueryContext:
-    """What planning looks at."""
+    """What planning needs to know of a lake."""
 
     catalog: Catalog
     scans: Scans
@@ -68,13 +68,14 @@ def _attempt(request: QueryRequest, parse: Parse, context: QueryContext) -> Quer
     if listing := listing_of(tree, [read.parts for read in reads if read.byte not in targets]):
         return _listed(sql, tree, targets, request, context, columns=listing.columns)
     found = plan_tables(sql, reads, targets, timezone=context.timezone, tree=tree, parameters=request.named_parameters)
-    return found.with_scans({view.name: _scan(view, context) for view in found.tables if _is_rows(view)})
+    scans = {table.name: scan for table in found.tables if (scan := _scan(table, context))}
+    return found.with_scans(scans)
 
 
 def _listed(
     sql: str, tree: Json, targets: Mapping[int, ReadTarget], request: QueryRequest, context: QueryContext, *, columns: bool
 ) -> QueryPlan:
-    """A statement that lists what there is: of every table its columns, or only its name."""
+    """The plan of a statement such as SHOW TABLES: every table with its columns, or only its name."""
     require_no_tables(name for target in targets.values() if (name := name_of(target)))
     listed = listed_tables(all_names(context.catalog), context.catalog, context.metadata, columns=columns)
     return QueryPlan(sql, sql, (), tree=tree, reads_more=True, listed=in_search_order(tree, listed, namespace=request.namespace))
@@ -94,45 +95,46 @@ def _parse(request: QueryRequest, parse: Parse, context: QueryContext) -> tuple[
         return parse(quoted)
 
 
-def _is_rows(view: PlannedTable) -> bool:
-    return isinstance(view.target.source, PinnedTable) and view.target.part == "rows"
-
-
-def _scan(view: PlannedTable, context: QueryContext) -> Scan:
-    what = view.target.source
-    assert isinstance(what, PinnedTable)  # noqa: S101 - for the type checker
-    snapshot = what.snapshot.id if what.snapshot else None
-    return context.cache.scan(context.scans, what.pointer, snapshot, what.schema, view.predicate)
+def _scan(table: PlannedTable, context: QueryContext) -> Scan | None:
+    """The files of a table; None for views, metadata tables and the like."""
+    source = table.target.source
+    if not isinstance(source, PinnedTable) or table.target.part != "rows":
+        return None
+    return context.cache.scan(context.scans, source.pointer, source.snapshot_id, source.schema, table.predicate)
 
 
 def _targets(reads: Sequence[TableRead], request: QueryRequest, parse: Parse, context: QueryContext) -> dict[int, ReadTarget]:
-    own = {
-        read.byte: SystemTable(name, context.system_tables[name]())
-        for read in reads
-        if (name := _folded(read)) in context.system_tables
-    }
-    known, meant = _resolve([read for read in reads if read.byte not in own], request, context.catalog)
+    """What each name in the text stands for, by its place; names of the engine's own tables and of files are left out."""
+    targets = {read.byte: ReadTarget(table) for read in reads if (table := _system_table(read, context))}
+    others = [read for read in reads if read.byte not in targets]
+    known, references = _resolve(others, request, context.catalog)
     pointers = known.tables
-    metadata = context.metadata({pointers[one.table] for one in meant.values() if one.table in pointers})
-    targets: dict[int, ReadTarget] = {byte: ReadTarget(what) for byte, what in own.items()}
-    for read in reads:
-        if one := meant.get(read.byte):
-            at = point_of(read.at) if read.at else request.at
-            if known.is_view(one.table):
-                targets[read.byte] = ReadTarget(_view(one, at, parse, context))
-                continue
-            pinned = pin_table(pointers[one.table], metadata[one.table], at, timezone=context.timezone)
-            targets[read.byte] = ReadTarget(pinned, one.part)
+    metadata = context.metadata({pointers[one.table] for one in references.values() if one.table in pointers})
+    for read in others:
+        reference = references.get(read.byte)
+        if reference is None:
+            continue
+        name, at = reference.table, point_of(read.at) if read.at else request.at
+        if known.is_view(name):
+            targets[read.byte] = ReadTarget(_view(reference, at, parse, context))
+        else:
+            pinned = pin_table(pointers[name], metadata[name], at, timezone=context.timezone)
+            targets[read.byte] = ReadTarget(pinned, reference.part)
     return targets
 
 
-def _view(one: TableReference, at: str | None, parse: Parse, context: QueryContext) -> CatalogView:
-    require_present(one, at)
-    if one.table in context.expanding:
-        raise BadQuery(f"the view {one.table} reads itself.", next="Make it anew, over tables.")
-    inside = replace(context, expanding=context.expanding | {one.table})
+def _system_table(read: TableRead, context: QueryContext) -> SystemTable | None:
+    name = tuple(part.casefold() for part in read.parts)
+    return SystemTable(name, context.system_tables[name]()) if name in context.system_tables else None
+
+
+def _view(reference: TableReference, at: str | None, parse: Parse, context: QueryContext) -> CatalogView:
+    require_present(reference, at)
+    if reference.table in context.expanding:
+        raise BadQuery(f"the view {reference.table} reads itself.", next="Create it again, over tables.")
+    inside = replace(context, expanding=context.expanding | {reference.table})
     return plan_view(
-        one.table,
+        reference.table,
         context.catalog,
         metadata=context.metadata,
         planning=lambda sql: plan_query(QueryRequest(sql), parse, inside),
@@ -143,7 +145,7 @@ def _view(one: TableReference, at: str | None, parse: Parse, context: QueryConte
 def _resolve(
     reads: Sequence[TableRead], request: QueryRequest, catalog: Catalog
 ) -> tuple[CatalogNames, dict[int, TableReference]]:
-    """What each name means, by where it stands; more than the lake's own tables is looked at for unknown names only."""
+    """What each name stands for. Views and foreign tables are looked up only if a name is no table of the lake."""
 
     def among(known: CatalogNames) -> tuple[CatalogNames, References]:
         found = ((read.byte, known.resolve(read.parts, request.namespace)) for read in reads)
@@ -156,7 +158,3 @@ def _resolve(
     with suppress(UnknownName):
         return among(with_views_and_foreign(catalog, known, names))
     return among(all_names(catalog))
-
-
-def _folded(read: TableRead) -> tuple[str, ...]:
-    return tuple(part.casefold() for part in read.parts)

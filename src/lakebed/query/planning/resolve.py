@@ -1,4 +1,4 @@
-"""Which table or view a name in a query means: the lake's own tables first, then views and what somebody else made."""
+"""Which table or view a name in a query means: the lake's own tables first, then views and foreign tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from lakebed.query.request import TableReference, resolve_table, unknown_table
 
 @dataclass(frozen=True)
 class CatalogNames:
-    """What a look at the catalog found. `pointers` are those of the lake's own tables."""
+    """What the catalog holds, or a part of it. `pointers` are those of the lake's own tables."""
 
     pointers: Mapping[TableName, Pointer] = field(default_factory=dict)
     views: frozenset[TableName] = frozenset()
@@ -19,22 +19,22 @@ class CatalogNames:
 
     @property
     def tables(self) -> dict[TableName, Pointer]:
-        """Where each table is, whoever made it."""
+        """The pointer of each table, foreign ones included."""
         found = dict(self.pointers)
         found.update({one.name: Pointer(one.name, one.location) for one in self.foreign if one.name and one.kind == "table"})
         return found
 
     @property
     def others(self) -> set[TableName]:
-        """What is none of the lake's own tables."""
+        """Views and foreign tables."""
         return {*self.views, *(one.name for one in self.foreign if one.name)}
 
     def is_view(self, name: TableName) -> bool:
-        """Whether a name of these is a view's."""
+        """Whether a name is that of a view."""
         return name in self.views or (isinstance(name, ForeignName) and name not in self.tables)
 
     def resolve(self, parts: Sequence[str], namespace: str | None) -> TableReference | None:
-        """As `spec.meaning`; what is beside the lake's tables is meant only where none of these is."""
+        """As `resolve_table`; a view or foreign table is meant only if no table of the lake is."""
         try:
             return resolve_table(parts, self.pointers, namespace=namespace)
         except UnknownName as error:
@@ -47,16 +47,16 @@ class CatalogNames:
 
 
 def tables_named(catalog: Catalog, names: set[str]) -> CatalogNames:
-    """The lake's own tables whose last name is one of these: one look, and enough for most queries."""
+    """The lake's own tables whose last name is one of these: one lookup, and enough for most queries."""
     return CatalogNames(catalog.pointers(named=names) if names else {})
 
 
 def with_views_and_foreign(catalog: Catalog, known: CatalogNames, names: set[str]) -> CatalogNames:
-    """The same, and the views and foreign tables that may be meant."""
+    """The same, with the views and foreign tables of these names."""
     views = frozenset(view for view in catalog.views() if view.name.casefold() in {name.casefold() for name in names})
     return CatalogNames(known.pointers, views, catalog.foreign(named=names))
 
 
 def all_names(catalog: Catalog) -> CatalogNames:
-    """All there is; for names that are unknown otherwise, and those near them."""
+    """Everything in the catalog: for names not found otherwise, and for suggestions."""
     return CatalogNames(catalog.pointers(), frozenset(catalog.views()), catalog.foreign())

@@ -1,4 +1,4 @@
-"""The same planning for Spark's SQL: names of tables become pinned ones, the rest of the text stays. Spark prunes by itself."""
+"""Planning for Spark's SQL: tables are pinned in the text, the rest of it stays. Spark prunes files itself."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ _ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
 
 
 def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) -> QueryPlan:
-    """The query over pinned tables. What Spark can be made to do from a SELECT beside reading tables is refused."""
+    """The query over pinned tables. Raises `BadQuery` for whatever a SELECT can make Spark do besides reading tables."""
     try:
         reading, named = _parse(request.sql)
     except BadPipeline as error:
@@ -30,7 +30,7 @@ def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) 
     known = CatalogNames(catalog.pointers())
     try:
         meant = _resolve(named, known, request)
-    except UnknownName:  # only then it is worth asking what else there is
+    except UnknownName:  # views and foreign tables are looked up only now, because that takes longer
         known = all_names(catalog)
         meant = _resolve(named, known, request)
     pointers = known.tables
@@ -79,19 +79,19 @@ def _tables(reading: "LexedText", tree: "exp.Expr") -> "Iterator[tuple[tuple[Tok
         if not is_function(table) and not is_cte(table):
             names = reading.chain(place(table.parts[0]))
             if [part.name for part in table.parts] != [token.name for token in names]:
-                raise reading.source.error_at("this name cannot be checked.", at=place(table), next="Write it more plainly.")
+                raise reading.source.error_at("this name cannot be checked.", at=place(table), next="Write it without comments.")
             yield names, table
 
 
 def _view(meant: TableReference, request: QueryRequest) -> str:
-    """A view of the catalog, which Spark reads itself: over its tables as they are then."""
+    """A view of the catalog, which Spark reads over its present tables."""
     if meant.part != "rows" or request.at is not None:
-        raise BadQuery(f"{meant.table} is a view: it has no states of its own.", next="Ask its tables instead.")
+        raise BadQuery(f"{meant.table} is a view: it has no snapshots.", next="Query its tables instead.")
     return meant.table.spark
 
 
 def _resolve_name(names: "tuple[Token, ...]", known: CatalogNames, namespace: str | None) -> TableReference | None:
-    """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may stand before all."""
+    """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may come first."""
     parts = [token.name for token in names]
     if len(parts) > 3 and parts[0] == CATALOG:
         parts = parts[1:]
@@ -110,7 +110,7 @@ def _has_time_travel(reading: "LexedText", names: "tuple[Token, ...]") -> bool:
 
 
 def _pinned_text(pinned: PinnedTable, meant: TableReference, *, aliased: bool, own: bool) -> str:
-    """The table at its snapshot, with the columns that are meant."""
+    """The table at its snapshot, with the columns of its schema."""
     name = pinned.table.spark
     if meant.part != "rows":
         return f"{name}.{meant.part}"

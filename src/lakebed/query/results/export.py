@@ -1,4 +1,4 @@
-"""Answers written down: CSV, JSON, NDJSON, Parquet, Arrow; row by row or batch by batch, never all at once."""
+"""Results written to files: CSV, JSON, NDJSON, Parquet, Arrow; row by row or batch by batch, never all at once."""
 
 import csv
 import io
@@ -17,20 +17,20 @@ from lakebed.query.results.result import QueryResult
 Format = Literal["table", "csv", "json", "ndjson", "parquet", "arrow"]
 FORMATS: tuple[Format, ...] = ("table", "csv", "json", "ndjson", "parquet", "arrow")
 BINARY = ("parquet", "arrow")
-_EXACT = 2**53 - 1  # whole numbers up to here are themselves in programs whose numbers are floats: JavaScript, jq
+_EXACT = 2**53 - 1  # larger integers are rounded by programs whose numbers are floats: JavaScript, jq
 
 
 def format_of(file: str) -> Format:
-    """The format that a file's name ends with."""
+    """The format for a file, by its extension."""
     ending = file.rpartition(".")[2].lower()
     found = next((one for one in FORMATS if one != "table" and ending in (one, {"ndjson": "jsonl"}.get(one))), None)
     if found is None:
-        raise UsageError(f"{file} does not say by its ending how to write it.", next=f"Add --format {'|'.join(FORMATS[1:])}.")
+        raise UsageError(f"{file} has no extension that names a format.", next=f"Add --format {'|'.join(FORMATS[1:])}.")
     return found
 
 
 def write(result: QueryResult, format: Format, stream: BinaryIO) -> None:
-    """Write all rows in a format."""
+    """Write all rows to a stream."""
     match format:
         case "parquet" | "arrow":
             _columnar(result, format, stream)
@@ -45,7 +45,7 @@ def write(result: QueryResult, format: Format, stream: BinaryIO) -> None:
 
 @contextmanager
 def new_file(path: str) -> Iterator[BinaryIO]:
-    """A file that is there when it is whole, and not before."""
+    """A file that appears only when it is complete."""
     target = Path(path)
     part = target.with_name(f".{target.name}.{uuid4().hex}.part")
     try:
@@ -98,7 +98,7 @@ def _object(result: QueryResult, row: tuple[Any, ...]) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value in a cell of a table or of CSV; NULL is empty."""
+    """A value as text for a cell; NULL is empty."""
     found = plain(value)
     if found is None:
         return ""
@@ -106,7 +106,7 @@ def cell(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it. Decimals and large integers are texts, so that no digit is lost, and so are NaN and infinities."""
+    """A value for JSON. Decimals, large integers, NaN and infinities become text, so that nothing is lost."""
     match value:
         case None | bool() | str():
             return value

@@ -1,7 +1,7 @@
-"""Who asked what: one line of JSON a query, a file a day (UTC).
+"""The query log: one line of JSON for each query, one file for each day (UTC).
 
-A line is written by a single write to a file opened for appending, so that lines of many processes never mix; the files can be
-read by anything, while everything else is down.
+A line is one write to a file opened for appending, so lines of several processes never mix. Any program can read the files,
+even while everything else is down.
 """
 
 import json
@@ -21,12 +21,12 @@ _CUT = "…"
 
 @dataclass(frozen=True)
 class QueryLogEntry:
-    """One query: who asked by which route, which states it read, how much that was and how it ended."""
+    """One query: who ran it and how, which snapshots and how much it read, and how it ended."""
 
     ts: datetime
     id: str
-    sql: str  # as much of it as fits into a line
-    sql_hash: str  # of all of it
+    sql: str  # cut to fit into a line
+    sql_hash: str  # of the whole text
     status: Literal["ok", "error", "refused", "ended"] = "ok"
     error: str = ""
     principal: str = ""
@@ -67,28 +67,28 @@ TYPES = {
 
 
 def sql_hash(sql: str) -> str:
-    """What two runs of the same text share."""
+    """A hash of the text, to group runs of the same query."""
     return sha256(sql.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def line_of(entry: QueryLogEntry) -> bytes:
-    """The entry as a line, never longer than `LONGEST_LINE`: SQL is cut first, then names of tables."""
-    told = {field.name: getattr(entry, field.name) for field in fields(entry)}
-    told |= {"ts": entry.ts.astimezone(UTC).isoformat(), "error": _cut(entry.error, _LONGEST_ERROR)}
+    """The entry as a line of at most `LONGEST_LINE` bytes: the SQL is cut first, the names of tables last."""
+    values = {field.name: getattr(entry, field.name) for field in fields(entry)}
+    values |= {"ts": entry.ts.astimezone(UTC).isoformat(), "error": _cut(entry.error, _LONGEST_ERROR)}
     for field, least in (("sql", 0), ("error", 0), ("params_redacted", 0), ("snapshot_ids", 0), ("tables", 0)):
-        over = len(_encoded(told)) - LONGEST_LINE
+        over = len(_encoded(values)) - LONGEST_LINE
         if over <= 0:
             break
-        told[field] = _fitted(told, field, least)
-    return _encoded(told)
+        values[field] = _shorten(values, field, least)
+    return _encoded(values)
 
 
-def _fitted(told: dict[str, Any], field: str, least: int) -> Any:
-    """As much of a field as the line has room for; halving finds it, for escapes make lengths hard to foresee."""
-    value, low, high = told[field], least, len(told[field])
+def _shorten(values: dict[str, Any], field: str, least: int) -> Any:
+    """As much of a field as the line has room for, by bisection, because escapes make lengths hard to predict."""
+    value, low, high = values[field], least, len(values[field])
     while low < high:
         middle = (low + high + 1) // 2
-        if len(_encoded(told | {field: _cut(value, middle)})) <= LONGEST_LINE:
+        if len(_encoded(values | {field: _cut(value, middle)})) <= LONGEST_LINE:
             low = middle
         else:
             high = middle - 1
@@ -101,15 +101,15 @@ def _cut(value: Any, length: int) -> Any:
     return value[: max(length - 1, 0)] + _CUT if isinstance(value, str) else value[:length]
 
 
-def _encoded(told: dict[str, Any]) -> bytes:
-    return (json.dumps(told, ensure_ascii=True, separators=(",", ":")) + "\n").encode()
+def _encoded(values: dict[str, Any]) -> bytes:
+    return (json.dumps(values, ensure_ascii=True, separators=(",", ":")) + "\n").encode()
 
 
 def parse_line(line: str) -> QueryLogEntry | None:
-    """The entry in a line; None for what is none, such as the line of a disk that was full. Unknown fields are passed over."""
+    """The entry in a line; None for a broken one, such as a full disk leaves. Unknown fields are ignored."""
     try:
-        told = json.loads(line)
-        known = {field.name: told[field.name] for field in fields(QueryLogEntry) if field.name in told}
+        values = json.loads(line)
+        known = {field.name: values[field.name] for field in fields(QueryLogEntry) if field.name in values}
         known |= {name: tuple(known.get(name) or ()) for name in ("tables", "snapshot_ids", "params_redacted")}
         return QueryLogEntry(**known | {"ts": datetime.fromisoformat(known["ts"])})
     except (ValueError, KeyError, TypeError):
@@ -117,13 +117,13 @@ def parse_line(line: str) -> QueryLogEntry | None:
 
 
 class QueryLog:
-    """The log below a folder of logs."""
+    """The query log in a folder of logs."""
 
     def __init__(self, logs: Path) -> None:
         self.folder = logs / FOLDER
 
     def write(self, entry: QueryLogEntry) -> bool:
-        """Add a line. A log that cannot be written ends no query: then False is returned."""
+        """Add a line; False if it could not be written, which fails no query."""
         line = line_of(entry)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -139,11 +139,11 @@ class QueryLog:
         return self.folder / f"{day.isoformat()}.jsonl"
 
     def files(self) -> tuple[Path, ...]:
-        """The days there are, oldest first."""
+        """The files, one for each day, oldest first."""
         return tuple(sorted(self.folder.glob("????-??-??.jsonl")))
 
     def entries(self, *, newest_first: bool = False) -> Iterator[QueryLogEntry]:
-        """What was asked, in the order of the lines."""
+        """The entries, in the order of the lines."""
         for file in reversed(self.files()) if newest_first else self.files():
             lines: Iterable[str] = file.read_text(errors="replace").splitlines()
             for line in reversed(list(lines)) if newest_first else lines:
@@ -151,7 +151,7 @@ class QueryLog:
                     yield entry
 
     def select(self) -> str:
-        """The log as a query in DuckDB's SQL, which `system.query_log` stands for."""
+        """The SELECT in DuckDB's SQL behind `system.query_log`."""
         columns = ", ".join(f"'{name}': '{kind}'" for name, kind in TYPES.items())
         found = ", ".join("'" + str(file).replace("'", "''") + "'" for file in self.files())
         if not found:
@@ -161,7 +161,7 @@ class QueryLog:
 
 
 def _written(descriptor: int, line: bytes) -> bool:
-    """One write is one line. What a full disk cut off is closed by a line break, so that it spoils no other line."""
+    """Write a line at once. If a full disk cuts it off, a line break keeps it from spoiling the next one."""
     done = os.write(descriptor, line)
     if done < len(line):
         os.write(descriptor, b"\n")

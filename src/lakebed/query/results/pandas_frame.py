@@ -1,4 +1,4 @@
-"""Rows as a pandas DataFrame, without a number that changes on the way."""
+"""Rows as a pandas DataFrame, without changing a number."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -10,9 +10,9 @@ DtypeBackend = Literal["pyarrow"]
 
 
 def as_pandas(table: "pa.Table", backend: DtypeBackend | None = None) -> "pd.DataFrame":
-    """pandas' own types; integers that have NULLs come as its nullable ones, for NumPy would make floats of them.
+    """A DataFrame with pandas' types; integers with NULLs get its nullable types, because NumPy would make them floats.
 
-    `backend` is said as in pandas: with `pyarrow` columns have Arrow's types, and NaN is not NULL.
+    With the backend `pyarrow`, columns have Arrow's types, and NaN is not NULL.
     """
     import pandas as pd
     import pyarrow as pa

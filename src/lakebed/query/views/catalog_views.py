@@ -1,4 +1,4 @@
-"""Views of the catalog in a query: by DuckDB where all of their SQL means the same there, by Spark otherwise."""
+"""Views of the catalog: answered by DuckDB if all of their SQL means the same there, by Spark otherwise."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -14,7 +14,7 @@ from lakebed.query.views.duck_expression import NotEquivalent
 
 Metadata = Callable[[Sequence[Pointer]], dict[TableName, TableMetadata]]
 _SQL_SETTINGS = ("spark.sql.ansi", "spark.sql.caseSensitive", "spark.sql.legacy")
-Planning = Callable[[str], QueryPlan]  # of a query over tables by their whole names
+Planning = Callable[[str], QueryPlan]  # plans a query over tables by their full names
 
 
 def sql_changing_setting(conf: Iterable[str]) -> str:
@@ -23,19 +23,19 @@ def sql_changing_setting(conf: Iterable[str]) -> str:
 
 
 def require_present(meant: TableReference, at: str | None) -> None:
-    """A view is what its query says now."""
+    """Raise if a point or a metadata table is asked of a view: it has no snapshots."""
     if meant.part != "rows" or at is not None:
-        raise BadQuery(f"{meant.table} is a view: it has no states of its own.", next="Ask its tables instead.")
+        raise BadQuery(f"{meant.table} is a view: it has no snapshots.", next="Query its tables instead.")
 
 
 def plan_view(name: TableName, catalog: Catalog, *, metadata: Metadata, planning: Planning, settings: str = "") -> CatalogView:
-    """How a view is answered. `settings` of Spark's may change what its SQL means, so that only Spark knows."""
+    """How a view is answered. With a setting that changes what Spark's SQL means, only Spark can."""
     found = catalog.view(name)
     if found is None:
         raise UnknownName("view", str(name))
     if found.dialect != "spark":
-        what = f"{name} is a view in the SQL of {found.dialect}, which Lakebed does not know."
-        raise BadQuery(what, next="Ask its tables instead.")
+        what = f"{name} is a view in the SQL of {found.dialect}, which Lakebed cannot read."
+        raise BadQuery(what, next="Query its tables instead.")
     try:
         if settings:
             raise NotEquivalent(f"the setting {settings} of this lake")
@@ -58,7 +58,7 @@ def _over_tables(view: ViewMetadata, catalog: Catalog, metadata: Metadata, plann
     try:
         plan = planning(text)
     except (BadQuery, UnknownName) as error:
-        raise NotEquivalent(f"what DuckDB says of it: {error.what}") from error
+        raise NotEquivalent(f"DuckDB's error: {error.what}") from error
     if plan.spark_views:
         raise NotEquivalent(f"the view {plan.spark_views[0].name}: {plan.spark_views[0].why}")
     if met != {name_of(one.target) for one in plan.tables}:
@@ -67,13 +67,13 @@ def _over_tables(view: ViewMetadata, catalog: Catalog, metadata: Metadata, plann
 
 
 def name_of(target: ReadTarget) -> TableName | None:
-    """The table or view that a name stands for."""
+    """The table or view that a target reads; None for a system table."""
     what = target.source
     return None if isinstance(what, SystemTable) else what.name if isinstance(what, CatalogView) else what.table
 
 
 def listed_tables(known: CatalogNames, catalog: Catalog, metadata: Metadata, *, columns: bool) -> list[ListedTable]:
-    """Everything that a query can name, for statements that list it; with columns where they are asked for."""
+    """Everything that a query can name, for a listing; with columns if the statement needs them."""
     pointers = known.tables
     names = [name for name in (*pointers, *known.others - pointers.keys()) if not name.hidden]
     names.sort(key=lambda name: (isinstance(name, ForeignName), name.levels))
@@ -82,7 +82,7 @@ def listed_tables(known: CatalogNames, catalog: Catalog, metadata: Metadata, *, 
     tables = metadata([pointers[name] for name in names if name in pointers and not isinstance(name, ForeignName)])
     for name in names:
         if name in pointers and isinstance(name, ForeignName):
-            with suppress(LakebedError):  # what somebody else left behind is in nobody's way
+            with suppress(LakebedError):  # a damaged foreign table must not break the listing
                 tables |= metadata([pointers[name]])
     views = {name: view for name in names if name not in pointers and (view := catalog.view(name))}
     return [_listed(name, tables.get(name) or views[name]) for name in names if name in tables or name in views]
@@ -93,7 +93,7 @@ def _listed(name: TableName, what: ViewMetadata | TableMetadata) -> ListedTable:
 
 
 def _full_name(parts: tuple[str, ...], view: ViewMetadata) -> tuple[str, ...]:
-    """A name as Spark reads it in a view: one part is in the view's namespace, several begin at the catalog, named or not."""
+    """A name as Spark reads it in a view: one part is in the view's namespace, several start at the catalog."""
     if view.catalog not in ("", CATALOG):
         raise NotEquivalent(f"the catalog {view.catalog}")
     if len(parts) == 1:
