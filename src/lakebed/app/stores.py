@@ -77,9 +77,9 @@ def _catalog(settings: Settings, root: Root, files: Files, database: "Database")
 
 
 def _reach(settings: Settings) -> ReachableFiles:
-    from lakebed.engines.iceberg import LazyReach, file_properties
+    from lakebed.engines.iceberg import IcebergReach, file_properties
 
-    return LazyReach(file_properties(settings.files))
+    return IcebergReach(file_properties(settings.files))
 
 
 def _scans(settings: Settings, root: Root, files: Files, cache: Path | None) -> Scans:

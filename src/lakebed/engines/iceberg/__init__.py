@@ -6,12 +6,12 @@ from lakebed.engines.iceberg.catalog.rest_catalog import RestTables
 from lakebed.engines.iceberg.metadata.reading import MetadataReader
 from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
 from lakebed.engines.iceberg.scan.scan import IcebergScans
-from lakebed.engines.iceberg.upkeep.reach import LazyReach
+from lakebed.engines.iceberg.upkeep.reaching import IcebergReach
 
 __all__ = [
     "DatabaseCatalog",
+    "IcebergReach",
     "IcebergScans",
-    "LazyReach",
     "ManifestCache",
     "MetadataReader",
     "RestTables",

@@ -5,13 +5,14 @@ import os
 import secrets
 import sys
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from cachetools import LRUCache
 
 _VERSION = 1  # of what is kept: raise it when that changes, and nothing old is found any more
 _LOOK_EVERY = 64  # how many entries are written before the folder is measured again
@@ -28,9 +29,9 @@ class ManifestCache:
     def __init__(self, folder: Path | None, *, memory: int, disk: int) -> None:
         build = f"{sys.implementation.cache_tag}-{marshal.version}-{_VERSION}"
         self._folder = folder / build if folder else None
-        self._memory, self._disk = memory, disk
-        self._known: OrderedDict[str, tuple[Any, int]] = OrderedDict()
-        self._size = self._written = 0
+        self._disk = disk
+        self._known: LRUCache[str, tuple[Any, int]] = LRUCache(memory, getsizeof=lambda kept: kept[1])
+        self._written = 0
         self._lock = Lock()
 
     def get(self, kind: str, location: str, make: Callable[[], Any]) -> Any:
@@ -38,7 +39,6 @@ class ManifestCache:
         key = sha256(f"{kind}\n{location}".encode()).hexdigest()
         with self._lock:
             if key in self._known:
-                self._known.move_to_end(key)
                 return self._known[key][0]
         found = self._from_disk(key)
         if found is None:
@@ -51,13 +51,8 @@ class ManifestCache:
         return value
 
     def _keep(self, key: str, value: Any, size: int) -> None:
-        with self._lock:
-            if key in self._known or size > self._memory:
-                return
+        with self._lock, suppress(ValueError):  # what is larger than the whole cache is not kept
             self._known[key] = (value, size)
-            self._size += size
-            while self._size > self._memory:
-                self._size -= self._known.popitem(last=False)[1][1]
 
     def _from_disk(self, key: str) -> tuple[Any, bytes] | None:
         if self._folder is None:

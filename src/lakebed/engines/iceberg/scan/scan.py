@@ -1,11 +1,12 @@
 """From a pinned metadata file and snapshot to the data files that may hold the rows that are wanted."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
 from typing import TypeVar
+
+from cachetools import LRUCache, cachedmethod
 
 from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.metadata.outlines import MetadataOutline, read_outline
@@ -31,7 +32,7 @@ class IcebergScans:
 
     def __init__(self, places: FilesByUrl, remembered: ManifestCache) -> None:
         self._places, self._remembered, self._footers = places, remembered, Footers(places, remembered)
-        self._outlines: OrderedDict[str, MetadataOutline] = OrderedDict()
+        self._outlines: LRUCache[str, MetadataOutline] = LRUCache(_OUTLINES)
         self._lock = Lock()
 
     def plan(
@@ -80,18 +81,10 @@ class IcebergScans:
         places = (outline.snapshots[snapshot].manifests, *(one.location for one in manifests), *files)
         return frozenset(normalized_location(place).rpartition("/")[0] for place in places)
 
+    @cachedmethod(lambda self: self._outlines, key=lambda _, pointer: pointer.location, lock=lambda self: self._lock)
     def _outline(self, pointer: Pointer) -> MetadataOutline:
         place = pointer.location
-        with self._lock:
-            if place in self._outlines:
-                self._outlines.move_to_end(place)
-                return self._outlines[place]
-        outline = self._reading(pointer, place, lambda data: read_outline(_known(document_of(data), place)))
-        with self._lock:
-            self._outlines[place] = outline
-            while len(self._outlines) > _OUTLINES:
-                self._outlines.popitem(last=False)
-        return outline
+        return self._reading(pointer, place, lambda data: read_outline(_known(document_of(data), place)))
 
     def _manifests(self, pointer: Pointer, outline: MetadataOutline, snapshot: int | None) -> list[Manifest]:
         if snapshot is None:

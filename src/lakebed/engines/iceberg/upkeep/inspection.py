@@ -1,21 +1,16 @@
-"""Looking tables over: every file they keep, read with everything it can be checked by."""
+"""Checking tables: every file they keep, read and verified by all that is known about it."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from collections.abc import Iterator, Mapping
 
-from pyiceberg.io import FileIO, load_file_io
-from pyiceberg.manifest import DataFileContent, ManifestFile, read_manifest_list
+from pyiceberg.io import load_file_io
 
 from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.metadata.reading import parse_metadata
 from lakebed.engines.iceberg.upkeep.file_contents import content_of
-from lakebed.errors import BadName, FileMissing, Unavailable
-from lakebed.ports import DamagedFile, FileContent, Files, MetadataFile, Pointer, ReachableFile, ReachableKind, TableMetadata
+from lakebed.engines.iceberg.upkeep.manifest_walk import or_damage, walk_manifests
+from lakebed.errors import BadName, FileMissing
+from lakebed.ports import DamagedFile, FileContent, Files, MetadataFile, Pointer, ReachableFile, TableMetadata
 from lakebed.settings import FilesSettings, Root, normalized_location
-
-_AT_ONCE = 8
-T = TypeVar("T")
 
 
 class IcebergInspection:
@@ -31,26 +26,8 @@ class IcebergInspection:
             yield read
             return
         metadata, manifest_lists = read
-        yield from _own(pointer, metadata)
-        yield from self._below(manifest_lists, load_file_io(self._properties, pointer.location))
-
-    def _below(self, lists: Collection[str], io: FileIO) -> Iterator[ReachableFile | DamagedFile]:
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            manifests: dict[str, ManifestFile] = {}
-            for place, read in zip(lists, pool.map(lambda place: _list(io, place), lists), strict=True):
-                yield read if isinstance(read, DamagedFile) else ReachableFile(normalized_location(place), "manifest list")
-                manifests |= {} if isinstance(read, DamagedFile) else {manifest.manifest_path: manifest for manifest in read}
-            seen: set[str] = set()
-            for manifest, entries in zip(
-                manifests.values(), pool.map(lambda manifest: _entries(io, manifest), manifests.values()), strict=True
-            ):
-                if isinstance(entries, DamagedFile):
-                    yield entries
-                    continue
-                yield ReachableFile(normalized_location(manifest.manifest_path), "manifest", manifest.manifest_length)
-                fresh = {entry.location: entry for entry in entries if entry.location not in seen}
-                seen |= fresh.keys()
-                yield from fresh.values()
+        yield from _own_files(pointer, metadata)
+        yield from walk_manifests(manifest_lists, load_file_io(self._properties, pointer.location))
 
     def size(self, location: str) -> int | None:
         try:
@@ -74,7 +51,7 @@ class IcebergInspection:
             lists = (snapshot.get("manifest-list") for snapshot in document.get("snapshots") or ())
             return metadata, tuple(dict.fromkeys(place for place in lists if place))
 
-        return _reading(location, "metadata", read)
+        return or_damage(location, "metadata", read)
 
 
 def number_of(location: str) -> int:
@@ -83,38 +60,8 @@ def number_of(location: str) -> int:
     return int(digits) if digits.isdigit() else -1
 
 
-def _own(pointer: Pointer, metadata: TableMetadata) -> Iterator[ReachableFile]:
+def _own_files(pointer: Pointer, metadata: TableMetadata) -> Iterator[ReachableFile]:
     for place in dict.fromkeys((*metadata.metadata_log, pointer.location)):
         yield ReachableFile(normalized_location(place), "metadata")
     for place in metadata.statistics:
         yield ReachableFile(normalized_location(place), "statistics")
-
-
-def _list(io: FileIO, place: str) -> list[ManifestFile] | DamagedFile:
-    return _reading(place, "manifest list", lambda: list(read_manifest_list(io.new_input(place))))
-
-
-def _entries(io: FileIO, manifest: ManifestFile) -> tuple[ReachableFile, ...] | DamagedFile:
-    def read() -> tuple[ReachableFile, ...]:
-        return tuple(
-            ReachableFile(
-                normalized_location(entry.data_file.file_path),
-                "data" if entry.data_file.content == DataFileContent.DATA else "deletes",
-                entry.data_file.file_size_in_bytes,
-                entry.data_file.record_count,
-            )
-            for entry in manifest.fetch_manifest_entry(io, discard_deleted=True)
-        )
-
-    return _reading(manifest.manifest_path, "manifest", read)
-
-
-def _reading(place: str, kind: ReachableKind, read: Callable[[], T]) -> T | DamagedFile:
-    try:
-        return read()
-    except (FileNotFoundError, FileMissing):
-        return DamagedFile(normalized_location(place), kind, "there is no such file")
-    except Unavailable:
-        raise  # a store that does not answer says nothing of the file
-    except Exception as error:  # whatever Avro and JSON readers say of bytes that are none
-        return DamagedFile(normalized_location(place), kind, f"{type(error).__name__}: {error}")

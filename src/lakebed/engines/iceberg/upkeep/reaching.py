@@ -1,100 +1,79 @@
-"""From a metadata file to every file it reaches: manifest lists, manifests, data."""
+"""From a metadata file to every file it reaches. PyIceberg is loaded on first use: most commands never ask."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterator, Mapping
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
-from pyiceberg.io import FileIO, load_file_io
-from pyiceberg.manifest import DataFileContent, ManifestFile, read_manifest_list
-from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
+from cachetools import LRUCache, cachedmethod
 
-from lakebed.engines.iceberg.metadata.documents import read_document
 from lakebed.errors import DamagedTable
 from lakebed.ports import ForeignTable, Pointer, ReachableFile
+from lakebed.ports.inspection import DamagedFile
 from lakebed.settings import normalized_location
 
-_AT_ONCE = 8
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
+    from pyiceberg.manifest import ManifestFile
+    from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
+
 _KEPT = 2_000  # manifests whose files are remembered: they never change
-T = TypeVar("T")
 
 
 class IcebergReach:
-    """Reads Avro through PyIceberg; remembers manifests, for most are asked about again and again."""
+    """Remembers manifests: most are asked for again and again."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties = dict(properties)
-        self._known: OrderedDict[str, tuple[ReachableFile, ...]] = OrderedDict()
+        self._known: LRUCache[str, tuple[ReachableFile, ...]] = LRUCache(_KEPT)
         self._lock = Lock()
 
     def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[ReachableFile]:
+        from pyiceberg.io import load_file_io
+
+        from lakebed.engines.iceberg.upkeep.manifest_walk import walk_manifests
+
         io = load_file_io(self._properties, pointer.location)
-        _, present = self._reading(pointer, pointer.location, lambda: read_document(io, pointer.location))
+        present = _read_metadata(pointer, io)
         if snapshots is None:
-            yield from _own(pointer, present)
-        lists = [
+            yield from _own_files(pointer, present)
+        lists = dict.fromkeys(
             snapshot.manifest_list
             for snapshot in present.snapshots
             if snapshot.manifest_list and (snapshots is None or snapshot.snapshot_id in snapshots)
-        ]
-        yield from (ReachableFile(normalized_location(place), "manifest list") for place in dict.fromkeys(lists))
-        yield from self._below(pointer, lists, io)
+        )
+        for found in walk_manifests(lists, io, read_manifest=lambda manifest: self._read_manifest(manifest, io)):
+            yield _require_undamaged(pointer, found)
 
-    def _below(self, pointer: Pointer | ForeignTable, lists: Collection[str], io: FileIO) -> Iterator[ReachableFile]:
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            listed = pool.map(lambda place: self._reading(pointer, place, lambda: _manifests(io, place)), dict.fromkeys(lists))
-            manifests = {manifest.manifest_path: manifest for manifests in listed for manifest in manifests}
-            for manifest in manifests.values():
-                yield ReachableFile(normalized_location(manifest.manifest_path), "manifest", manifest.manifest_length)
-            seen: set[str] = set()
-            for entries in pool.map(lambda manifest: self._entries(pointer, manifest, io), manifests.values()):
-                for entry in entries:
-                    if entry.location not in seen:
-                        seen.add(entry.location)
-                        yield entry
+    @cachedmethod(lambda self: self._known, key=lambda _self, manifest, _io: manifest.manifest_path, lock=lambda self: self._lock)
+    def _read_manifest(self, manifest: "ManifestFile", io: "FileIO") -> tuple[ReachableFile, ...]:
+        from lakebed.engines.iceberg.upkeep.manifest_walk import read_files
 
-    def _entries(self, pointer: Pointer | ForeignTable, manifest: ManifestFile, io: FileIO) -> tuple[ReachableFile, ...]:
-        place = manifest.manifest_path
-        with self._lock:
-            if place in self._known:
-                self._known.move_to_end(place)
-                return self._known[place]
-        entries = self._reading(pointer, place, lambda: _entries(manifest, io))
-        with self._lock:
-            self._known[place] = entries
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
-        return entries
-
-    def _reading(self, pointer: Pointer | ForeignTable, place: str, read: Callable[[], T]) -> T:
-        try:
-            return read()
-        except FileNotFoundError:
-            raise DamagedTable(str(pointer.table), place, "there is no such file.") from None
-        except Exception as error:  # whatever Avro and JSON readers say of bytes that are none
-            raise DamagedTable(str(pointer.table), place, f"{type(error).__name__}: {error}.") from error
+        return read_files(manifest, io)
 
 
-def _own(pointer: Pointer | ForeignTable, present: IcebergMetadata) -> Iterator[ReachableFile]:
+def _read_metadata(pointer: Pointer | ForeignTable, io: "FileIO") -> "IcebergMetadata":
+    from lakebed.engines.iceberg.metadata.documents import read_document
+    from lakebed.engines.iceberg.upkeep.manifest_walk import or_damage
+
+    found = or_damage(pointer.location, "metadata", lambda: read_document(io, pointer.location)[1])
+    if isinstance(found, DamagedFile):
+        raise _damage_error(pointer, found)
+    return found
+
+
+def _require_undamaged(pointer: Pointer | ForeignTable, found: ReachableFile | DamagedFile) -> ReachableFile:
+    if isinstance(found, DamagedFile):
+        raise _damage_error(pointer, found)
+    return found
+
+
+def _damage_error(pointer: Pointer | ForeignTable, found: DamagedFile) -> DamagedTable:
+    return DamagedTable(str(pointer.table), found.location, f"{found.reason}.")
+
+
+def _own_files(pointer: Pointer | ForeignTable, present: "IcebergMetadata") -> Iterator[ReachableFile]:
     earlier = (entry.metadata_file for entry in present.metadata_log)
     for place in dict.fromkeys((*earlier, pointer.location)):
         yield ReachableFile(normalized_location(place), "metadata")
     for statistics in (*present.statistics, *present.partition_statistics):
         yield ReachableFile(normalized_location(statistics.statistics_path), "statistics", statistics.file_size_in_bytes)
-
-
-def _manifests(io: FileIO, place: str) -> list[ManifestFile]:
-    return list(read_manifest_list(io.new_input(place)))
-
-
-def _entries(manifest: ManifestFile, io: FileIO) -> tuple[ReachableFile, ...]:
-    return tuple(
-        ReachableFile(
-            normalized_location(entry.data_file.file_path),
-            "data" if entry.data_file.content == DataFileContent.DATA else "deletes",
-            entry.data_file.file_size_in_bytes,
-            entry.data_file.record_count,
-        )
-        for entry in manifest.fetch_manifest_entry(io, discard_deleted=True)
-    )
