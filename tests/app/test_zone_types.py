@@ -95,7 +95,7 @@ def test_each_table_follows_its_zone_as_far_as_it_may(shop: TestLake) -> None:
     shop.run()
     shop.land("z", "2.csv", "id,n,more\n3000000000,3,x\n")
     said = refused(shop, "bronze.strict")  # the other table may take the file: it stays
-    assert "bronze.wide, which reads the zone too, may take them: shop/landing/z/2.csv" in said
+    assert "bronze.wide, which also reads the zone, may accept them: shop/landing/z/2.csv" in said
     assert "(line 2) has '3000000000' in the column id, which is int" in said
     assert aside(shop, "z") == {}
     shop.run_one("bronze.wide")

@@ -72,5 +72,5 @@ def test_whatever_else_fails_is_no_files_fault() -> None:
     "said", ["[PATH_NOT_FOUND] Path does not exist", READING.format("x", "java.io.FileNotFoundException: x")]
 )
 def test_a_file_that_vanished_is_not_bad(said: str) -> None:
-    with pytest.raises(BadFiles, match="vanished"):
+    with pytest.raises(BadFiles, match="disappeared"):
         blamed(said)

@@ -128,7 +128,7 @@ def test_without_a_good_file_there_are_the_expected_columns_or_nothing() -> None
 def test_a_file_that_is_gone_before_it_is_read_stops_the_run() -> None:
     files, chosen = landed(2)
     files.delete(chosen[0].path)
-    with pytest.raises(BadFiles, match="vanished"):
+    with pytest.raises(BadFiles, match="disappeared"):
         opened(Scripted(), files, chosen)
 
 

@@ -116,6 +116,6 @@ def test_a_file_that_changed_after_it_was_read_stops_the_publication(how: str) -
         files.land("b.csv", b"y", age=0)
     else:
         files.delete(f"{ZONE.folder}/b.csv")
-    with pytest.raises(BadFiles, match=r"b\.csv changed or vanished .* Nothing was published") as refused:
+    with pytest.raises(BadFiles, match=r"b\.csv changed or disappeared .* Nothing was published") as refused:
         require_unchanged(files, found.files)
     assert "a.csv" not in str(refused.value)

@@ -33,7 +33,7 @@ GOOD: dict[str, bytes | str] = {
 BAD: dict[str, tuple[bytes | str, str, int | None]] = {
     "half row.csv": (f"{HEADER}1,a,1.5\n2,b", "1 of 2 rows does not fit: '2,b' (line 3) has 2 fields, the file 3 columns", 2),
     "half quote.csv": (f'{HEADER}1,a,"1.5', "ends inside quotes", None),
-    "half quote.csv.gz": (zipped(f'{HEADER}1,a,1\n2,b,"2'), "the quotes of line 3 do not end", 2),
+    "half quote.csv.gz": (zipped(f'{HEADER}1,a,1\n2,b,"2'), "the quotes of line 3 are not closed", 2),
     "half.csv.gz": (cut(zipped(HEADER + MANY)), "its gzip data ends too early", None),
     "flipped.csv.gz": (flipped(zipped(HEADER + MANY), 5_000), "its gzip data is damaged", None),
     "latin-1.csv": (f"{HEADER}1,Müller,1.5\n".encode("latin-1"), "not utf-8: byte 0xfc", None),
@@ -45,8 +45,8 @@ BAD: dict[str, tuple[bytes | str, str, int | None]] = {
     "two arrays.json": ('[\n{"id":1}\n]\n[{"id":2}]', "it holds more than one JSON value", 1),
     "too deep.json": ('{"a":' * 20_000, "is not JSON", 1),
     "latin-1.json": (('{"id":1}\n' * 9_000 + '{"name":"Müller"}\n').encode("latin-1"), "line 9001 is not utf-8", 9_001),
-    "half.parquet": (cut(LARGE), "no whole Parquet file", None),
-    "flipped.parquet": (flipped(LARGE, 1_000), "no whole Parquet file", 10_000),
+    "half.parquet": (cut(LARGE), "not a complete Parquet file", None),
+    "flipped.parquet": (flipped(LARGE, 1_000), "not a complete Parquet file", 10_000),
     "time.parquet": (parquet({"t": pyarrow.array([1], pyarrow.time64("us"))}), "Spark cannot read it", 1),
     "notes.txt": ("hello", "no known format", None),
 }
@@ -122,7 +122,7 @@ DRIFTING: dict[str, tuple[bytes | str, str]] = {
     "added.json": ('{"id":1,"name":"a","amount":1,"day":"2026-01-01","x":1}\n', "it has the unexpected column x"),
     "type.json": ('{"id":"1","name":"a","amount":1,"day":"2026-01-01"}\n', "(line 1) has '1' in the column id, which is bigint"),
     "rounded.json": ('{"id":1,"name":"a","amount":1.239,"day":"2026-01-01"}\n', "more digits"),
-    "two cases.json": ('{"id":1,"name":"a","amount":1,"day":null}\n{"ID":2}\n', "two names that Spark takes for one"),
+    "two cases.json": ('{"id":1,"name":"a","amount":1,"day":null}\n{"ID":2}\n', "two names that are the same to Spark"),
     "narrowed.parquet": (
         parquet({"id": [1.5], "name": ["a"], "amount": pyarrow.array([1], pyarrow.decimal128(5, 1)), "day": [date(2026, 1, 1)]}),
         "its column id is double, and bigint is expected",

@@ -168,7 +168,9 @@ def test_a_file_that_another_table_may_take_stays_where_it_is_and_the_run_fails(
     wanted = RememberedTypes(
         types(n="int"), other_reader=lambda _, before, after: "shop.bronze.b" if after.name == "bigint" else ""
     )
-    with pytest.raises(BadFiles, match=r"shop.bronze.b, which reads the zone too, may take them: shop/landing/z/b.csv: 1 of 1"):
+    with pytest.raises(
+        BadFiles, match=r"shop.bronze.b, which also reads the zone, may accept them: shop/landing/z/b.csv: 1 of 1"
+    ):
         opened({"a": "1", "b": BIG}, wanted)
     landed, _ = opened({"a": "1", "c": "x"}, wanted)
     assert [one.path[-5:] for one in landed.set_aside] == ["c.csv"]

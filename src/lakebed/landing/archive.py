@@ -1,4 +1,7 @@
-"""Files that leave the zone, taken by all their readers or bad. A move can be repeated after a crash, and replaces nothing."""
+"""Moving files out of a zone: to the archive once all readers have them, to quarantine if they are bad.
+
+A move can be repeated after a crash, and never replaces a file.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -13,23 +16,23 @@ from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files, MovedFile, QuarantinedFile
 
-_CHANGED = "it was changed while it was read, so it waits for the next run"
+_CHANGED = "it changed while it was being read, so it waits for the next run"
 
 
 def archive_files(files: Files, moves: Iterable[Move]) -> Iterator[MovedFile]:
-    """Carry out the moves whose files are still those that were read; gives what was moved, and where to, one by one."""
+    """Move the files that are still the ones that were read; yields each with its new path."""
     return (there for move in moves if (there := _moved(files, move)))
 
 
 def quarantine_files(
     files: Files, bad: Iterable[BadFile], zone: ZoneName, *, run_id: str, at: datetime
 ) -> tuple[QuarantinedFile, ...]:
-    """Move bad files to the quarantine of a run, each with its reason beside it."""
+    """Move bad files to a run's quarantine folder, each with a file that gives the reason."""
     return tuple(_set_aside(files, one, zone, run_id, at) for one in bad)
 
 
 def processed_files(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
-    """Files that were read and archived before: what a full refresh reads too."""
+    """Archived files, which a full refresh reads again."""
     return tuple(_below(files, f"{zone.folder}/{PROCESSED}", spec, pattern, skip=1))
 
 
@@ -39,7 +42,7 @@ def sample_files(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str |
 
 
 def _below(files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, skip: int) -> Iterator[FileInfo]:
-    """The data files of a folder; as many parts of their paths as `skip` say which run it was, and are no part of the name."""
+    """The data files of a folder. `skip` is how many leading parts of their paths name a run and not the file."""
     globs = [glob for glob in (pattern, spec.pattern) if glob]
     for file in files.list(folder):
         name = "/".join(file.path.removeprefix(f"{folder}/").split("/")[skip:])
@@ -62,7 +65,7 @@ def _set_aside(files: Files, one: BadFile, zone: ZoneName, run_id: str, at: date
 
 
 def _moved(files: Files, move: Move) -> MovedFile | None:
-    """Where the file lies now; None if it is not the one that was seen, or gone."""
+    """Where the file was moved; None if it is gone or no longer the one that was read."""
     for target in _places(move.to):
         try:
             there = _brought(files, move, target)
@@ -74,7 +77,7 @@ def _moved(files: Files, move: Move) -> MovedFile | None:
 
 
 def _brought(files: Files, move: Move, target: str) -> FileInfo | None:
-    """The file at the target; None if another one is there."""
+    """The file at the target; None if a different file is there."""
     try:
         return files.move(move.path, target, etag=move.etag)
     except FileExists:
@@ -83,12 +86,12 @@ def _brought(files: Files, move: Move, target: str) -> FileInfo | None:
             raise FileMissing(move.path) from None
         if not _same(files, source, there):
             return None
-        files.delete(move.path, etag=move.etag)  # an earlier attempt had brought it there, and did not come to this
+        files.delete(move.path, etag=move.etag)  # an earlier attempt moved it and was interrupted before this
         return there
 
 
 def _places(path: str) -> Iterator[str]:
-    """The path itself, then others beside it that keep the extension."""
+    """The path itself, then numbered names beside it with the same extension."""
     yield path
     folder, slash, name = path.rpartition("/")
     stem, dot, extension = name.partition(".")

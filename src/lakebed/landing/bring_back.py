@@ -1,4 +1,4 @@
-"""Files that a rollback makes wait again: brought back from `_processed/` to where they had landed."""
+"""Bringing files back from `_processed/` to where they landed, after a rollback undid the runs that read them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,10 @@ _SHOWN = 3
 
 
 def bring_back_files(files: Files, taken: Iterable[ConsumedFile]) -> Iterator[MovedFile]:
-    """Bring files back, one by one; those that never left stay. Refused, before any is moved, where one cannot come back."""
+    """Move files back, one by one; files that were never archived stay where they are.
+
+    Refused before any file is moved if one of them cannot be brought back.
+    """
     by_zone: dict[ZoneName, list[ConsumedFile]] = {}
     for file in taken:
         by_zone.setdefault(file.zone, []).append(file)
@@ -32,20 +35,20 @@ def bring_back_files(files: Files, taken: Iterable[ConsumedFile]) -> Iterator[Mo
 def plan_requeue(
     wanted: Iterable[ConsumedFile], there: Mapping[str, FileInfo], *, same: Same
 ) -> tuple[tuple[ConsumedFile, Move], ...]:
-    """Which files have to be moved, and from where. Pure, save that `same` may have to read a file."""
+    """Which files to move, and from where. Pure, except that `same` may read a file."""
     rows = list(wanted)
     away = {(row.path, row.etag): row for row in rows if row.path not in there or not same(there[row.path], row)}
     places = archived_places(rows, there)
     found = {key: there[places[key]] for key, row in away.items() if key in places and _unchanged(there[places[key]], row, same)}
     if gone := sorted(path for path, etag in away if (path, etag) not in found):
         raise UsageError(
-            f"{len(gone)} files that undone runs took are gone, {_listed(gone)} among them: they cannot be read again.",
+            f"{len(gone)} files that undone runs had read are gone, {_listed(gone)} among them: they cannot be read again.",
             next="Put them back, or use --hold.",
         )
     if taken := sorted(path for path, _ in away if path in there):
         raise _in_the_way(taken)
     if several := sorted(path for path, count in Counter(path for path, _ in away).items() if count > 1):
-        what = f"several files that undone runs took had the name {_listed(several)}: one only can come back to it."
+        what = f"several files that undone runs had read were called {_listed(several)}: only one can be brought back."
         raise UsageError(what, next="Use --hold.")
     return tuple((away[key], Move(info.path, info.etag, key[0])) for key, info in sorted(found.items()))
 
@@ -60,12 +63,12 @@ def _brought_back(files: Files, row: ConsumedFile, move: Move) -> MovedFile:
     except FileExists:
         raise _in_the_way([move.to]) from None
     except FileMissing:
-        raise UsageError(f"{move.path} was moved or changed by somebody else in this moment.", next="Try again.") from None
+        raise UsageError(f"{move.path} was moved or changed by another process just now.", next="Try again.") from None
     return MovedFile(row.path, row.etag, there.path, there.etag)
 
 
 def _in_the_way(paths: list[str]) -> UsageError:
-    what = f"other files lie where {_listed(paths)} would come back to."
+    what = f"other files are where {_listed(paths)} would be brought back to."
     return UsageError(what, next="Rename them, or use --hold.")
 
 

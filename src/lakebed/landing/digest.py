@@ -1,4 +1,4 @@
-"""What a file's content comes to, as a hash: read only where size, time and etag do not tell."""
+"""Content hashes of files, computed only where size, time and etag do not identify the content."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from lakebed.ports import FileInfo, Files
 
 _PIECE = 4 * 1024 * 1024
 _MIB = 1024 * 1024
-# A bucket's etag: the MD5 of the content or, of a file that came in parts, the MD5 of their MD5s, and how many they were.
+# A bucket's etag is the MD5 of the content; after a multipart upload, the MD5 of the parts' MD5s and their number.
 _OF_CONTENT = re.compile(r'"?([0-9a-f]{32})(?:-(\d{1,5}))?"?')
 _PARTS = (5, 6, 8, 10, 12, 15, 16, 17, 20, 24, 25, 32, 40, 48, 50, 64, 96, 100, 128, 192, 200, 256, 400, 500, 512, 1000, 1024)
 
 
 def is_content_hash(etag: str) -> bool:
-    """Whether an etag is made from the content, so that no other hash of it is needed."""
+    """Whether an etag is a hash of the content, so that no other hash is needed."""
     return _OF_CONTENT.fullmatch(etag) is not None
 
 
@@ -29,7 +29,7 @@ def content_digest(files: Files, file: FileInfo) -> str:
 
 
 def would_have_etag(files: Files, file: FileInfo, etag: str) -> bool:
-    """Whether a bucket would give the content this etag: as one piece, or in parts of the sizes that programs use."""
+    """Whether a bucket would give this content this etag, uploaded whole or in parts of a common size."""
     found, now = _OF_CONTENT.fullmatch(etag), _OF_CONTENT.fullmatch(file.etag)
     if found is None or (now and not found[2] and not now[2]):  # two MD5s of whole contents, and they differ
         return False
@@ -39,7 +39,7 @@ def would_have_etag(files: Files, file: FileInfo, etag: str) -> bool:
 
 
 def _part_sizes(size: int, parts: int) -> Iterator[int]:
-    """Sizes of parts that give so many of them; all but the last are equal."""
+    """Common part sizes that would split a file of this size into so many parts."""
     if parts == 1:
         yield size
     elif parts > 1:

@@ -1,4 +1,4 @@
-"""Which files of a zone the ledger knows, though they have another etag now, or lie in `_processed/`."""
+"""Finding files of the ledger that now have another etag or were archived to `_processed/`."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -8,15 +8,15 @@ from lakebed.landing.digest import content_digest, is_content_hash, would_have_e
 from lakebed.landing.plan import PROCESSED, is_archived, path_in_zone
 from lakebed.ports import ConsumedFile, FileInfo, Files, MovedFile
 
-_NUMBERED = re.compile(r"~\d+(?=\.|$)")  # see `archive`: where another file had the name
+_NUMBERED = re.compile(r"~\d+(?=\.|$)")  # see `archive`: added when the name was taken
 _AT_ONCE = 8
 Same = Callable[[FileInfo, ConsumedFile], bool]
 
 
 def recognise_files(files: Files, present: Iterable[FileInfo], rows: Iterable[ConsumedFile]) -> tuple[MovedFile, ...]:
-    """Files that lie where they landed under another etag, and are the same: their lake was copied or restored.
+    """Files with another etag than in the ledger but the same content: the lake was copied or restored.
 
-    Another file of the same size in its place is a new file: where the ledger holds a hash of the content, that decides.
+    A different file of the same size counts as new; the ledger's content hash decides, where it has one.
     """
     known: dict[str, list[ConsumedFile]] = {}
     for row in rows:
@@ -27,7 +27,7 @@ def recognise_files(files: Files, present: Iterable[FileInfo], rows: Iterable[Co
 def _recognised(files: Files, file: FileInfo, rows: list[ConsumedFile]) -> MovedFile | None:
     if any(row.etag == file.etag for row in rows):
         return None
-    # Of several files that had the name, only the last can still be there; an earlier one again would be a new file.
+    # Only the last of several files of this name can still be there; an earlier one that reappears is a new file.
     last = max((row.taken_at for row in rows), default=0.0)
     tried: set[str] = set()
     for row in rows:
@@ -39,7 +39,7 @@ def _recognised(files: Files, file: FileInfo, rows: list[ConsumedFile]) -> Moved
 
 
 def is_same(files: Files, file: FileInfo, row: ConsumedFile) -> bool:
-    """Whether a file has the content that was taken. It is read only if its size is right and its time or etag is not."""
+    """Whether a file has the content that was read. Its content is hashed only if the size matches and the etag does not."""
     if file.size != row.size:
         return False
     if file.etag in {row.etag, row.archived_etag}:
@@ -50,13 +50,13 @@ def is_same(files: Files, file: FileInfo, row: ConsumedFile) -> bool:
 
 
 def same_time(etag: str, other: str) -> bool:
-    """Whether two etags of a folder's files agree in size and time: all that rows of older Lakebeds can say."""
+    """Whether two etags of local files agree in size and time, which is all that older versions recorded."""
     size_and_time, _, _ = etag.rpartition("-")
     return "-" in size_and_time and size_and_time == other.rpartition("-")[0]
 
 
 def content_digests(files: Files, read: Iterable[FileInfo], known: Iterable[ConsumedFile]) -> dict[str, str]:
-    """Hashes of the files' content, by path; none where the etag says as much. What the ledger knows is not read again."""
+    """Content hashes by path, for files whose etag is not one; files whose hash is in the ledger are not read again."""
     told = {(row.path, row.etag): row.digest for row in known if row.digest}
     unsaid = [file for file in read if not is_content_hash(file.etag)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -65,7 +65,7 @@ def content_digests(files: Files, read: Iterable[FileInfo], known: Iterable[Cons
 
 
 def archived_places(rows: Iterable[ConsumedFile], there: Mapping[str, FileInfo]) -> dict[tuple[str, str], str]:
-    """Where archived files lie, by the path and etag they had before; each place belongs to one file. Pure."""
+    """Paths of archived files, by their former path and etag. Pure."""
     groups: dict[tuple[str, str], list[ConsumedFile]] = {}
     for row in rows:
         groups.setdefault((row.path, row.etag), []).append(row)
@@ -80,7 +80,7 @@ def archived_places(rows: Iterable[ConsumedFile], there: Mapping[str, FileInfo])
 
 
 def locate_files(taken: Iterable[ConsumedFile], files: Iterable[FileInfo]) -> tuple[dict[str, ConsumedFile], tuple[str, ...]]:
-    """Where files that were taken lie by now, path → as it was taken; and the former paths of those that are gone. Pure."""
+    """The present paths of files that runs have read, and the former paths of those that are gone. Pure."""
     rows, there = list(taken), {file.path: file for file in files}
     places = archived_places(rows, {path: file for path, file in there.items() if is_archived(file)})
     found, gone = {}, []
@@ -89,13 +89,13 @@ def locate_files(taken: Iterable[ConsumedFile], files: Iterable[FileInfo]) -> tu
             found[row.path] = row
         elif place := places.get((row.path, row.etag)):
             found[place] = row
-        elif row.size:  # nobody misses a file without a row
+        elif row.size:  # an empty file is not missed
             gone.append(row.path)
     return found, tuple(gone)
 
 
 def _by_name(free: Iterable[FileInfo]) -> dict[tuple[str, str], dict[str, FileInfo]]:
-    """Archived files by the folder of their zone and their name in it, each by what comes between: its run, and its number."""
+    """Archived files by zone folder and name, then by the run and number in their path."""
     found: dict[tuple[str, str], dict[str, FileInfo]] = {}
     for info in free:
         zone, processed, below = info.path.partition(f"/{PROCESSED}/")
@@ -110,6 +110,6 @@ def _by_name(free: Iterable[FileInfo]) -> dict[tuple[str, str], dict[str, FileIn
 
 
 def _fits(place: str, info: FileInfo, rows: list[ConsumedFile]) -> bool:
-    """Whether a file under the right name is one of which an older Lakebed did not write down where it brought it."""
+    """Whether a file of this name can be one that an older version archived without recording its path."""
     took_it = {row.run_id for row in rows}
     return info.size == rows[0].size and (info.etag == rows[0].etag or place.partition("/")[0] in took_it)

@@ -1,4 +1,4 @@
-"""A run's own folder with its frozen files in it, for programs that read paths."""
+"""A folder with a run's files, for code that reads from paths."""
 
 import re
 from collections.abc import Iterable
@@ -13,10 +13,10 @@ _PIECE = 4 * 1024 * 1024
 
 
 def link_files(files: Files, frozen: Iterable[FileInfo], folder: Path) -> str:
-    """Fill a folder with the files, and nothing else: links where they lie on this machine, copies from a bucket.
+    """Fill a folder with exactly these files and return a glob that matches them.
 
-    Returns a glob that fits exactly them. Names are made plain and told apart by numbers, so that they can stand in
-    quotes and are no globs themselves; extensions stay.
+    Local files are linked, files of a bucket are copied. Names are simplified and numbered, so that they contain
+    neither quotes nor wildcards; extensions are kept.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():

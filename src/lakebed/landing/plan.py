@@ -1,4 +1,4 @@
-"""Which files of a zone are read, and which may go to `_processed/`. Pure: listings and ledger rows in, files and moves out."""
+"""Which files of a zone are read, and which can be archived to `_processed/`. Pure."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -11,12 +11,12 @@ from lakebed.names import TableName, ZoneName, is_run_id
 from lakebed.ports import ConsumedFile, FileInfo
 
 PROCESSED, QUARANTINE, SAMPLES = "_processed", "_quarantine", "_samples"
-UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", "~")  # how other programs name what they are still writing
+UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", "~")  # how other programs name files they are still writing
 
 
 @dataclass(frozen=True)
 class Move:
-    """A file on its way, if it is still the one that was seen."""
+    """A file to move, if it still has this etag."""
 
     path: str
     etag: str
@@ -26,7 +26,7 @@ class Move:
 def data_files(
     files: Iterable[FileInfo], zone: ZoneName, *, pattern: str | None = None, spec: ZoneSpec | None = None
 ) -> tuple[FileInfo, ...]:
-    """The zone's files that are meant to be read, empty ones among them. Hidden, unfinished and reserved names do not count."""
+    """The zone's data files, including empty ones; not hidden, unfinished or reserved names."""
     patterns = [glob for glob in (pattern, spec.pattern if spec else None) if glob]
     return tuple(
         file
@@ -39,25 +39,25 @@ def data_files(
 
 
 def is_folder(file: FileInfo) -> bool:
-    """Whether it is no file but how some programs mark a folder of a bucket."""
+    """Whether it is the empty object by which some programs mark a folder in a bucket."""
     return not file.size and "." not in file.path.rpartition("/")[2]
 
 
 def not_consumed(files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]) -> tuple[FileInfo, ...]:
-    """The files that a table does not have yet, by its own rows of the ledger; one that was replaced is a new file."""
+    """The files that a table has not read yet, by its rows of the ledger; a replaced file is a new one."""
     have = {(row.path, row.etag) for row in consumed}
     return tuple(file for file in files if (file.path, file.etag) not in have)
 
 
 def matches_zone_pattern(file: ConsumedFile, pattern: str | None) -> bool:
-    """Whether a file that was taken is among those that a pattern means."""
+    """Whether a file of the ledger matches a pattern."""
     return pattern is None or matches_pattern(path_in_zone(file.path, file.zone), pattern)
 
 
 def plan_archive(
     present: Iterable[FileInfo], consumed: Iterable[ConsumedFile], consumers: Collection[tuple[TableName, str | None]]
 ) -> tuple[Move, ...]:
-    """Moves for the files that every declared reader has taken, each to the folder of the run that took it last."""
+    """Moves for the files that every declared reader has read, each to the folder of the run that read it last."""
     takers: dict[tuple[str, str], dict[TableName, ConsumedFile]] = {}
     for row in consumed:
         takers.setdefault((row.path, row.etag), {})[row.table] = row
@@ -75,7 +75,7 @@ def plan_archive(
 
 
 def path_in_zone(path: str, zone: ZoneName) -> str:
-    """The path below the zone's folder; empty for what lies elsewhere."""
+    """The path relative to the zone's folder; empty for a path outside it."""
     folder = f"{zone.folder}/"
     return path.removeprefix(folder) if path.startswith(folder) else ""
 
@@ -85,24 +85,24 @@ def is_archived(file: FileInfo) -> bool:
 
 
 def path_in_run(path: str) -> str:
-    """The name of an archived file in its zone: what comes after the run."""
+    """The path that an archived file had in its zone."""
     return path.partition(f"/{PROCESSED}/")[2].partition("/")[2]
 
 
 def archiving_run(file: FileInfo) -> str:
-    """The run into whose folder a file was archived; empty where it was not."""
+    """The id of the run that archived a file; empty for a file that is not archived."""
     run_id = file.path.partition(f"/{PROCESSED}/")[2].partition("/")[0]
     return run_id if is_run_id(run_id) else ""
 
 
 def is_data(below: str) -> bool:
-    """Whether a file at this path below its zone is meant to be read."""
+    """Whether a file at this path in its zone is a data file."""
     hidden = any(part.startswith(("_", ".")) for part in below.split("/"))
     return not hidden and below != ZONE_FILE and not below.casefold().endswith(UNFINISHED)
 
 
 def matches_pattern(below: str, pattern: str) -> bool:
-    """Whether a glob fits the path below the zone, or the bare name. `*` and `?` stay within a folder, `**` does not."""
+    """Whether a glob matches the path in the zone or the bare file name; only `**` matches slashes."""
     glob = _compiled(pattern)
     return bool(glob.fullmatch(below) or glob.fullmatch(below.rpartition("/")[2]))
 
@@ -113,7 +113,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile("".join(map(_word, words)), flags=re.DOTALL)
     except re.error:
-        raise BadName("pattern", pattern, "what stands in its brackets is no set of characters") from None
+        raise BadName("pattern", pattern, "its brackets do not contain a set of characters") from None
 
 
 def _word(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Files put into a zone by us: under the name they were given, if that name stays in the zone and would be read."""
+"""Putting a file into a zone, under a name that stays in the zone and will be read."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ _UNPRINTABLE = {*map(chr, range(32)), "\x7f", "\\"}
 
 
 def put_file(files: Files, zone: ZoneName, name: str, data: bytes, *, replace: bool = False, sample: bool = False) -> FileInfo:
-    """Put a file into a zone, or among its samples; `FileExists` if there is one of that name, unless it may be replaced."""
+    """Put a file into a zone or its samples; `FileExists` if the name is taken, unless it may be replaced."""
     folder = f"{zone.folder}/{SAMPLES}" if sample else zone.folder
     path = f"{folder}/{require_file_name(name)}"
     try:
@@ -25,21 +25,21 @@ def put_file(files: Files, zone: ZoneName, name: str, data: bytes, *, replace: b
 def put_local_file(
     files: Files, zone: ZoneName, path: Path, *, name: str | None = None, replace: bool = False, sample: bool = False
 ) -> FileInfo:
-    """Put a file of this machine into a zone, by default under its own name."""
+    """Put a local file into a zone, by default under its own name."""
     return put_file(files, zone, name or path.name, path.read_bytes(), replace=replace, sample=sample)
 
 
 def require_file_name(name: str) -> str:
-    """The name itself if a file of that name would be read; refused with the reason otherwise. Folders may stand in it."""
+    """The name, if a file of that name would be read; `BadName` with the reason otherwise. It may contain folders."""
     parts = name.split("/")
     if not all(part not in {"", ".", ".."} for part in parts):
         raise BadName("file in a zone", name, "'.', '..', empty parts and a slash at its start would lead out of the zone")
     if sign := next((sign for sign in name if sign in _UNPRINTABLE), None):
-        raise BadName("file in a zone", name, f"the character {sign!r} may not stand in it")
+        raise BadName("file in a zone", name, f"the character {sign!r} is not allowed in it")
     if any(part.startswith(("_", ".")) for part in parts):
         raise BadName("file in a zone", name, "names that begin with '_' or '.' are not read")
     if name == ZONE_FILE:
         raise BadName("file in a zone", name, "that is where the zone's settings are")
     if not is_data(name):
-        raise BadName("file in a zone", name, "names like this one are taken for files still being written")
+        raise BadName("file in a zone", name, "such names mark files that are still being written")
     return name

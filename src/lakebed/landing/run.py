@@ -1,4 +1,4 @@
-"""A run's dealings with a zone: freeze what is there, read it with every row accounted for, look again before publishing."""
+"""A run and its zone: freeze the files, read them with every row accounted for, check them again before publishing."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class FrozenFiles:
-    """The files of a zone at one moment: those a run may read, and those that must wait, for they are still being written."""
+    """The files of a zone that a run reads, and those that wait because they are still being written."""
 
     zone: ZoneName
     files: tuple[FileInfo, ...]
@@ -35,14 +35,14 @@ class FrozenFiles:
 
 @dataclass(frozen=True)
 class ZoneRows:
-    """The rows of a zone's good files, as a frame not yet computed; None if no file tells of any column."""
+    """The rows of a zone's good files. `frame` is None if no file has a column."""
 
     frame: Frame | None
     files: tuple[FileInfo, ...]
     rows_by_file: Mapping[str, int] = field(default_factory=dict)
     set_aside: tuple[QuarantinedFile, ...] = ()
-    rejected: Mapping[str, int | None] = field(default_factory=dict)  # rows of the files set aside, where they could be counted
-    checked: CheckedFiles | None = field(default=None, repr=False)  # what the look at all rows came to
+    rejected: Mapping[str, int | None] = field(default_factory=dict)  # rows of quarantined files, where they could be counted
+    checked: CheckedFiles | None = field(default=None, repr=False)  # the outcome of checking all rows
 
 
 def freeze(
@@ -55,7 +55,7 @@ def freeze(
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
 ) -> FrozenFiles:
-    """List a zone once. While files are younger than `settle_seconds`, wait and list again: what changes meanwhile waits."""
+    """List a zone. If files are younger than `settle_seconds`, wait and list again: those that changed must wait."""
 
     def listed() -> tuple[FileInfo, ...]:
         return data_files(files.list(zone.folder), zone, pattern=pattern, spec=spec)
@@ -86,12 +86,12 @@ def open_zone(
     remembered: RememberedTypes = NOTHING_REMEMBERED,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ZoneRows:
-    """The rows of the chosen files. Every file is read once to see that it can be; one bad row makes its file bad.
+    """The rows of the chosen files. Every file is checked first; one bad row makes its file bad.
 
-    A file of 0 bytes has no rows, unless the zone calls it bad. Columns are read as what is `remembered` of them.
+    A file of 0 bytes has no rows, unless the zone calls it bad. Columns have the `remembered` types.
 
-    Bad files go to `_quarantine/{run_id}/` with their reasons, or fail the run with `BadFiles` if the zone says so; with
-    `keep` they always do, and nothing is moved.
+    Bad files are moved to `_quarantine/{run_id}/` with their reasons, or fail the run with `BadFiles` if the zone
+    says so; with `keep` they always fail it, and nothing is moved.
     """
     chosen = tuple(dict.fromkeys(chosen))
     empty = {file.path: 0 for file in chosen if not file.size and spec.empty_file == "no_rows"}
@@ -118,18 +118,18 @@ def open_zone(
 def infer_zone_types(
     reader: LandingReader, files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec, *, address: Address
 ) -> Mapping[str, ColumnType]:
-    """What the columns of all these files can be taken for, the bad ones left out; nothing is moved."""
+    """The column types of all good files; nothing is moved."""
     sniffed = _sniffed(files, zone, [file for file in chosen if file.size], spec)
     return check(reader, files, [one for one in sniffed if isinstance(one, SniffedFile)], spec, address=address).learned
 
 
 def require_unchanged(files: Files, frozen: Iterable[FileInfo]) -> None:
-    """Before publishing: every file is still the one that was read; `FilesChanged` names those that are not."""
+    """Before publishing: `FilesChanged` if a file is no longer the one that was read."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         other = [path for path in pool.map(lambda file: _changed(files, file), frozen) if path]
     if other:
         raise FilesChanged(
-            f"{_listed(other)} changed or vanished after {'it was' if len(other) == 1 else 'they were'} read.",
+            f"{_listed(other)} changed or disappeared after {'it was' if len(other) == 1 else 'they were'} read.",
             safe="Nothing was published.",
             next="Run it again: the files will be read as they are then.",
         )
@@ -140,7 +140,7 @@ def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: Zon
         sniffed = sniff_all(files, chosen, spec)
     except FileMissing as error:
         raise FilesChanged(
-            "the file vanished before it was read.", where=error.path, safe="Nothing was published.", next="Run it again."
+            "the file disappeared before it was read.", where=error.path, safe="Nothing was published.", next="Run it again."
         ) from error
     formats = {one.format: one.file.path for one in sniffed if isinstance(one, SniffedFile)}
     if spec.mixed_formats == "refuse" and len(formats) > 1:
@@ -148,13 +148,13 @@ def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: Zon
         raise BadFiles(
             f"the zone has files of several formats: {found}.",
             where=str(zone),
-            next="Take them apart into several zones, or set mixed_formats: union in zone.yaml.",
+            next="Put them into separate zones, or set mixed_formats: union in zone.yaml.",
         )
     return sniffed
 
 
 def _counted(bad: Iterable[BadFile], sniffed: Iterable[SniffedFile]) -> tuple[BadFile, ...]:
-    """A Parquet file says how many rows it has, even if they cannot be read."""
+    """Bad files with their number of rows: a Parquet file states it, even if its rows cannot be read."""
     told = {one.file.path: one.rows for one in sniffed}
     return tuple(one if one.rows is not None else replace(one, rows=told[one.file.path]) for one in bad)
 
@@ -174,17 +174,17 @@ def _refusal(bad: Sequence[BadFile], zone: ZoneName, spec: ZoneSpec) -> BadFiles
         f"{len(bad)} file{'s' if len(bad) > 1 else ''} cannot be read: {told}{more}.",
         where=str(zone),
         safe="Nothing was published, and no file was moved.",
-        next=f"Mend the file or take it away{advice}.",
+        next=f"Fix the file or remove it{advice}.",
     )
 
 
 def _left_to_others(bad: Sequence[BadFile], zone: ZoneName) -> BadFiles:
     told = "; ".join(f"{one.file.path}: {one.reason}" for one in bad[:_SHOWN])
     return BadFiles(
-        f"values do not fit this table's columns, and {bad[0].other_reader}, which reads the zone too, may take them: {told}.",
+        f"values do not fit this table's columns, and {bad[0].other_reader}, which also reads the zone, may accept them: {told}.",
         where=str(zone),
         safe="Nothing was published, and no file was moved.",
-        next="Let this table follow (on_schema_change: append), set types or nulls in zone.yaml, or take the file away.",
+        next="Let this table widen its columns (on_schema_change: append), set types or nulls in zone.yaml, or remove the file.",
     )
 
 

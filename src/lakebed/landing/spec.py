@@ -1,4 +1,4 @@
-"""What a zone may be told in its `zone.yaml`."""
+"""The settings of a zone, from its `zone.yaml`."""
 
 import codecs
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ ZONE_FILE = "zone.yaml"
 
 Format = Literal["csv", "json", "parquet"]
 
-# Python's name of each encoding that Spark reads too, and Spark's.
+# Encodings that both Python and Spark read: Python's name and Spark's.
 ENCODINGS = {
     "utf-8": "UTF-8", "ascii": "US-ASCII", "iso8859-1": "ISO-8859-1", "cp1252": "windows-1252",
     "utf-16": "UTF-16", "utf-16-le": "UTF-16LE", "utf-16-be": "UTF-16BE", "utf-32": "UTF-32",
@@ -33,7 +33,7 @@ ENCODINGS = {
 
 
 def _encoding(given: Any) -> str:
-    """Any spelling Python knows: `latin-1`, `UTF8`, `windows-1252`."""
+    """Any spelling that Python accepts: `latin-1`, `UTF8`, `windows-1252`."""
     try:
         name = codecs.lookup(str(given).strip()).name.replace("utf-8-sig", "utf-8")
     except LookupError:
@@ -52,7 +52,7 @@ def _sign(given: Any) -> Any:
 
 
 def _several(given: Any) -> Any:
-    """One text, or a list of them; YAML takes some for numbers, and `null` for nothing."""
+    """One string or a list of them; YAML reads some as numbers, and `null` as None."""
     if isinstance(given, list | tuple):
         return tuple("null" if one is None else str(one) if type(one) is int else one for one in given)
     return (given,) if isinstance(given, str) else given
@@ -91,7 +91,7 @@ class ZoneSpec(BaseModel):
     nulls: Annotated[tuple[str, ...], BeforeValidator(_several)] = Field(
         default=("",),
         min_length=1,
-        validation_alias=AliasChoices("nulls", "null_value"),  # as it was called while there was only one
+        validation_alias=AliasChoices("nulls", "null_value"),  # its name when there was only one
         description='texts of CSV fields that mean NULL: `[NA, N/A, "null", ""]`; a field without any text always does',
     )
     date_format: str | None = Field(default=None, description="Spark's pattern; unset: `yyyy-MM-dd`")
@@ -133,7 +133,7 @@ class ZoneSpec(BaseModel):
 
     @property
     def null(self) -> str:
-        """The text that Spark's reader takes for NULL: the empty one, if it is among them."""
+        """The text that Spark's reader treats as NULL: the empty one if possible."""
         return "" if "" in self.nulls else self.nulls[0]
 
     @property
@@ -142,12 +142,12 @@ class ZoneSpec(BaseModel):
 
     @property
     def declared_types(self) -> dict[str, ColumnType]:
-        """What columns are to be taken for, whatever their values show."""
+        """Column types that are set, whatever the values look like."""
         return {name: known_type(text) for name, text in self.types.items()}
 
     @property
     def expected(self) -> dict[str, ColumnType] | None:
-        """The expected columns in their order."""
+        """The expected columns in order."""
         return {name: known_type(text) for name, text in self.expected_schema.items()} if self.expected_schema else None
 
 

@@ -15,7 +15,7 @@ from lakebed.engines.spark.failures import as_failure
         ("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012", "try_divide"),
         ("[CAST_INVALID_INPUT] The value 'x' cannot be cast to INT. SQLSTATE: 22018", "try_cast"),
         ("Job aborted due to stage failure: java.lang.OutOfMemoryError: Java heap space", "spark.memory"),
-        ("java.io.IOException: No space left on device", "Make room"),
+        ("java.io.IOException: No space left on device", "Free space"),
         ("something nobody has thought of", ".data/logs/spark"),
     ],
 )

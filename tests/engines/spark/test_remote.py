@@ -187,7 +187,7 @@ def test_a_session_of_another_lake_is_refused(own: dict[str, Any]) -> None:
 
 @pytest.mark.spark
 def test_a_session_not_handed_over_is_not_used_behind_the_users_back(own: dict[str, Any]) -> None:
-    assert "has a Spark session already" in own["not_handed_over"]
+    assert "already has a Spark session" in own["not_handed_over"]
 
 
 UNEQUIPPED = """

@@ -1,4 +1,4 @@
-"""One run's Spark session behind the port `Compute`. Only what Spark Connect offers is used."""
+"""One run's Spark session as the port `Compute`. Uses only what Spark Connect offers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

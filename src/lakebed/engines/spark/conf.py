@@ -36,9 +36,9 @@ _TABLE_DEFAULTS = {"format-version": "2", **COMMIT_RETRIES}
 def session_conf(
     settings: Settings, root: Root, *, jars: Iterable[Path] = (), cores: int = 2, python: str = ""
 ) -> dict[str, str]:
-    """Everything Spark is told at its start; `settings.spark.conf` has the last word."""
+    """All settings that Spark starts with; `settings.spark.conf` overrides the others."""
     spark = settings.spark
-    _refuse_open_pages(spark)
+    _require_bound_pages(spark)
     conf = _everywhere(settings) | _listening(spark) | (_local(cores, python) if spark.is_local else {})
     conf |= {at_start(key): value for key, value in hadoop_conf(settings, root).items()}
     conf |= catalog_conf(settings, root) | spark.conf
@@ -46,13 +46,13 @@ def session_conf(
 
 
 def runtime_conf(settings: Settings, root: Root) -> dict[str, str]:
-    """What makes a session that runs already into one of this lake; each of these can be set at any time."""
+    """Settings that connect a running session to this lake; each can be set at any time."""
     ours = catalog_conf(settings, root) | hadoop_conf(settings, root)
     return ours | {key: value for key, value in settings.spark.conf.items() if key.startswith("spark.sql.")}
 
 
 def catalog_conf(settings: Settings, root: Root) -> dict[str, str]:
-    """The lake's catalog under the name `lake`, its tables' defaults and its time zone."""
+    """The catalog `lake`, the defaults of its tables, and the time zone."""
     properties = {"cache-enabled": "false"} | _catalog(settings, root)
     if keeps_tables_in_s3(settings, root):
         properties |= _s3_tables(settings.files)
@@ -78,21 +78,21 @@ def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
         "secret.key": _open(files.secret_access_key),
         "connection.establish.timeout": _milliseconds(files.timeout_seconds),
         "connection.timeout": _milliseconds(files.timeout_seconds),
-        # Each of Hadoop's tries is so many of the client's: by default a silent server is asked 35 times.
+        # Each of Hadoop's attempts is several of the client's: by default a silent server is asked 35 times.
         "attempts.maximum": "3",
         "retry.limit": "3",
     }
     conf = {f"fs.s3a.{key}": value for key, value in keys.items() if value}
-    return conf | {"fs.s3.impl": keys["impl"]}  # a lake's root is spelt s3://
+    return conf | {"fs.s3.impl": keys["impl"]}  # a lake's root begins with s3://
 
 
 def redacted(conf: Mapping[str, str]) -> dict[str, str]:
-    """The same, fit to be shown: whatever may be a secret is masked."""
+    """The settings with everything that may be a secret masked."""
     return {key: MASK if is_secret(key) else masked(value) for key, value in conf.items()}
 
 
 def cores_of(master: str, cores: int) -> int:
-    """How many tasks `local[…]` runs at once on a machine with so many cores."""
+    """How many tasks `local[…]` runs at once on a machine with this many cores."""
     found = re.match(r"local\[(\d+|\*)", master)
     if not found:
         return 1
@@ -106,24 +106,24 @@ def _everywhere(settings: Settings) -> dict[str, str]:
         "spark.driver.memory": settings.spark.memory,
         "spark.sql.extensions": EXTENSIONS,
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.ui.enabled": "false",  # it asks nobody for a password
+        "spark.ui.enabled": "false",  # it has no password
         "spark.ui.showConsoleProgress": "false",
         "spark.redaction.regex": SECRET_WORD,
     }
 
 
 def _listening(spark: SparkSettings) -> dict[str, str]:
-    """The driver's ports are on loopback unless executors on other machines must reach them."""
-    # The loopback address also spares a look-up of the host's name, which takes seconds on some machines.
+    """The driver listens on loopback unless executors on other machines must reach it."""
+    # The loopback address also avoids looking up the host name, which takes seconds on some machines.
     loopback = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     if spark.is_local:
         return loopback
-    # Whoever names the driver's host has executors elsewhere: Spark then listens on that address.
+    # If spark.driver.host is set, executors run elsewhere, and Spark listens on that address.
     return loopback if _ON_LOOPBACK.fullmatch(spark.master) and "spark.driver.host" not in spark.conf else {}
 
 
-def _refuse_open_pages(spark: SparkSettings) -> None:
-    """Spark's pages listen on every address of the host unless an address is chosen; the driver's ports do not."""
+def _require_bound_pages(spark: SparkSettings) -> None:
+    """Spark's web pages listen on every address unless one is chosen, unlike the driver's ports."""
     asked = spark.conf.get("spark.ui.enabled", "false").lower() == "true"
     if asked and "spark.driver.bindAddress" not in _listening(spark) | spark.conf:
         raise BadSettings(
@@ -139,7 +139,7 @@ def _local(cores: int, python: str) -> dict[str, str]:
 
 
 def _shipped(jars: Iterable[Path], told: Mapping[str, str]) -> dict[str, str]:
-    """A cluster's workers get our jars from the driver, beside those that the user ships."""
+    """The jars that the driver ships to a cluster's workers: ours and the user's."""
     own = told.get("spark.jars")
     return {"spark.jars": ",".join([*map(str, jars), *([own] if own else [])])}
 
@@ -152,11 +152,11 @@ def _catalog(settings: Settings, root: Root) -> dict[str, str]:
     if isinstance(catalog, PostgresCatalog):
         access = {"uri": f"jdbc:{catalog.url}", "jdbc.user": catalog.user, "jdbc.password": _open(catalog.password)}
         told = {"ApplicationName": "lakebed spark"} | jdbc_limits(catalog.timeout_seconds)
-        # One connection a session: a run commits one table after the other.
+        # One connection per session: a run commits its tables one after another.
         access |= {f"jdbc.{key}": value for key, value in told.items()} | {"clients": "1"}
         return jdbc | {key: value for key, value in access.items() if value}
     database = f"{root.folder}/{DATABASE_FILE}"
-    # One connection: SQLite has one writer, and more of them only wait for each other.
+    # One connection: SQLite has one writer, and others would only wait.
     return jdbc | {"uri": f"jdbc:sqlite:{database}?journal_mode=WAL&busy_timeout=30000", "clients": "1"}
 
 

@@ -1,4 +1,4 @@
-"""Spark's errors in Lakebed's words: what went wrong in a line or two, and where in the statement."""
+"""Spark's errors as Lakebed's: what went wrong in a line or two, and where in the statement."""
 
 import re
 from collections.abc import Iterator
@@ -25,15 +25,15 @@ _ADVICE = {
     "functions that begin with try_, such as try_cast and try_divide, give NULL instead.",
     "PARSE_|UNSUPPORTED_|DATATYPE_|MISSING_|GROUP|NUM_COLUMNS_|WRONG_NUM_|UNCLOSED_": _CORRECT,
     "OUT_OF_MEMORY|UNABLE_TO_ACQUIRE_MEMORY": "Give Spark more memory: spark.memory.",
-    "USER_RAISED_|ASSERT_": "The SQL itself asked for this error: look at what it says of the rows.",
+    "USER_RAISED_|ASSERT_": "The SQL itself raised this error: see what it says about the rows.",
 }
 _BY_WORD = {
     "OutOfMemoryError": "Give Spark more memory: spark.memory.",
-    "No space left on device": "Make room on the disk that Spark works on, then run it again.",
+    "No space left on device": "Free space on the disk that Spark uses, then run it again.",
 }
 _DATABASE = re.compile(r"(?:org\.postgresql\.util\.PSQLException|org\.sqlite\.SQLiteException): (.+)")
 _FULL = ("No space left on device", "disk is full")
-_ANY_OTHER = "Run it again; should it fail likewise, Spark's log in .data/logs/spark says more."
+_ANY_OTHER = "Run it again; if it fails again, see Spark's log in .data/logs/spark."
 
 
 @contextmanager
@@ -46,11 +46,11 @@ def answering() -> Iterator[None]:
 
 
 def as_failure(error: Exception) -> LakebedError:
-    """A `RunFailed`; errors that are Lakebed's own already pass as they are."""
+    """A `RunFailed`; Lakebed's own errors are returned as they are."""
     if isinstance(error, LakebedError):
         return error
     if isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError":
-        return RunFailed("Spark died.", next="Its log, in .data/logs/spark, says why; more memory is given by spark.memory.")
+        return RunFailed("Spark died.", next="See its log in .data/logs/spark; spark.memory gives it more memory.")
     text = str(error)
     if refused := _of_catalog(text):
         return refused
@@ -61,7 +61,7 @@ def as_failure(error: Exception) -> LakebedError:
 
 
 def _of_catalog(text: str) -> LakebedError | None:
-    """What the catalog's database said, which Iceberg only repeats among the causes of its own "Unknown failure"."""
+    """The catalog database's message, which Iceberg buries in the causes of an "Unknown failure"."""
     found = _DATABASE.findall(text) if "org.apache.iceberg.jdbc" in text else []
     if not found:
         return None
@@ -72,7 +72,7 @@ def _of_catalog(text: str) -> LakebedError | None:
 
 
 def _next(text: str) -> str:
-    """What to do about it: by the kind of error that Spark names, such as `[DIVIDE_BY_ZERO]`."""
+    """What to do, by Spark's error class, such as `[DIVIDE_BY_ZERO]`."""
     kind = _KIND.search(text)
     for kinds, advice in _ADVICE.items():
         if kind and re.match(kinds, kind[1]):
@@ -81,7 +81,7 @@ def _next(text: str) -> str:
 
 
 def short(text: str) -> str:
-    """Its first sentences, without Java's names, query plans and stack traces."""
+    """The first sentences of a message, without Java class names, query plans and stack traces."""
     plain = _PREFACE.sub("", text.strip())
     cut = _PLAN.search(plain)
     said = " ".join(plain[: cut.start()].split()) if cut else " ".join(plain.split())

@@ -1,4 +1,4 @@
-"""What a Python pipeline may return and a hand may write, as a Spark frame."""
+"""Results of Python pipelines and frames of manual writes, as Spark frames."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,20 +12,20 @@ from lakebed.types import read_table_type
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Times as every reader of Parquet knows them, not as the 96 bits that Spark writes unless told otherwise.
+# Timestamps that every Parquet reader understands, not the 96-bit ones that Spark writes by default.
 _SAVING = {"outputTimestampType": "TIMESTAMP_MICROS", "datetimeRebaseModeInWrite": "CORRECTED"}
-# Days and times before 1582 are what they say: other readers of Parquet know no other calendar.
+# Dates before 1582 are in the calendar that other Parquet readers use.
 _OPTIONS = {"datetimeRebaseMode": "CORRECTED"}
 
 
 class Staging:
-    """Rows on their way into Spark, or out of it: Parquet files in the lake, of any size, which every kind of Spark reaches."""
+    """Rows on their way into or out of Spark: Parquet files in the lake, which any Spark can reach."""
 
     def __init__(self, files: Files, root: Root, run_id: str) -> None:
         self._files, self._root, self._folder, self._count = files, root, f"{DATA}/staging/{run_id}", 0
 
     def write(self, parts: Iterator[bytes]) -> tuple[str, ...]:
-        """The addresses of the files; they stay until `clear`."""
+        """Write the files and return their addresses; they stay until `clear`."""
         return tuple(map(self._write, parts))
 
     def _write(self, part: bytes) -> str:
@@ -35,7 +35,7 @@ class Staging:
         return self._root.at(path)
 
     def save(self, frame: "DataFrame") -> tuple[str, ...]:
-        """Let Spark write its rows, and tell the addresses of the files."""
+        """Let Spark write the rows and return the addresses of the files."""
         folder = f"{self._folder}/saved-{self._count:06}"
         self._count += 1
         for key, value in _SAVING.items():
@@ -49,9 +49,9 @@ class Staging:
 
 
 def as_frame(session: "SparkSession", result: Any, staging: Staging, known: Callable[[], Sequence[Field]]) -> "DataFrame":
-    """Spark's own frames as they are, those of other libraries through Arrow; anything else is refused.
+    """A Spark frame as it is, one of another library through Arrow; anything else is refused.
 
-    `known` tells the columns of the table that the rows are for: one without a value takes its type there.
+    `known` gives the columns of the target table: a column without a value gets its type from there.
     """
     from pyspark.sql import DataFrame
 
@@ -63,7 +63,7 @@ def as_frame(session: "SparkSession", result: Any, staging: Staging, known: Call
     if reader is None:
         raise RunFailed(
             f"rows cannot be read from a {type(result).__name__}.",
-            next="Give a Spark, Arrow, pandas or Polars DataFrame, a DuckDB relation, or a table or answer of a lake.",
+            next="Give a Spark, Arrow, pandas or Polars DataFrame, a DuckDB relation, or a table or query result of a lake.",
         )
     return _staged(session, reader, staging, known)
 

@@ -1,4 +1,4 @@
-"""Where Spark's words go, so that the console stays the user's."""
+"""Spark's log files: nothing of Spark is printed to the console."""
 
 import logging
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lakebed.errors import SparkFailed
 
-KEPT = 20  # logs of former starts
+KEPT = 20  # logs of earlier starts
 
 _LOG4J = """\
 rootLogger.level = warn
@@ -21,7 +21,7 @@ appender.file.layout.pattern = %d{yyyy-MM-dd HH:mm:ss.SSS} %p %c{1}: %m%n%ex
 
 
 def new_log(logs: Path) -> Path:
-    """A log file for one start of Spark, beside those of the last starts; older ones go."""
+    """A log file for one start of Spark; the oldest ones are removed."""
     folder = logs / "spark"
     log = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     try:
@@ -35,7 +35,7 @@ def new_log(logs: Path) -> Path:
 
 
 def log_options(log: Path, folder: Path) -> tuple[str, ...]:
-    """Write log4j's settings into `folder`; the options that make the JVM log into `log`, its crash reports included."""
+    """Write log4j's settings into `folder` and return the options that make the JVM log to `log`, crash reports included."""
     config = folder / "log4j2.properties"
     config.write_text(_LOG4J)
     return (
@@ -47,29 +47,29 @@ def log_options(log: Path, folder: Path) -> tuple[str, ...]:
 
 
 def crash_report(log: Path, pid: int) -> Path:
-    """Where a JVM that breaks down writes what happened."""
+    """Where a JVM that crashes writes its report."""
     return log.parent / f"crash-{pid}.txt"
 
 
 def silence_pyspark() -> None:
-    """Keep pyspark from printing every failed query as JSON, and py4j every broken connection; the exception says the same."""
+    """Keep pyspark from printing failed queries, and py4j broken connections; the exception says the same."""
     logging.getLogger("SQLQueryContextLogger").disabled = True
     logging.getLogger().addFilter(_is_not_of_py4j)
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
-    """False for the traceback that py4j logs through the root logger, which is the user's, when the JVM has died."""
+    """False for the traceback that py4j logs through the user's root logger when the JVM has died."""
     return not (record.msg == "Exception while sending command." and Path(record.pathname).parent.name == "py4j")
 
 
 def tail(log: Path, *, lines: int = 3) -> str:
-    """The last lines of a log that say something, as one line."""
+    """The last meaningful lines of a log, as one line."""
     said = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     telling = [line for line in said if not line.startswith("at ")]
     return " | ".join(telling[-lines:]) or "it said nothing"
 
 
 def note(log: Path, line: str) -> None:
-    """Add a line of our own to Spark's log."""
+    """Add a line to Spark's log."""
     with log.open("a") as file:
         file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} LAKEBED {line}\n")

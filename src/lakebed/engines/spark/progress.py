@@ -1,4 +1,4 @@
-"""How far Spark is with what it is doing, for a bar on the terminal."""
+"""The progress of Spark jobs, for a progress bar."""
 
 import threading
 import uuid
@@ -16,14 +16,14 @@ OnProgress = Callable[[int, int], None]
 
 @contextmanager
 def watch(session: "SparkSession", on_progress: OnProgress) -> Iterator[None]:
-    """While inside, tell tasks done and tasks known so far; the latter grow as Spark plans on. Called from another thread."""
+    """Report finished tasks and tasks known so far, from another thread; the latter grow as Spark plans more stages."""
     watched = _watch_remote if hasattr(session, "registerProgressHandler") and not is_classic(session) else _watch_classic
     with watched(session, on_progress):
         yield
 
 
 def is_classic(session: "SparkSession") -> bool:
-    """Whether the session is in a JVM of this process, not on a Connect server."""
+    """Whether the session runs in a JVM of this process, not on a Connect server."""
     return hasattr(session, "_jsparkSession")
 
 
@@ -45,9 +45,9 @@ def _watch_remote(session: Any, on_progress: OnProgress) -> Iterator[None]:
 
 @contextmanager
 def _watch_classic(session: Any, on_progress: OnProgress) -> Iterator[None]:
-    """Classic Spark tells nothing by itself: what this thread starts is put in a job group, and that is asked about."""
+    """Classic Spark reports nothing by itself: the jobs of this thread are put into a group, which is polled."""
     context, group, ended = session.sparkContext, f"lakebed-{uuid.uuid4().hex}", threading.Event()
-    watcher = threading.Thread(target=_ask, args=(context.statusTracker(), group, _TaskCount(on_progress), ended), daemon=True)
+    watcher = threading.Thread(target=_poll, args=(context.statusTracker(), group, _TaskCount(on_progress), ended), daemon=True)
     context.setJobGroup(group, "lakebed")
     watcher.start()
     try:
@@ -59,7 +59,7 @@ def _watch_classic(session: Any, on_progress: OnProgress) -> Iterator[None]:
             context.setLocalProperty(name, None)
 
 
-def _ask(tracker: Any, group: str, counted: "_TaskCount", ended: threading.Event) -> None:
+def _poll(tracker: Any, group: str, counted: "_TaskCount", ended: threading.Event) -> None:
     while True:
         last = ended.wait(INTERVAL)
         for job in map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)):
@@ -72,12 +72,12 @@ def _ask(tracker: Any, group: str, counted: "_TaskCount", ended: threading.Event
 
 
 class _TaskCount:
-    """Tasks by stage, told when the sums have changed."""
+    """Tasks by stage, reported when the totals change."""
 
     def __init__(self, on_progress: OnProgress) -> None:
         self._on_progress = on_progress
         self._stages: dict[str, tuple[int, int]] = {}
-        self._told = (0, 0)
+        self._reported = (0, 0)
 
     def update(self, stage: str, done: int, total: int) -> None:
         known = self._stages.get(stage, (0, 0))
@@ -85,6 +85,6 @@ class _TaskCount:
 
     def report(self) -> None:
         sums = (sum(done for done, _ in self._stages.values()), sum(total for _, total in self._stages.values()))
-        if sums != self._told:
-            self._told = sums
+        if sums != self._reported:
+            self._reported = sums
             self._on_progress(*sums)

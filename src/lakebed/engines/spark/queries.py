@@ -10,7 +10,7 @@ from lakebed.query.planning.plan import QueryPlan
 
 
 class SparkRows:
-    """The rows of a query, in a session of its own; they come partition by partition."""
+    """The rows of a query, in its own session, one partition after another."""
 
     truncated = False
 

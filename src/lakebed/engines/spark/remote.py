@@ -1,4 +1,4 @@
-"""Sessions that somebody else runs: a Spark Connect server's, or the user's own."""
+"""Sessions that Lakebed does not run: those of a Spark Connect server, or the user's own."""
 
 import os
 from collections.abc import Mapping
@@ -38,37 +38,37 @@ def open_remote(settings: Settings, root: Root) -> "SparkSession":
 
 def close_remote(session: "SparkSession") -> None:
     session.stop()
-    os.environ.pop(_CONNECT_MODE, None)  # pyspark leaves it behind, and would refuse a local session ever after
+    os.environ.pop(_CONNECT_MODE, None)  # pyspark leaves it set, and would refuse local sessions from then on
 
 
 def adopt(session: "SparkSession", settings: Settings, root: Root) -> "SparkSession":
-    """Make a session that runs already, the user's own, know this lake; it is never stopped by us.
+    """Connect the user's running session to this lake; Lakebed never stops it.
 
-    Sets the catalog `lake` where it is not set yet, and the lake's time zone; the default catalog stays the user's. Secrets are
-    never sent to a server, nor set where an event log would show them: such a Spark must have been started with them.
+    Sets the catalog `lake` unless it is set already, and the lake's time zone; the default catalog stays the user's.
+    Secrets are never sent to a server, nor set where an event log would show them: that Spark must be started with them.
     """
     there = dict(session.conf.getAll)
-    _refuse_without_extensions(session, settings, root)
+    _require_extensions(session, settings, root)
     wanted = {key: value for key, value in runtime_conf(settings, root).items() if key != _OURS_ALONE}
-    _refuse_another_lake(there, wanted)
+    _require_same_lake(there, wanted)
     unset = {key: value for key, value in wanted.items() if not is_configured(key, there) or key == _TIME_ZONE}
     withheld = [key for key in unset if is_secret(key)] if not is_classic(session) or would_log_secret(unset, there) else []
     for key, value in unset.items():
         if key not in withheld:
             session.conf.set(key, value)
-    _refuse_unequipped(session, settings, root, withheld=withheld, there=there)
+    _require_access(session, settings, root, withheld=withheld, there=there)
     return session
 
 
-def _refuse_without_extensions(session: "SparkSession", settings: Settings, root: Root) -> None:
+def _require_extensions(session: "SparkSession", settings: Settings, root: Root) -> None:
     if EXTENSIONS not in (session.conf.get("spark.sql.extensions", "") or ""):
         raise UsageError("this Spark session has no Iceberg extensions.", next=_how_to_start(settings, root))
 
 
-def _refuse_another_lake(there: dict[str, str], wanted: dict[str, str]) -> None:
-    """A session keeps the catalog it has loaded: writing on would reach the other lake.
+def _require_same_lake(there: dict[str, str], wanted: dict[str, str]) -> None:
+    """A session keeps the catalog it has loaded, so writes would go to the other lake.
 
-    The warehouse tells lakes apart; a server may know the same database under another address.
+    Lakes are distinguished by their warehouse; a server may know the same database under another address.
     """
     prefix = f"spark.sql.catalog.{CATALOG}"
     identity = f"{prefix}.warehouse" if f"{prefix}.warehouse" in wanted else f"{prefix}.uri"
@@ -80,10 +80,10 @@ def _refuse_another_lake(there: dict[str, str], wanted: dict[str, str]) -> None:
             )
 
 
-def _refuse_unequipped(
+def _require_access(
     session: "SparkSession", settings: Settings, root: Root, *, withheld: list[str], there: Mapping[str, str]
 ) -> None:
-    """Refuse a session that cannot open the catalog, or the bucket, with the settings that it has."""
+    """`UsageError` unless the session can open the catalog and the bucket with its settings."""
     try:
         session.sql(f"SHOW NAMESPACES IN {CATALOG}").collect()
         if root.is_bucket and withheld:
@@ -93,13 +93,13 @@ def _refuse_unequipped(
         if any(sign in said for sign in _WITHOUT_JARS):
             raise UsageError("this Spark session lacks jars.", next=_how_to_start(settings, root)) from error
         if withheld:
-            what = f"this Spark cannot open the lake with the settings that it has: {short(said)}"
+            what = f"this Spark cannot open the lake with its settings: {short(said)}"
             raise UsageError(what, next=_how_to_equip(withheld, there)) from error
         raise CatalogUnreachable(CATALOG, said.strip().splitlines()[0]) from error
 
 
 def _look_into_bucket(session: "SparkSession", root: Root, *, withheld: list[str], there: Mapping[str, str]) -> None:
-    """Spark reaches it by two ways, Hadoop's and Iceberg's. What the machine itself knows of S3 serves both; keys only one."""
+    """Spark reaches the bucket through Hadoop and through Iceberg; credentials of the machine serve both, keys only one."""
     if lacking := [key for key in withheld if "s3" in key]:
         if any("s3" in key and is_secret(key) for key in there):
             raise LookupError(f"it has keys to the bucket, but lacks {' and '.join(map(at_start, lacking))}")

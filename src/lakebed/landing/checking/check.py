@@ -1,4 +1,4 @@
-"""Every file read once before its rows may enter a table: which are good, how many rows each has, what is wrong with others."""
+"""Checking every row of landing files before they enter a table: which files are good, and what is wrong with others."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,15 +19,15 @@ _Rows = Mapping[str, FileRows]
 
 @dataclass(frozen=True)
 class CheckedFiles:
-    """What a look at all rows of the files came to."""
+    """The outcome of checking all rows of the files."""
 
     groups: tuple[ReadGroup, ...]  # good files only
     target: Mapping[str, ColumnType]  # the columns that all rows get
     rows: Mapping[str, int]  # of each good file
     bad: tuple[BadFile, ...]
-    learned: Mapping[str, ColumnType] = field(default_factory=dict)  # of the target, what values or earlier runs have shown
-    widened: frozenset[str] = frozenset()  # columns, casefolded, that are taken for more than before
-    json_columns: frozenset[str] = frozenset()  # columns, casefolded, that all JSON records have, if only as NULL
+    learned: Mapping[str, ColumnType] = field(default_factory=dict)  # types of the target known from values or earlier runs
+    widened: frozenset[str] = frozenset()  # casefolded names of columns whose type was widened
+    json_columns: frozenset[str] = frozenset()  # casefolded names of columns that all JSON records have, if only as NULL
 
 
 def check(
@@ -39,7 +39,7 @@ def check(
     address: Address,
     remembered: RememberedTypes = NOTHING_REMEMBERED,
 ) -> CheckedFiles:
-    """Infer types and read every row; then again without the files that proved bad, whose values must not shape the types."""
+    """Infer types and read every row; repeat without bad files, whose values must not affect the types."""
     blame = BadFileSearch(address, lambda file, multiline: find_damage(files, file, spec, multiline=multiline))
     taken = ColumnTypes(remembered, spec)
     inference = Inference(reader, spec, address, blame, taken)
@@ -66,7 +66,7 @@ def check(
 
 @dataclass(frozen=True)
 class _Unfit:
-    """A file with values that its columns are not taken for."""
+    """A file with values that do not fit its columns' types."""
 
     file: FileInfo
     member: ReadGroup
@@ -84,9 +84,9 @@ class _Checking:
     inference: Inference
 
     def run(self, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType]) -> _Rows:
-        """What was found in each file that could be read to its end; whatever is wrong with a file is noted.
+        """The findings for each file that could be read to its end; bad files are marked.
 
-        Where values do not fit and columns may be taken for more, they are, and nothing is noted yet.
+        If values do not fit and columns may be widened, they are widened, and no file is marked yet.
         """
         rows = self._rows(groups, target)
         broken = restrict(groups, [file for file in files_of(groups) if file.path in rows and rows[file.path].corrupt])
@@ -104,7 +104,7 @@ class _Checking:
         return rows
 
     def _widened(self, members: Sequence[ReadGroup]) -> bool:
-        """Whether columns of these files can be taken for more, some of them at least; then they are from now on."""
+        """Widen the columns of these files as far as allowed; whether any was widened."""
         if self.inference.taken.remembered.may_widen is None:
             return False
         found = [self._widen(member) for member in members]
@@ -113,7 +113,7 @@ class _Checking:
         return any(found)
 
     def _widen(self, member: ReadGroup) -> bool:
-        """One that cannot follow must not hide others that can: they are looked at by halves."""
+        """Widen by halves of the files, so that one that does not fit does not hide others that do."""
         if self.inference.taken.widen(self._shown(member)):
             return True
         if len(member.files) == 1 or member.format == "parquet":
@@ -123,7 +123,7 @@ class _Checking:
         return any(halves)
 
     def _rows(self, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType]) -> dict[str, FileRows]:
-        """One job for all; should it fail, the culprits are looked for by dividing the rest."""
+        """One job for all files; if it fails, the bad files are found by bisection."""
         if not groups:
             return {}
         answer = self.reader.check([member.to_read(columns_to_read(member, target), self.address) for member in groups])
@@ -137,7 +137,7 @@ class _Checking:
     def _judged(
         self, file: FileInfo, member: ReadGroup, target: Mapping[str, ColumnType], found: FileRows, record: str
     ) -> _Unfit | None:
-        """Notes a file that is bad in any case; one whose values do not fit is returned."""
+        """Marks a file that is bad in any case; returns one whose values do not fit."""
         doubtful = found.suspect or "\ufffd" in record
         reason = self.blame.find_damage(file, member) if doubtful else ""
         columns = columns_to_read(member, target)
@@ -152,7 +152,7 @@ class _Checking:
         return None
 
     def _other_type(self, member: ReadGroup) -> str:
-        """How the columns of a Parquet file do not fit what they are taken for."""
+        """How the columns of a Parquet file differ from the zone's types; empty if they do not."""
         unfit = self.inference.taken.unfit(_plain(member.types))
         said = [f"its column {name} is {member.types[name]}, and the zone's is {known}" for name, (known, _) in unfit.items()]
         return f"{said[0]}; to have it read otherwise, set types: {{{next(iter(unfit))}: …}} in zone.yaml" if said else ""
@@ -166,7 +166,7 @@ class _Checking:
         return taken.other_reader(self._shown(member)) if taken.remembered.other_reader else ""
 
     def _lacking(self, file: FileInfo, member: ReadGroup, found: FileRows) -> str:
-        """A JSON file in which an expected column never occurs lacks it; one where it is always null does not."""
+        """The expected columns that never occur in a JSON file; a column that is always null does occur."""
         expected = tuple(self.spec.expected or ())
         if member.format != "json" or not found.rows or all(found.filled[: len(expected)]):
             return ""
@@ -177,7 +177,7 @@ class _Checking:
 
 
 def _without_values(groups: Iterable[ReadGroup], target: Mapping[str, ColumnType], rows: _Rows) -> frozenset[tuple[str, str]]:
-    """Columns that hold no value in a whole group: Spark calls them text, for want of a better word."""
+    """Columns without a value in a whole group: Spark infers string for them, which means nothing."""
     return frozenset(
         (member.files[0].path, column.name)
         for member in groups
@@ -194,7 +194,7 @@ def _plain(types: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
 def _learned(
     groups: Iterable[ReadGroup], target: Mapping[str, ColumnType], empty: Collection[tuple[str, str]], taken: ColumnTypes
 ) -> dict[str, ColumnType]:
-    """The columns that have shown what they are; what zone.yaml says is not learned."""
+    """The columns whose types are known from values; types set in zone.yaml are not learned."""
     shown = {name.casefold() for member in groups for name in member.types if (member.files[0].path, name) not in empty}
     return {
         name: type_

@@ -1,4 +1,4 @@
-"""What is wrong with a file, in words, from what the engine counted in it."""
+"""Describing what is wrong with a file, from what the engine counted in it."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ _LONGEST = 120
 def describe_fault(
     member: ReadGroup, columns: Sequence[Field], found: FileRows, record: str, *, spec: ZoneSpec, line: int | None = None
 ) -> str:
-    """Why a file is bad; empty if it is not. One row that cannot be kept makes the whole file bad."""
+    """Why a file is bad; empty if it is not. One bad row makes the whole file bad."""
     if found.corrupt:
         why = _csv_fault(member, columns, record, spec) if member.format == "csv" else _json_fault(columns, record, spec)
         place = f" (line {line})" if line else ""
@@ -42,7 +42,7 @@ def _csv_fault(member: ReadGroup, columns: Sequence[Field], record: str, spec: Z
     try:
         fields = next(iter(signs.records([record])), [])
     except csv.Error:
-        return f"has quotes that do not end{hint}"
+        return f"has quotes that are not closed{hint}"
     if len(fields) != len(columns):
         return f"has {len(fields)} field{'s' if len(fields) != 1 else ''}, the file {len(columns)} columns{hint}"
     pairs = zip(columns, fields, strict=True)
@@ -63,7 +63,7 @@ def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
 
 
 def _value_fault(misfits: Iterator[tuple[Field, object]], columns: Sequence[Field], spec: ZoneSpec) -> str:
-    """The value that is not of its column's type, if our own eyes find it, and what would make it fit."""
+    """The value that does not fit its column, if it can be found here, and the setting that would help."""
     column, value = next(misfits, (None, None))
     if column is None:
         return f"has a value that is not of its column's type ({', '.join(f'{one.name} {one.type}' for one in columns)})"

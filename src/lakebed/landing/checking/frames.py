@@ -1,4 +1,4 @@
-"""The rows of landing files that were looked at together, as a frame: of all of them, or of some."""
+"""The rows of checked landing files as a frame: of all of them, or of some."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -26,9 +26,9 @@ def frame_of_some(
     *,
     all_columns: bool,
 ) -> Frame | None:
-    """Some of the files, in the types that all have in common; with the columns that these have themselves, or with all.
+    """Some of the files, with the types of all of them; with their own columns only, or with all columns.
 
-    None where none of them is good.
+    None if none of them is good.
     """
     groups = restrict(checked.groups, [file for file in files if file.path in checked.rows])
     target = checked.target

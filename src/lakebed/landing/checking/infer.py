@@ -1,4 +1,4 @@
-"""The columns of each group of files, and the groups as they can be read together."""
+"""Column types of each group of files, and the groups that can be read together."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from lakebed.types import STRING, ColumnType, parse_type
 
 @dataclass
 class Inference:
-    """Asks the engine for types; a group that it was asked about is remembered."""
+    """Infers types through the engine, once for each group."""
 
     reader: LandingReader
     spec: ZoneSpec
@@ -24,7 +24,7 @@ class Inference:
     _known: dict[tuple[str, ...], tuple[ReadGroup, ...]] = field(default_factory=dict)
 
     def with_types(self, groups: Iterable[ReadGroup]) -> tuple[ReadGroup, ...]:
-        """The groups with their types: divided where files cannot be read together, and without those that are bad."""
+        """The groups with their types: split where files cannot be read together, and without bad files."""
         return tuple(typed for member in groups for typed in self._of(member))
 
     def types(self, member: ReadGroup) -> dict[str, ColumnType] | UnreadableFiles:
@@ -53,16 +53,16 @@ class Inference:
         return {name: nanos.get(name) or parse_type(column.type) for name, column in zip(names, answer, strict=True)}
 
     def forget(self) -> None:
-        """Columns are taken for something else from now on."""
+        """Drop what was inferred: the known types have changed."""
         self._known.clear()
 
     def _of(self, member: ReadGroup) -> tuple[ReadGroup, ...]:
         paths = tuple(file.path for file in member.files)
         if paths not in self._known:
-            self._known[paths] = self._anew(member)
+            self._known[paths] = self._infer(member)
         return self._known[paths]
 
-    def _anew(self, member: ReadGroup) -> tuple[ReadGroup, ...]:
+    def _infer(self, member: ReadGroup) -> tuple[ReadGroup, ...]:
         wrong = "" if member.format == "json" else schema_difference(member, self.spec)
         answer = self.types(member) if not wrong else {}
         if isinstance(answer, UnreadableFiles):
@@ -71,7 +71,7 @@ class Inference:
         wrong = wrong or _two_spellings(typed) or _nested(typed) or schema_difference(typed, self.spec)
         if not wrong:
             return (typed,)
-        if member.format == "json" and len(member.files) > 1:  # some of them only, it may be
+        if member.format == "json" and len(member.files) > 1:  # perhaps only some of them
             middle = len(member.files) // 2
             return self.with_types([member.of(member.files[:middle]), member.of(member.files[middle:])])
         self.blame.mark_bad(member.files, wrong)
@@ -85,4 +85,4 @@ def _nested(member: ReadGroup) -> str:
 
 def _two_spellings(member: ReadGroup) -> str:
     twice = duplicate_names(member.types)
-    return f"its records have two names that Spark takes for one: {twice[0]} and {twice[1]}" if twice else ""
+    return f"its records have two names that are the same to Spark: {twice[0]} and {twice[1]}" if twice else ""

@@ -1,4 +1,4 @@
-"""Files that are read alike, and the columns their rows get in common. Pure."""
+"""Groups of files that are read the same way, and the columns that all their rows get. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,13 +21,13 @@ class ReadGroup:
     format: Format
     options: Options
     files: tuple[FileInfo, ...]
-    columns: tuple[str, ...] = ()  # empty for JSON: its keys are known once they are inferred
+    columns: tuple[str, ...] = ()  # empty for JSON until its keys are inferred
     nanos: tuple[tuple[str, str], ...] = ()
-    types: Mapping[str, ColumnType] = field(default_factory=dict)  # once inferred: by name as it stands in the files
+    types: Mapping[str, ColumnType] = field(default_factory=dict)  # once inferred, by the name in the files
     nulls: tuple[str, ...] = ()
 
     def of(self, files: Iterable[FileInfo]) -> "ReadGroup":
-        """The same for some of its files."""
+        """The group with only these files."""
         return replace(self, files=tuple(files))
 
     @property
@@ -35,7 +35,7 @@ class ReadGroup:
         return ("multiLine", "true") in self.options
 
     def spelling(self) -> dict[str, str]:
-        """How each column stands in the files, by its name without regard to case."""
+        """The spelling of each column in the files, by casefolded name."""
         return {name.casefold(): name for name in self.types}
 
     def to_read(self, columns: Iterable[Field], address: Address) -> FileGroup:
@@ -45,7 +45,7 @@ class ReadGroup:
 
 
 def group_files(sniffed: Iterable[SniffedFile]) -> tuple[ReadGroup, ...]:
-    """Files by what makes them be read alike, in the order in which each kind is met first."""
+    """Group files by format, options and columns, in order of first appearance."""
     groups: dict[object, list[SniffedFile]] = {}
     for one in sniffed:
         groups.setdefault((one.format, one.options, one.columns, one.parquet_schema), []).append(one)
@@ -65,15 +65,15 @@ def group_files(sniffed: Iterable[SniffedFile]) -> tuple[ReadGroup, ...]:
 def target_types(
     groups: Iterable[ReadGroup], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: ColumnTypes | None = None
 ) -> dict[str, ColumnType]:
-    """The columns that all rows get: the expected ones, else those of all groups, in the widest type of each.
+    """The columns that all rows get: the expected ones, else those of all groups with the widest type of each.
 
-    `empty` are columns that hold no value, each with the first path of its group: they have no say. Columns that are
-    `taken` for something stay that. `BadFiles` where the columns of Parquet files cannot be reconciled.
+    `empty` are columns without a value, each with the first path of its group: they do not affect types. Columns
+    with a known type in `taken` keep it. `BadFiles` if columns of Parquet files cannot be reconciled.
     """
     if expected := spec.expected:
         return expected
     found: dict[str, tuple[str, ColumnType | None]] = {}
-    members = sorted(groups, key=lambda member: member.format == "json")  # whose columns have no order of their own
+    members = sorted(groups, key=lambda member: member.format == "json")  # last: its columns have no order
     for member in members:
         for name, own in member.types.items():
             spelt, so_far = found.get(name.casefold(), (name, None))
@@ -85,38 +85,38 @@ def target_types(
         found |= {name.casefold(): (name, type_) for name, type_ in taken.json_columns.items() if name.casefold() not in found}
     target = {spelt: type_ or STRING for spelt, type_ in found.values()}
     for member in members:
-        _refuse_irreconcilable(member, target)
+        _require_reconcilable(member, target)
     return target
 
 
 def _brings_its_own(member: ReadGroup, known: ColumnType, own: ColumnType) -> bool:
-    """A Parquet column whose values would change as what it is taken for is handed on as it is: the table decides."""
+    """Whether a Parquet column keeps its own type, since its values would not fit the known one: the table decides."""
     return member.format == "parquet" and (own.is_nested or not (known == STRING or holds(known, kept_as(own))))
 
 
 def _joined(one: ColumnType | None, other: ColumnType | None, spec: ZoneSpec) -> ColumnType | None:
     if one is None or other is None:
         return one or other
-    # With a format of its own a timestamp column does not read plain dates.
+    # With a timestamp_format, plain dates cannot be read as timestamps.
     return join_types(one, other, dates_are_times=spec.timestamp_format is None)
 
 
-def _refuse_irreconcilable(member: ReadGroup, target: Mapping[str, ColumnType]) -> None:
+def _require_reconcilable(member: ReadGroup, target: Mapping[str, ColumnType]) -> None:
     for name, own in member.types.items():
         wanted = next(type_ for spelt, type_ in target.items() if spelt.casefold() == name.casefold())
         if member.format == "parquet" and (own.is_nested or wanted.is_nested) and not extends(wanted, own):
             raise BadFiles(
                 f"the column {name} is {own} in {member.files[0].path} and something else in other files ({wanted} in common).",
                 where=member.files[0].path,
-                next="Give the zone an expected_schema, or take the files apart into two zones.",
+                next="Give the zone an expected_schema, or put the files into two zones.",
             )
 
 
 def columns_to_read(member: ReadGroup, target: Mapping[str, ColumnType]) -> tuple[Field, ...]:
-    """The columns as the engine must be told them, in the order in which they stand in the files.
+    """The columns and types to read with, in the order of the files.
 
-    Text is read straight into the target's types. A Parquet file is read as it is, and cast afterwards; only structs that
-    lack fields are read by the target's names.
+    Text is read directly into the target's types. A Parquet file is read with its own types and cast afterwards;
+    only structs are read with the target's fields, some of which they may lack.
     """
     wanted = {name.casefold(): type_ for name, type_ in target.items()}
     if member.format == "csv":
@@ -134,7 +134,7 @@ def columns_to_read(member: ReadGroup, target: Mapping[str, ColumnType]) -> tupl
 def schema_difference(member: ReadGroup, spec: ZoneSpec) -> str:
     """How the columns of a group differ from the expected ones; empty if they do not, or if nothing is expected.
 
-    The keys of JSON records may be absent here and there: only a file without any is told, elsewhere.
+    Keys may be absent from single JSON records; `check` reports files that lack one altogether.
     """
     expected = {name.casefold(): (name, type_) for name, type_ in (spec.expected or {}).items()}
     if not expected:

@@ -1,4 +1,4 @@
-"""What a zone's columns were taken for before, and what they are taken for now."""
+"""Types of a zone's columns that earlier runs recorded, and those that this run uses."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from lakebed.landing.spec import ZoneSpec
 from lakebed.types import ColumnType, join_types, with_parts
 
-MayWiden = Callable[[ColumnType, ColumnType], bool]  # from what a column was taken for, to what would hold its values too
+MayWiden = Callable[[ColumnType, ColumnType], bool]  # from the recorded type to one that would hold the new values too
 OtherReader = Callable[
     [str, ColumnType, ColumnType], str
-]  # a column and both: which other table may take such a file; empty: none
+]  # column, recorded and wider type → another table that may read such a file, or empty
 
 
 @dataclass(frozen=True)
 class RememberedTypes:
-    """What earlier runs took a zone's columns for, by name; `follows` says whether a column may be taken for more.
+    """Types that earlier runs recorded for a zone's columns, by name; `may_widen` says whether one may change.
 
-    Without a word on it, none may: a file with a value that does not fit is bad. `also` are columns that the rows of JSON
-    files have even if no record does, for their keys may be absent.
+    Without `may_widen` none may: a file with a value that does not fit is bad. `json_columns` are columns that rows of
+    JSON files always have, although keys may be absent from their records.
     """
 
     types: Mapping[str, ColumnType] = field(default_factory=dict)
@@ -30,7 +30,7 @@ NOTHING_REMEMBERED = RememberedTypes()
 
 
 class ColumnTypes:
-    """What each column is taken for while files are looked at. What zone.yaml says of a column is final."""
+    """The type of each column while files are checked. A type set in zone.yaml is final."""
 
     def __init__(self, remembered: RememberedTypes, spec: ZoneSpec) -> None:
         declared = spec.declared_types
@@ -38,7 +38,7 @@ class ColumnTypes:
         self.said = {name.casefold() for name in declared}
         first = remembered.types if spec.infer_types and not spec.expected else {}
         self._first = {name.casefold(): type_ for name, type_ in (*first.items(), *declared.items())}
-        self._dates_are_times = spec.timestamp_format is None  # with a format of its own a time column reads no plain dates
+        self._dates_are_times = spec.timestamp_format is None  # with a timestamp_format, plain dates cannot be read as timestamps
         self.types = dict(self._first)
         self.remembered = remembered
 
@@ -53,16 +53,16 @@ class ColumnTypes:
 
     @property
     def widened(self) -> frozenset[str]:
-        """The columns, by casefolded names, that are taken for more than before."""
+        """Casefolded names of the columns whose type was widened."""
         return frozenset(name for name, type_ in self.types.items() if type_ != self._first[name])
 
     def unfit(self, shown: Mapping[str, ColumnType]) -> dict[str, tuple[ColumnType, ColumnType]]:
-        """Columns whose values do not fit by their type: what they are taken for, and the type that would hold both."""
+        """Columns whose values do not fit: their type, and the type that would hold all values."""
         found = {name: (known, self._joined(known, own)) for name, own in shown.items() if (known := self.of(name))}
         return {name: (known, wider) for name, (known, wider) in found.items() if wider != known}
 
     def widen(self, shown: Mapping[str, ColumnType]) -> bool:
-        """Take columns for as much more as is allowed; whether any was."""
+        """Widen columns as far as allowed; whether any was widened."""
         follows = self.remembered.may_widen
         wider = {
             name.casefold(): wider
@@ -76,7 +76,7 @@ class ColumnTypes:
         self.types = dict(self._first)
 
     def other_reader(self, shown: Mapping[str, ColumnType]) -> str:
-        """Another table that may take a file with such columns; empty: none."""
+        """Another table that may read a file with such columns; empty if there is none."""
         ask = self.remembered.other_reader
         found = (ask(name, known, wider) for name, (known, wider) in self.unfit(shown).items()) if ask else ()
         return next(filter(None, found), "")
@@ -88,7 +88,7 @@ class ColumnTypes:
 
 
 def read_as(known: ColumnType | None, shown: ColumnType) -> ColumnType:
-    """What values of a text file are read as: what the column was taken for, with the fields of structs that are new."""
+    """The type to read a text column with: the known one, plus new fields of structs."""
     if known is None:
         return shown
     if known.name != shown.name or not known.is_nested:

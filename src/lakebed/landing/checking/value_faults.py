@@ -1,4 +1,4 @@
-"""Values that are not of their column's type, as far as that is plain to see, and the setting of the zone that would help."""
+"""Values that clearly do not fit their column's type, and the zone setting that would help."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -7,14 +7,14 @@ from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import Field
 
 _BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
-_NO_TEXT = {*_BITS, "float", "double", "boolean"}  # in a JSON record "1" is no number
+_NO_TEXT = {*_BITS, "float", "double", "boolean"}  # in a JSON record "1" is not a number
 _WHOLE = re.compile(r"[+-]?\d+")
 _DAY = re.compile(r"\d{4}-\d\d?-\d\d?")
 _LIKE_NULL = {"na", "n/a", "#n/a", "null", "none", "nil", "nan", "-", "--", "?", ".", "\\n", "unknown", "missing"}
 
 
 def does_not_fit(value: object, type_: str, spec: ZoneSpec, *, json: bool = False) -> bool:
-    """Whether a text of a CSV file, or a value of a JSON record, is surely not of a type."""
+    """Whether a CSV field or a JSON value certainly does not have this type."""
     if value is None or (value == "" and not json) or type_ == "string":
         return False
     if isinstance(value, str) and json and type_ in _NO_TEXT:

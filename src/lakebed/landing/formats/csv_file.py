@@ -1,4 +1,4 @@
-"""A look into a CSV file: its header, and whether it ends as a file should."""
+"""Sniffing a CSV file: its header, and whether it ends properly."""
 
 import csv
 
@@ -17,7 +17,7 @@ def dialect_of(kind: FileFormat, spec: ZoneSpec) -> CsvDialect:
 
 
 def sniff_csv(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
-    """The columns of a file and how to read it; `Damaged` if its header or its end is."""
+    """The columns of a file and how to read it; `BrokenFile` if its header or its end is broken."""
     signs, options = dialect_of(kind, spec), options_of(kind, spec)
     by_line = ("multiLine", "false") in options
     record = _first_record(files, file, kind, spec, signs)
@@ -25,9 +25,9 @@ def sniff_csv(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) ->
         raise BrokenFile(wrong)
     columns = tuple(record) if spec.header else _positions(len(record), spec)
     if by_line and len(columns) == 1:
-        options = options_of(kind, spec, multiline=True)  # else each line of a quoted text would be a row of its own
+        options = options_of(kind, spec, multiline=True)  # else each line of a quoted field would be a row
     elif by_line and not kind.gzipped:
-        _refuse_open_end(files, file, spec, signs)
+        _require_closed_quotes(files, file, spec, signs)
     return SniffedFile(file, "csv", options, kind.gzipped, columns, nulls=spec.further_nulls)
 
 
@@ -39,7 +39,7 @@ def _first_record(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec
             record = first_record(text, signs, multiline=spec.multiline)
         except csv.Error as error:
             if whole or not (spec.multiline or cut):
-                raise BrokenFile(f"its first line is no CSV: {error}") from None
+                raise BrokenFile(f"its first line is not CSV: {error}") from None
             continue
         if whole and record is None:
             raise BrokenFile("it holds only blank lines")
@@ -49,16 +49,16 @@ def _first_record(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec
 
 
 def _positions(count: int, spec: ZoneSpec) -> tuple[str, ...]:
-    """Names for the columns of a file without a header: the expected ones, else by their place."""
+    """Column names for a file without a header: the expected ones, else by position."""
     expected = tuple(spec.expected_schema or ())
     if expected and len(expected) != count:
         raise BrokenFile(f"its first line has {count} fields, and expected_schema {len(expected)} columns")
     return expected or tuple(f"_c{place}" for place in range(count))
 
 
-def _refuse_open_end(files: Files, file: FileInfo, spec: ZoneSpec, signs: CsvDialect) -> None:
-    """A file that was cut inside a quoted last field has all its fields: only the open quote tells."""
+def _require_closed_quotes(files: Files, file: FileInfo, spec: ZoneSpec, signs: CsvDialect) -> None:
+    """A file that was cut off inside its last quoted field has all its fields: only the open quote shows it."""
     line, quotes = last_line(tail(files, file).decode(spec.encoding, "replace")), QuoteTracker(signs)
     quotes.feed(line)
-    if quotes.open and len(line) < WINDOW // 4:  # of a longer line we may have seen the end only
+    if quotes.open and len(line) < WINDOW // 4:  # of a longer line only the end may have been read
         raise BrokenFile(f"it ends inside quotes: {line[-80:]!r}")

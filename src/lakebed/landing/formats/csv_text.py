@@ -1,4 +1,4 @@
-"""CSV as text: its header, and whether its quotes are closed. The rest is Spark's work."""
+"""CSV headers and quotes; everything else is parsed by Spark."""
 
 import csv
 import io
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_BLANK = "".join(map(chr, range(33)))  # what Spark strips before it calls a line empty
+_BLANK = "".join(map(chr, range(33)))  # what Spark strips before it treats a line as empty
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """What separates and surrounds fields."""
+    """Delimiter, quote and escape characters."""
 
     delimiter: str
     quote: str
@@ -32,7 +32,7 @@ class CsvDialect:
 
 
 def first_record(text: str, signs: CsvDialect, *, multiline: bool) -> list[str] | None:
-    """The fields of the first record that is not blank; None if there is none. `csv.Error` if its quotes do not end."""
+    """The fields of the first record that is not blank, if any; `csv.Error` if its quotes are not closed."""
     lines = list(io.StringIO(text, newline="")) if multiline else LINE_BREAK.split(text)
     filled = next((place for place, line in enumerate(lines) if line.strip(_BLANK)), None)
     if filled is None:
@@ -59,7 +59,7 @@ def header_error(names: list[str], delimiter: str) -> str:
 
 
 def duplicate_names(names: Iterable[str]) -> tuple[str, str] | None:
-    """Two names that differ in case at most: for Spark they are one."""
+    """Two names that are the same to Spark, which ignores case; None if there are none."""
     seen: dict[str, str] = {}
     for name in names:
         if name.casefold() in seen:
@@ -69,7 +69,7 @@ def duplicate_names(names: Iterable[str]) -> tuple[str, str] | None:
 
 
 class QuoteTracker:
-    """Follows a CSV text line by line: whether we are inside quotes."""
+    """Follows CSV text line by line and knows whether it is inside quotes."""
 
     def __init__(self, signs: CsvDialect) -> None:
         self._signs = signs
@@ -77,7 +77,7 @@ class QuoteTracker:
         self.open = False
 
     def feed(self, line: str) -> None:
-        """Read on; a line comes whole, with its line break."""
+        """Read the next line, given whole with its line break."""
         signs, field_at, at = self._signs, 0, 0
         while found := self._special.search(line, at):
             sign, place, at = found[0], found.start(), found.end()

@@ -1,4 +1,4 @@
-"""What a file is by its name, and how the zone wants it read."""
+"""The format of a file by its name, and the options to read it with."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ _BY_EXTENSION: dict[str, Format] = {
     ".csv": "csv", ".tsv": "csv", ".json": "json", ".ndjson": "json", ".jsonl": "json", ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
 _OTHER_COMPRESSION = (".bz2", ".zst", ".xz", ".lz4", ".snappy", ".deflate", ".zip", ".7z")
-_LINES_BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}  # in other encodings a line break is several bytes
+_LINES_BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}  # in other encodings a line break takes several bytes
 
 Options = tuple[tuple[str, str], ...]
 
@@ -23,7 +23,7 @@ class FileFormat:
 
 
 def format_of(name: str, spec: ZoneSpec) -> FileFormat | str:
-    """The kind of a file, or why it has none."""
+    """The format of a file, or why it has none."""
     lower = name.casefold()
     plain = lower.removesuffix(".gz")
     if (codec := _extension(plain)) in _OTHER_COMPRESSION:
@@ -31,11 +31,9 @@ def format_of(name: str, spec: ZoneSpec) -> FileFormat | str:
     found = spec.format or _BY_EXTENSION.get(_extension(plain))
     if found is None:
         advice = (
-            f"; settings belong into zone.yaml, not {name}"
-            if plain == "zone.yml"
-            else "; set format in zone.yaml to have it read"
+            f"; settings belong in zone.yaml, not {name}" if plain == "zone.yml" else "; set format in zone.yaml to have it read"
         )
-        return f"its name says no known format ({', '.join(_BY_EXTENSION)}){advice}"
+        return f"its name has no known format ({', '.join(_BY_EXTENSION)}){advice}"
     if found == "parquet" and plain != lower:
         return "a Parquet file is compressed inside: .gz around it cannot be read"
     return FileFormat(found, plain != lower, plain.endswith(".tsv"))
@@ -47,11 +45,11 @@ def _extension(name: str) -> str:
 
 
 def options_of(kind: FileFormat, spec: ZoneSpec, *, multiline: bool = False) -> Options:
-    """How Spark reads files of this kind; everything it might overlook silently is switched off."""
+    """Spark's reader options for files of this format; nothing may be skipped silently."""
     options = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
     if kind.format == "parquet":
         return tuple(options.items())
-    # Without the fallback a date with a time behind it is an error, not a date.
+    # Without the fallback, a date followed by a time is an error, not a date.
     options |= {"dateFormat": spec.date_format or "yyyy-MM-dd", "enableDateTimeParsingFallback": "false"}
     options |= {"timestampFormat": spec.timestamp_format} if spec.timestamp_format else {}
     options |= {"multiLine": str(multiline or _needs_whole_file(kind, spec)).lower()}

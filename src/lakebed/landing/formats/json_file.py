@@ -1,4 +1,4 @@
-"""A look into a JSON file: a record a line, or one value over several lines."""
+"""Sniffing a JSON file: one record per line, or one value over several lines."""
 
 import json
 
@@ -10,7 +10,7 @@ from lakebed.ports import FileInfo, Files
 
 
 def sniff_json(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
-    """How to read a file; `Damaged` if it does not begin like JSON records."""
+    """How to read a file; `BrokenFile` if it does not begin like JSON records."""
     text, _ = text_head(files, file, gzipped=kind.gzipped, encoding="utf-8")
     text = text.lstrip(" \t\r\n")
     if not text:
@@ -21,7 +21,7 @@ def sniff_json(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -
 
 
 def _spans_lines(text: str) -> bool:
-    """Whether the first value goes on after its line, and not because that line is broken."""
+    """Whether the first value spans lines, as opposed to a broken first line."""
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 2 or _is_value(lines[0]):
         return False
@@ -33,6 +33,6 @@ def _is_value(line: str) -> bool:
         json.loads(line)
     except ValueError:
         return False
-    except RecursionError:  # Spark will say that it is too deep
+    except RecursionError:  # Spark reports that it is nested too deeply
         return True
     return True

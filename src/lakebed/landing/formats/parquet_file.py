@@ -1,4 +1,4 @@
-"""A look into a Parquet file: its footer, and, where Spark stumbled, its pages."""
+"""Sniffing a Parquet file by its footer and, where Spark failed, its pages."""
 
 import io
 import json
@@ -16,18 +16,18 @@ from lakebed.ports.ranged_file import RangedFile
 
 
 def sniff_parquet(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
-    """The columns of a file, from its footer; `Damaged` if that is torn, or if Spark could not read them."""
+    """The columns of a file, from its footer; `BrokenFile` if it is damaged or Spark could not read the columns."""
     with _opened(files, file) as parquet:
         names, schema, rows = tuple(parquet.schema_arrow.names), parquet.schema, parquet.metadata.num_rows
         leaves = [schema.column(place) for place in range(len(schema))]
     if not names:
         raise BrokenFile("it has no column")
     if twice := duplicate_names(names):
-        raise BrokenFile(f"it has two columns that Spark takes for one: {twice[0]} and {twice[1]}")
+        raise BrokenFile(f"it has two columns that are the same to Spark: {twice[0]} and {twice[1]}")
     nanos = {leaf.path: type_ for leaf in leaves if (type_ := _nanos(leaf))}
     if inner := next((path for path in nanos if path not in names), None):
         raise BrokenFile(f"{inner} counts nanoseconds inside a nested column, which Spark cannot read: write microseconds")
-    layout = str(schema).partition("\n")[2]  # its first line is the address of an object
+    layout = str(schema).partition("\n")[2]  # the first line is the address of a Python object
     return SniffedFile(file, "parquet", options_of(kind, spec), False, names, layout, tuple(nanos.items()), rows)
 
 
@@ -44,14 +44,14 @@ def find_damage(files: Files, file: FileInfo) -> str:
 
 @contextmanager
 def _opened(files: Files, file: FileInfo) -> Iterator[Any]:
-    from pyarrow import ArrowException  # late: a cheap command must not pay for Arrow
+    from pyarrow import ArrowException  # late: cheap commands must not load Arrow
     from pyarrow.parquet import ParquetFile
 
     try:
         with io.BufferedReader(RangedFile(files, file.path, size=file.size), WINDOW) as stream, ParquetFile(stream) as parquet:
             yield parquet
     except (ArrowException, OSError) as error:
-        raise BrokenFile(f"it is no whole Parquet file: {str(error).splitlines()[0]}") from None
+        raise BrokenFile(f"it is not a complete Parquet file: {str(error).splitlines()[0]}") from None
 
 
 def _nanos(leaf: Any) -> str:

@@ -1,4 +1,4 @@
-"""A small look into each file: what columns it says it has, and how it must be read."""
+"""Sniffing files: the columns they declare, and how to read them."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,13 +15,13 @@ _LOOKS = {"csv": csv_file.sniff_csv, "json": json_file.sniff_json, "parquet": pa
 
 
 def sniff_all(files: Files, chosen: Sequence[FileInfo], spec: ZoneSpec) -> tuple[SniffedFile | BadFile, ...]:
-    """One look into each file, several at once: a store may take its time to answer."""
+    """Sniff files, several at once: a store may be slow to answer."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return tuple(pool.map(lambda file: sniff(files, file, spec), chosen))
 
 
 def sniff(files: Files, file: FileInfo, spec: ZoneSpec) -> SniffedFile | BadFile:
-    """What a file is, by its name, its first bytes and its last."""
+    """What a file is, by its name, its first and its last bytes."""
     kind = format_of(file.path.rpartition("/")[2], spec)
     if isinstance(kind, str):
         return BadFile(file, kind)

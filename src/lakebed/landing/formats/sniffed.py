@@ -1,4 +1,4 @@
-"""What a small look into a file found."""
+"""The outcome of sniffing a file."""
 
 from dataclasses import dataclass
 
@@ -15,18 +15,18 @@ class SniffedFile:
     format: Format
     options: Options
     gzipped: bool = False
-    columns: tuple[str, ...] = ()  # as they stand in the file; a JSON file has none before it is read
+    columns: tuple[str, ...] = ()  # as spelt in the file; unknown for JSON until it is read
     parquet_schema: str = ""  # the schema of a Parquet file, as text
-    nanos: tuple[tuple[str, str], ...] = ()  # its columns that count nanoseconds, and their types
+    nanos: tuple[tuple[str, str], ...] = ()  # its columns in nanoseconds, and their types
     rows: int | None = None  # where the file says so
-    nulls: tuple[str, ...] = ()  # texts that mean NULL, beside the one in the options
+    nulls: tuple[str, ...] = ()  # texts that mean NULL, besides the one in the options
 
 
 @dataclass(frozen=True)
 class BadFile:
-    """A file that cannot be read as it should, and why; `rows` where they could be counted."""
+    """A file that cannot be read, and why; `rows` if they could be counted."""
 
     file: FileInfo
     reason: str
     rows: int | None = None
-    other_reader: str = ""  # another table that may take it: the zone's file is not bad for everybody
+    other_reader: str = ""  # another table that may still read it

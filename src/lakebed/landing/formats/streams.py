@@ -1,4 +1,4 @@
-"""A landing file as a stream, read by ranges: no more of it is fetched than is asked for."""
+"""Landing files as streams, fetched in ranges."""
 
 import codecs
 import io
@@ -22,7 +22,7 @@ class BrokenFile(Exception):
 
 @contextmanager
 def open_stream(files: Files, file: FileInfo, *, gzipped: bool, ahead: int = _AHEAD) -> Iterator[IO[bytes]]:
-    """The bytes inside a file; `Damaged` where its gzip is."""
+    """The uncompressed bytes of a file; `BrokenFile` if its gzip data is damaged."""
     with io.BufferedReader(RangedFile(files, file.path, size=file.size), ahead) as whole:
         try:
             yield cast("IO[bytes]", GzipFile(fileobj=whole)) if gzipped else whole
@@ -33,7 +33,7 @@ def open_stream(files: Files, file: FileInfo, *, gzipped: bool, ahead: int = _AH
 
 
 def head(files: Files, file: FileInfo, *, gzipped: bool, size: int = WINDOW) -> tuple[bytes, bool]:
-    """The first bytes inside a file, and whether that is all of it."""
+    """The first uncompressed bytes of a file, and whether that is all of it."""
     with open_stream(files, file, gzipped=gzipped, ahead=WINDOW) as stream:
         data = stream.read(size + 1)
     return data[:size], len(data) <= size
@@ -46,7 +46,7 @@ def tail(files: Files, file: FileInfo, *, size: int = WINDOW) -> bytes:
 
 
 def text_head(files: Files, file: FileInfo, *, gzipped: bool, encoding: str, size: int = WINDOW) -> tuple[str, bool]:
-    """The first characters inside a text file, and whether they are all; `Damaged` if they are not in this encoding."""
+    """The first characters of a text file, and whether that is all; `BrokenFile` for another encoding."""
     data, whole = head(files, file, gzipped=gzipped, size=size)
     if not gzipped and data.startswith(_GZIP):
         raise BrokenFile("it holds gzip data, so its name must end in .gz")
@@ -55,5 +55,5 @@ def text_head(files: Files, file: FileInfo, *, gzipped: bool, encoding: str, siz
     except UnicodeDecodeError as error:
         raise BrokenFile(f"it is not {encoding}: byte 0x{data[error.start]:02x} at {error.start}") from None
     if "\0" in text:
-        raise BrokenFile("it holds NUL characters: it is torn, no text, or in another encoding than zone.yaml says")
+        raise BrokenFile("it holds NUL characters: it is damaged, not text, or in another encoding than zone.yaml says")
     return text.removeprefix("\ufeff"), whole

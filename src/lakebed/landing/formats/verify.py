@@ -1,4 +1,4 @@
-"""A close look at one file, to its end: asked for only where something is wrong or may be."""
+"""Reading one file to its end, where something is or may be wrong with it."""
 
 import codecs
 from typing import IO
@@ -15,7 +15,7 @@ _BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}
 
 
 def find_damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool) -> str:
-    """What is wrong with the bytes of a file: torn compression, another encoding, open quotes. Empty if nothing is."""
+    """What is wrong with the bytes of a file: damaged compression, another encoding, open quotes; empty if nothing."""
     kind = format_of(file.path.rpartition("/")[2], spec)
     if isinstance(kind, str):
         return kind
@@ -33,7 +33,7 @@ def find_damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool
 
 
 def line_of(files: Files, file: FileInfo, record: str, spec: ZoneSpec) -> int | None:
-    """The number of the line that begins with this record; None where that cannot be known."""
+    """The number of the line that begins with this record; None if it cannot be determined."""
     kind = format_of(file.path.rpartition("/")[2], spec)
     encoding = spec.encoding if isinstance(kind, FileFormat) and kind.format == "csv" else "utf-8"
     if isinstance(kind, str) or not record or encoding not in _BY_BYTES:
@@ -60,12 +60,13 @@ def _damaged_line(stream: IO[bytes], encoding: str, signs: CsvDialect | None, *,
             quotes.feed(line)
             opened_at = opened_at if was_open else number
             if quotes.open and not multiline:
-                return f"the quotes of line {number} do not end; if its fields hold line breaks, set multiline: true in zone.yaml"
-    return f"the quotes opened in line {opened_at} do not end" if quotes and quotes.open else ""
+                advice = "if its fields hold line breaks, set multiline: true in zone.yaml"
+                return f"the quotes of line {number} are not closed; {advice}"
+    return f"the quotes opened in line {opened_at} are not closed" if quotes and quotes.open else ""
 
 
 def _damaged_text(stream: IO[bytes], encoding: str) -> str:
-    """The same for encodings in which a line break is several bytes; quotes are not looked at."""
+    """The same for encodings with line breaks of several bytes; quotes are not checked."""
     decoder, at = codecs.getincrementaldecoder(encoding)("strict"), 0
     while True:
         data = stream.read(1 << 20)

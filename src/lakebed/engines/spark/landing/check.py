@@ -1,4 +1,4 @@
-"""Spark's side of checking landing files: one job that counts, in each file, its rows and what is wrong with them."""
+"""Checking landing files with Spark: one job counts the rows of each file and what is wrong with them."""
 
 import re
 from collections.abc import Sequence
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 _LONGEST_RECORD = 400
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
-# How many values a line holds; where the quick count gives up (it knows no NaN) the reader's own rules decide.
+# Values in a line; where the quick count fails (it does not know NaN), the reader's own rules decide.
 _VALUES = "coalesce(json_array_length(concat('[', value, ']')), size(from_json(concat('[', value, ']'), 'array<string>')), -1)"
 
 
 def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
-    """The columns that the files show; `UnreadableFiles` where a file prevents that."""
+    """The inferred columns of the files; `UnreadableFiles` if a file cannot be read."""
     return or_unreadable([group], lambda: infer_columns(session, group), for_columns=True)
 
 
 def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
-    """All files read once; what was found in each that has a record."""
+    """Read all files once; the findings for each file that has a record."""
     answer = or_unreadable(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
     addresses = {normalized_location(path): path for group in groups for path in group.paths}
     if isinstance(answer, UnreadableFiles):
@@ -45,14 +45,14 @@ def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[F
 
 
 def corrupt_records(session: "SparkSession", groups: Sequence[FileGroup]) -> dict[str, str]:
-    """One record that does not fit, for each file that has some."""
+    """One bad record for each file that has any."""
     from pyspark.sql import functions as f
 
     found: dict[str, str] = {}
     for group in groups:
         addresses = {normalized_location(path): path for path in group.paths}
         frame = _permissive(session, group, group.columns)
-        # Every column is asked for: Spark finds faults only in those that it parses.
+        # Every column is selected: Spark finds faults only in columns that it parses.
         parsed = f.xxhash64(*(f.col(spark_identifier(column.name)).isNull() for column in group.columns)).alias("parsed")
         record = f.substring(f.make_valid_utf8(CORRUPT), 1, _LONGEST_RECORD).alias("record")
         broken = frame.select(_file_path(frame), record, parsed).filter("record IS NOT NULL")
@@ -68,13 +68,13 @@ def _tallies(session: "SparkSession", group: FileGroup) -> "list[DataFrame]":
 
 
 def _spanning(group: FileGroup) -> tuple[str, ...]:
-    """The CSV files whose ends could not be looked at without reading the whole."""
+    """The CSV files whose end cannot be checked without reading all of them."""
     whole = group.options.get("multiLine") == "true"
     return tuple(path for path in group.paths if whole or path.casefold().endswith(".gz"))
 
 
 def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
-    """Rows as the reader sees them. Every column is counted, so that none is left unparsed."""
+    """Rows as the reader parses them. Every column is counted, so that none is left unparsed."""
     from pyspark.sql import functions as f
 
     text = group.format != "parquet"
@@ -91,7 +91,7 @@ def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
 
 
 def _lines(session: "SparkSession", group: FileGroup, paths: tuple[str, ...]) -> "DataFrame":
-    """Files as plain lines: for what the reader overlooks."""
+    """Files as plain lines, for faults that the reader ignores."""
     from pyspark.sql import functions as f
 
     whole = group.format == "json" and group.options.get("multiLine") == "true"
@@ -107,7 +107,7 @@ def _lines(session: "SparkSession", group: FileGroup, paths: tuple[str, ...]) ->
 
 
 def _summed(frame: "DataFrame", **found: "Column") -> "DataFrame":
-    """What was found, a row a file."""
+    """The findings, one row per file."""
     from pyspark.sql import functions as f
 
     counts = {"rows": f.count("*"), "corrupt": f.lit(0), "stray": f.lit(0), "rounded": f.lit(0), "suspect": f.lit(0)} | found
@@ -117,7 +117,7 @@ def _summed(frame: "DataFrame", **found: "Column") -> "DataFrame":
 
 
 def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Field]) -> "DataFrame":
-    # With pruning on, Spark counts rows of a CSV file without noticing the broken ones.
+    # With column pruning, Spark counts the rows of a CSV file without noticing broken ones.
     session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
     corrupt = Field(CORRUPT, "string")
     reader = reader_of(session, group).option("mode", "PERMISSIVE")
@@ -154,7 +154,7 @@ def _loses_digits(column: Field, wide: Field) -> "Column | None":
 
 
 def _has_odd_sign(column: Field) -> "Column":
-    """A sign that stands for bytes which are none in the encoding, or a NUL."""
+    """Whether a text has a replacement character, for bytes that are invalid in the encoding, or a NUL."""
     from pyspark.sql import functions as f
 
     name = f.col(spark_identifier(column.name))

@@ -1,4 +1,4 @@
-"""Whether it is a landing file's fault that Spark failed, and which one's."""
+"""Whether Spark failed because of a landing file, and which one."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -21,19 +21,19 @@ _STORE = re.compile(
 
 
 def or_unreadable(groups: Sequence[FileGroup], ask: Callable[[], T], *, for_columns: bool = False) -> T | UnreadableFiles:
-    """The answer, or the file at whose fault there is none. What is not a file's fault is raised.
+    """The answer, or the file that made it fail. Failures with another cause are raised.
 
-    Asked `for_columns`, a file with types that Spark does not know is at fault, too.
+    With `for_columns`, types that Spark does not know count as a fault of the file.
     """
     if lost := next((path for group in groups for path in group.paths if unaddressable(path)), None):
-        return UnreadableFiles("Spark cannot address it: a colon and signs like * [ { do not go together in a name", lost)
+        return UnreadableFiles("Spark cannot address it: a name cannot contain both a colon and characters such as * [ {", lost)
     try:
         return ask()
     except Exception as error:
         text = str(error)
         if _GONE.search(text):
             raise BadFiles(
-                f"a file vanished while it was read: {short(text)}", safe="Nothing was published.", next="Run it again."
+                f"a file disappeared while it was being read: {short(text)}", safe="Nothing was published.", next="Run it again."
             ) from error
         condition = getattr(error, "getCondition", lambda: None)() or ""
         unfit = for_columns and condition.startswith(_UNKNOWN_TYPES)
@@ -48,7 +48,7 @@ def _reason(text: str) -> str:
 
 
 def _named(text: str, groups: Sequence[FileGroup]) -> str | None:
-    """The file that the message names; of two that fit, the longer."""
+    """The file that the message names; of several candidates, the longest path."""
     told = text + unquote(text)
     named = [path for group in groups for path in group.paths if _without_scheme(path) in told]
     return max(named, key=len, default=None)

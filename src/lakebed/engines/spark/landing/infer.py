@@ -1,4 +1,4 @@
-"""Which columns landing files show, by their values."""
+"""Inferring the columns of landing files from their values."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ _RECORDS = "explode(if(startswith(value, '['), try_cast(try_parse_json(value) AS
 
 
 def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
-    """The columns that the files themselves show. Spelt as there: `id` and `ID` are two, and nanoseconds are a number."""
+    """The columns of the files, spelt as there: `id` and `ID` are two columns, and nanoseconds are numbers."""
     if group.nulls:
         return _by_query(session, group)
     if group.options.get("multiLine") == "true" and any(_PATTERN.search(path.partition("://")[2]) for path in group.paths):
@@ -33,7 +33,7 @@ def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...
 
 
 def _by_query(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
-    """The same by queries: Spark's inference knows one text for NULL, and takes names of files that span lines for patterns."""
+    """Infer by queries: Spark's inference knows only one text for NULL, and reads names of multiline files as patterns."""
     if group.format == "json":
         return _of_values(session, group)
     texts = load(reader_of(session, group).schema(columns_text(group.columns)), group)
@@ -49,7 +49,7 @@ def _of_values(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
 
 
 def _plain(type_: ColumnType) -> ColumnType:
-    """A variant's type as Spark's JSON reader would call it."""
+    """The type that Spark's JSON reader would infer for a variant."""
     match type_:
         case Primitive("void" | "variant") | Struct(()):
             return STRING
@@ -59,11 +59,11 @@ def _plain(type_: ColumnType) -> ColumnType:
 
 
 def _of_texts(frame: "DataFrame", options: Mapping[str, str]) -> tuple[Field, ...]:
-    """The first type, of ever wider ones, that every text of a column can be read as."""
+    """For each column the narrowest type that every text can be read as."""
     plain = {name: f"try_cast({{0}} AS {name})" for name in ("int", "bigint", "double", "boolean")}
     times = {"date": _time(options["dateFormat"]), "timestamp": _time(options.get("timestampFormat"))}
     attempts = plain | times
-    counted = ["{0}", "nullif({0} = trim({0}), false)", *attempts.values()]  # a blank around it is no part of a number
+    counted = ["{0}", "nullif({0} = trim({0}), false)", *attempts.values()]  # a number has no blanks around it
     names = [spark_identifier(name) for name in frame.columns]
     row = frame.selectExpr(
         *(
@@ -88,7 +88,7 @@ def _time(pattern: str | None) -> str:
 
 @contextmanager
 def _set(session: "SparkSession", conf: dict[str, str]) -> Iterator[None]:
-    """With these settings, and then with the former ones."""
+    """Apply settings, and restore the former ones afterwards."""
     former = {key: session.conf.get(key, None) for key in conf}
     for key, value in conf.items():
         session.conf.set(key, value)

@@ -1,4 +1,4 @@
-"""CSV files in which several texts mean NULL. Spark's reader knows one, so fields are read as texts first and parsed after."""
+"""CSV files with several texts for NULL. Spark's reader knows one, so fields are read as text and then parsed."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,14 +16,14 @@ _TIMES = ("dateFormat", "timestampFormat", "enableDateTimeParsingFallback")
 
 
 def as_texts(columns: Sequence[Field]) -> str:
-    """A schema by which all columns are read as texts."""
+    """A schema that reads all columns as text."""
     return ", ".join(f"{spark_identifier(column.name)} string" for column in columns)
 
 
 def with_nulls(frame: "DataFrame", group: FileGroup, columns: Sequence[Field], *, corrupt: str = "") -> "DataFrame":
-    """A frame of texts in the types of the columns, as Spark's own reader would parse them.
+    """Texts parsed to the types of the columns, as Spark's own reader would.
 
-    With the name of a column for `corrupt` records, a record that does not fit is there; without one it fails the job.
+    Bad records go to the column `corrupt`, if one is named; otherwise they fail the job.
     """
     from pyspark.sql.functions import expr
 
@@ -35,7 +35,7 @@ def with_nulls(frame: "DataFrame", group: FileGroup, columns: Sequence[Field], *
 
 
 def _parsing(group: FileGroup, columns: Sequence[Field], typed: dict[str, str], *, tolerant: bool) -> str:
-    """The fields that are no texts as a record of their own, parsed. A first field keeps it from being blank."""
+    """The typed fields as a separate record, parsed. An extra first field keeps it from being blank."""
     chosen = [column for column in columns if column.name in typed]
     fields = ", ".join(f"'{typed[column.name]}', {_value(column, group)}" for column in chosen)
     schema = ", ".join(("k string", *(f"{typed[column.name]} {column.type}" for column in chosen)))
@@ -46,7 +46,7 @@ def _parsing(group: FileGroup, columns: Sequence[Field], typed: dict[str, str], 
 
 
 def _broken(group: FileGroup, columns: Sequence[Field], corrupt: str, *, typed: bool) -> str:
-    """The record that does not fit, in the delimiters and quotes of its file."""
+    """A bad record, with the delimiters and quotes of its file."""
     if not typed:
         return spark_identifier(corrupt)
     signs = {key: group.options[key] for key in ("sep", "quote", "escape")}

@@ -1,4 +1,4 @@
-"""Spark's side of landing zones: files in, frames out. Only what Spark Connect offers is used."""
+"""Reading landing files with Spark. Uses only what Spark Connect offers."""
 
 import re
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 CORRUPT = "_lakebed_corrupt_record"
 _PATTERN = re.compile(r"[\\*?\[\]{},^]")
 _NANOS = re.compile(r"(timestamp(?:_ntz)?)\(9\)")
-# Hadoop keeps a checksum beside a local file, under a name that it cannot write down if the file's holds a colon.
+# Hadoop looks for a checksum beside a local file, and fails if the file's name has a colon.
 _WITHOUT_CHECKSUMS = {"fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem", "fs.file.impl.disable.cache": "true"}
 
 
 def read_group(session: "SparkSession", group: FileGroup) -> "DataFrame":
-    """The rows of files that are read alike, in the types that `group.columns` give; a record that does not fit is an error."""
+    """The rows of a group of files with the types of `group.columns`; a bad record is an error."""
     reader = reader_of(session, group)
     if not group.columns:
         return load(reader, group)
@@ -40,27 +40,27 @@ def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":
 
 
 def load(reader: "DataFrameReader", group: FileGroup) -> "DataFrame":
-    """Exactly these files: a name is not taken for a pattern."""
+    """Load exactly these files: names are not patterns."""
     return reader.load([_PATTERN.sub(r"\\\g<0>", path) for path in group.paths])
 
 
 def unaddressable(path: str) -> bool:
-    """Whether Spark has no way to name a file: where signs must be escaped, Hadoop takes a colon for the end of a scheme."""
+    """Whether Spark cannot name a file: with characters to escape, Hadoop reads a colon as the end of a scheme."""
     return path.startswith("file:") and ":" in path.rpartition("/")[2] and _PATTERN.search(path) is not None
 
 
 def as_stored(columns: Sequence[Field]) -> list[Field]:
-    """The columns as they are in the files: a time in nanoseconds is a number there."""
+    """The columns as stored in the files, where a timestamp in nanoseconds is a number."""
     return [Field(column.name, _NANOS.sub("bigint", column.type)) for column in columns]
 
 
 def columns_text(columns: Sequence[Field]) -> str:
-    """Columns as Spark's schemas are written."""
+    """Columns as the text of a Spark schema."""
     return ", ".join(f"{spark_identifier(column.name)} {column.type}" for column in columns)
 
 
 def _kept(column: Field) -> str:
-    """A column as it is read; nanoseconds as microseconds, which is what a table can keep."""
+    """A column as it is read: nanoseconds become microseconds, which a table can store."""
     name, nanos = spark_identifier(column.name), _NANOS.fullmatch(column.type)
     if not nanos:
         return name

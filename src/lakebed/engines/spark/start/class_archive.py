@@ -1,4 +1,4 @@
-"""The class-data archive: Spark's classes as the JVM keeps them in memory, which makes a start twice as fast.
+"""The class-data archive: Spark's loaded classes, which make a start twice as fast.
 
 An archive is used only if its size is the one in its name: a JVM that maps a truncated archive dies of SIGBUS.
 """
@@ -19,8 +19,8 @@ from lakebed.engines.spark.start.java import Java
 from lakebed.settings import cache_folder, without_secrets
 
 SWITCHED_OFF = "LAKEBED_TEST_NO_ARCHIVE"
-RETRY_AFTER = 3600.0  # seconds between attempts, should a Java never manage
-_makers: "list[subprocess.Popen[bytes]]" = []  # kept, or Python would complain that nobody waits for them
+RETRY_AFTER = 3600.0  # seconds between attempts, for a Java that always fails
+_makers: "list[subprocess.Popen[bytes]]" = []  # kept, or Python would warn that nobody waits for them
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ClassArchive:
 
     folder: Path
     key: str
-    base_key: str  # empty: the Java brings its base archive
+    base_key: str  # empty if Java has its base archive
 
     @property
     def file(self) -> Path | None:
@@ -41,18 +41,18 @@ class ClassArchive:
 
     @property
     def lock(self) -> Path:
-        """Held by whoever makes the archive; its time tells of the last attempt."""
+        """Locked by the process that makes the archive; its time is that of the last attempt."""
         return self.folder / f"{self.key}.lock"
 
     def mark_used(self) -> None:
-        """Those that nobody uses are removed one day."""
+        """Record the use: unused archives are removed after a while."""
         for file in (self.file, self.base):
             with contextlib.suppress(OSError):
                 if file:
                     os.utime(file)
 
     def distrust(self) -> None:
-        """Remove it: a JVM that used it did not start."""
+        """Remove the archive: a JVM that used it did not start."""
         for file in (self.file, self.base):
             with contextlib.suppress(OSError):
                 if file:
@@ -60,7 +60,7 @@ class ClassArchive:
 
 
 def archive_for(java: Java, jars: Iterable[Path], *, environment: Mapping[str, str]) -> ClassArchive:
-    """Where the archive for this Java, these jars and the installed Spark belongs. Looks at files, opens none."""
+    """The archive for this Java, these jars and the installed Spark. Stats files, opens none."""
     build = (java.version, *_stamp(java.home / "lib" / "server" / _library()))
     spark = (spark_version(), *_stamp(spark_home() / "jars"))
     key = archive_key("spark", *build, *spark, *(part for jar in jars for part in _stamp(jar)))
@@ -69,12 +69,12 @@ def archive_for(java: Java, jars: Iterable[Path], *, environment: Mapping[str, s
 
 
 def archive_key(kind: str, *parts: str) -> str:
-    """A name that changes with whatever the JVM would refuse an archive for."""
+    """A name that changes with everything that would make the JVM reject the archive."""
     return f"{kind}-{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]}"
 
 
 def reading_options(archive: ClassArchive) -> tuple[str, ...]:
-    """The JVM options that use the archive; none if there is none, or not all of it."""
+    """The JVM options that use the archive; none unless it is complete."""
     if archive.file is None or (archive.base_key and archive.base is None):
         return ()
     files = [str(file) for file in (archive.base, archive.file) if file]
@@ -88,7 +88,7 @@ def writing_options(archive: ClassArchive, aside: Path) -> tuple[str, ...]:
 
 
 def is_wanted(archive: ClassArchive, environment: Mapping[str, str]) -> bool:
-    """Whether somebody should make it: absent, not forbidden, not tried just now, and the cache can be written."""
+    """Whether to make it: it is absent, allowed, not tried recently, and the cache is writable."""
     if environment.get(SWITCHED_OFF) or archive.file or _age(archive.lock) < RETRY_AFTER:
         return False
     try:
@@ -99,7 +99,7 @@ def is_wanted(archive: ClassArchive, environment: Mapping[str, str]) -> bool:
 
 
 def make_in_background(java: Java, jars: Iterable[Path], *, environment: Mapping[str, str]) -> None:
-    """Have a process of its own, of low priority, make the archive; it outlives us and tells nobody."""
+    """Start a detached process of low priority that makes the archive silently."""
     maker = subprocess.Popen(
         maker_command(java, jars),
         env=without_secrets(environment),
@@ -121,7 +121,7 @@ def maker_command(java: Java, jars: Iterable[Path]) -> tuple[str, ...]:
 
 
 def _age(file: Path) -> float:
-    """Seconds since a file was last written; endless if there is none."""
+    """Seconds since a file was last written; infinite if there is none."""
     try:
         return time.time() - file.stat().st_mtime
     except OSError:
@@ -140,7 +140,7 @@ def finished_name(key: str, size: int) -> str:
 
 
 def _stamp(file: Path) -> tuple[str, ...]:
-    """What the JVM compares: where a file is, its size and its time."""
+    """What the JVM compares: a file's path, size and time."""
     try:
         seen = file.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Getting jars into the user's cache through Apache Ivy, the resolver that Spark itself brings."""
+"""Fetching jars into the user's cache through Apache Ivy, which comes with Spark."""
 
 import fcntl
 import hashlib
@@ -32,7 +32,7 @@ def local_jars(
     java: Java | None = None,
     also: Iterable[Jar] = (),
 ) -> tuple[Path, ...]:
-    """The jar files for this lake's Spark: the ones its settings name, or the cached ones, fetched if need be."""
+    """The jar files for this lake's Spark: those named in its settings, or cached ones, fetched if necessary."""
     if settings.spark.jars:
         return tuple(_named(Path(jar).expanduser().absolute()) for jar in settings.spark.jars)
     cache, jars = cache_folder(environment), tuple(dict.fromkeys((*needed_jars(settings, root), *also)))
@@ -59,7 +59,7 @@ def fetch_jars(
     environment: Mapping[str, str],
     report: Report,
 ) -> None:
-    """Bring absent jars into the cache, checked; of several processes one fetches and the others wait."""
+    """Fetch missing jars into the cache and verify them; one process fetches while others wait."""
     try:
         with _alone(jars_folder(cache)) as folder:
             for jar in absent(jars, cache):
@@ -72,11 +72,11 @@ def fetch_jars(
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[Path]:
-    """Hold the folder's lock; the system lets go of it should we die."""
+    """Hold the folder's lock, which the system releases if this process dies."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for left in folder.glob(f"{_ASIDE}*"):  # by a process that was killed; addresses in it may hold a password
+        for left in folder.glob(f"{_ASIDE}*"):  # left by a killed process; addresses in it may contain a password
             shutil.rmtree(left, ignore_errors=True)
         yield folder
 
@@ -103,7 +103,7 @@ def _fetch(jar: Jar, folder: Path, *, java: Java, repositories: tuple[str, ...],
 
 
 def ivy_settings(repositories: Iterable[str], cache: Path) -> str:
-    """Ivy's settings: the given Maven repositories in their order, then Ivy's usual one."""
+    """Ivy's settings: the given Maven repositories in order, then Ivy's default one."""
     roots = [f"root={quoteattr(url)}" for url in repositories] + [""]
     resolvers = "".join(f'<ibiblio name="m{number}" m2compatible="true" {root}/>' for number, root in enumerate(roots))
     return (
@@ -115,7 +115,7 @@ def ivy_settings(repositories: Iterable[str], cache: Path) -> str:
 
 def ivy_command(jar: Jar, *, java: Java, aside: Path, options: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The command that puts one jar, without its dependencies, into the folder `aside`."""
-    (ivy,) = (spark_home() / "jars").glob("ivy-*.jar")  # alone: with Spark's other jars it hides what went wrong
+    (ivy,) = (spark_home() / "jars").glob("ivy-*.jar")  # alone: with Spark's other jars it hides errors
     return (
         *(str(java.executable), *options, "-cp", str(ivy), "org.apache.ivy.Main"),
         *("-settings", str(aside / "ivysettings.xml"), "-dependency", jar.group, jar.name, jar.version),
@@ -124,7 +124,7 @@ def ivy_command(jar: Jar, *, java: Java, aside: Path, options: tuple[str, ...] =
 
 
 def proxy_options(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Java's options for the proxies that the environment names as every other tool reads them."""
+    """Java's options for the proxies in the environment, read as other tools do."""
     options: list[str] = []
     for scheme in ("http", "https"):
         variable = f"{scheme}_proxy"
@@ -140,7 +140,7 @@ def proxy_options(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def refusal(said: str) -> str:
-    """Why Ivy got nothing, in a few words."""
+    """Why Ivy failed, in a few words."""
     errors = re.findall(r"Server access error at url (\S+) \((?:[\w.]+: )?(.+)\)", said)
     if errors:
         return "; ".join(dict.fromkeys(f"{urlsplit(url).netloc.rpartition('@')[2]}: {why}" for url, why in errors)) + "."
@@ -150,7 +150,7 @@ def refusal(said: str) -> str:
 
 
 def mismatch(jar: Jar, file: Path) -> str:
-    """What is wrong with the file, or nothing: its content must be the pinned one."""
+    """What is wrong with the file, if anything: its content must have the pinned hash."""
     with file.open("rb") as content:
         found = hashlib.file_digest(content, "sha256").hexdigest()
     return "" if found == jar.sha256 else f"its SHA-256 is {found[:12]}…, not {jar.sha256[:12]}… as pinned."

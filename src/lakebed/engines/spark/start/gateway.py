@@ -1,4 +1,4 @@
-"""The Python side of a JVM: pyspark is attached to one, and made to forget it."""
+"""The Python side of a JVM: attaching pyspark to it, and detaching it."""
 
 import os
 import threading
@@ -20,7 +20,7 @@ def attach(port: int, secret: str) -> Any:
 
 
 def first_session(gateway: Any, *, python: str) -> "SparkSession":
-    """The JVM's first session; `python` runs its Python functions, if we may say which."""
+    """The JVM's first session; `python` is the interpreter for Python functions, if given."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -31,12 +31,12 @@ def first_session(gateway: Any, *, python: str) -> "SparkSession":
 
 
 def forget(gateway: Any, *, runs: bool) -> None:
-    """Let pyspark forget this JVM, so that another may follow in the same process; its context is stopped there if it `runs`."""
+    """Detach pyspark from this JVM, so that another can follow in the process; its context is stopped if it `runs`."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     if SparkContext._gateway is gateway:
-        with suppress(Exception), catch_warnings(action="ignore"):  # it may die meanwhile
+        with suppress(Exception), catch_warnings(action="ignore"):  # the JVM may die meanwhile
             if context := SparkContext._active_spark_context:
                 context._jsc = context._jsc if runs else None
                 context.stop()
@@ -47,9 +47,9 @@ def forget(gateway: Any, *, runs: bool) -> None:
 
 
 def close_catalog(session: "SparkSession", name: str) -> None:
-    """End what a session's catalog keeps open, its connections to the database; nobody may use the session after this.
+    """Close the database connections of a session's catalog; the session cannot be used afterwards.
 
-    Spark itself never closes a catalog: of every session its connections would stay.
+    Spark never closes a catalog: the connections of every session would stay open.
     """
     java: Any = session._jsparkSession
     jvm: Any = session._jvm
@@ -62,7 +62,7 @@ def close_catalog(session: "SparkSession", name: str) -> None:
 
 @contextmanager
 def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
-    """Further environment variables for a while: pyspark can be told some things in no other way."""
+    """Set environment variables for a while: some settings of pyspark have no other way."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -76,6 +76,6 @@ def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def _load_ahead() -> None:
-    """Import what pyspark needs for its first argument, pandas among it, while the JVM still builds the context."""
+    """Import what pyspark needs for its first call, pandas for example, while the JVM is still starting."""
     with suppress(Exception):
         import pyspark.testing.utils  # noqa: F401

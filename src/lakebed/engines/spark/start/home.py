@@ -1,4 +1,4 @@
-"""Where the installed pyspark keeps its jars, known without importing it: the import takes half a second."""
+"""The installed pyspark's folder, found without importing it: the import takes half a second."""
 
 import importlib.metadata
 import importlib.util
@@ -10,7 +10,7 @@ from lakebed.errors import MissingPart
 
 @cache
 def spark_home() -> Path:
-    """The folder of the installed pyspark package, which is a whole Spark."""
+    """The folder of the installed pyspark package, which contains all of Spark."""
     package = importlib.util.find_spec("pyspark")
     if package is None or package.origin is None or not (home := Path(package.origin).parent).joinpath("jars").is_dir():
         raise MissingPart("pyspark is not installed, or without its jars.", next="Install it with: pip install lakebed")

@@ -1,4 +1,4 @@
-"""Which jars a lake's Spark needs, pinned, and where they lie in the user's cache. Decides only; `fetch` gets them."""
+"""The pinned jars that a lake's Spark needs, and their paths in the user's cache. `fetch` gets them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 from lakebed.settings import PostgresCatalog, RestCatalog, Root, Settings, SqliteCatalog
 
 ICEBERG = "1.12.0"
-AWS_SDK = "2.54.17"  # the version inside iceberg-aws-bundle: another one breaks s3a
+AWS_SDK = "2.54.17"  # the version in iceberg-aws-bundle: any other breaks s3a
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ ALL_JARS = (ICEBERG_SPARK, SQLITE, POSTGRES, *S3)
 
 
 def needed_jars(settings: Settings, root: Root) -> tuple[Jar, ...]:
-    """The jars this lake's Spark cannot do without."""
+    """The jars that this lake's Spark needs."""
     catalog = settings.catalog
     jars = [ICEBERG_SPARK]
     if isinstance(catalog, SqliteCatalog):
@@ -97,7 +97,7 @@ def needed_jars(settings: Settings, root: Root) -> tuple[Jar, ...]:
 
 
 def keeps_tables_in_s3(settings: Settings, root: Root) -> bool:
-    """Whether tables lie in a bucket; a REST catalog may put them there though the root is a folder."""
+    """Whether tables are in a bucket, as a REST catalog may have it even if the root is a folder."""
     catalog = settings.catalog
     reaches_s3 = bool(settings.files.endpoint or settings.files.access_key_id)
     return root.is_bucket or (isinstance(catalog, RestCatalog) and (reaches_s3 or catalog.warehouse.startswith("s3")))
@@ -108,7 +108,7 @@ def jars_folder(cache: Path) -> Path:
 
 
 def absent(jars: Iterable[Jar], cache: Path) -> tuple[Jar, ...]:
-    """Those not in the cache whole; a look at name and size, so that every start can afford it."""
+    """The jars that are not completely in the cache, by name and size: cheap enough for every start."""
     return tuple(jar for jar in jars if not _is_whole(jars_folder(cache) / jar.file, jar.size))
 
 

@@ -1,4 +1,4 @@
-"""Finding a Java that Spark runs on, without starting one."""
+"""Finding a Java that can run Spark, without starting it."""
 
 import importlib.util
 import os
@@ -34,7 +34,7 @@ class Java:
 
 
 def find_java(environment: Mapping[str, str]) -> Java:
-    """The first supported Java: JAVA_HOME's, else one on the PATH, else the one from PyPI; `MissingJava` otherwise."""
+    """The first supported Java: of JAVA_HOME, on the PATH, or from PyPI; `MissingJava` if there is none."""
     unfit = []
     for origin, executable in _candidates(environment):
         java = _described(origin, executable)
@@ -69,13 +69,13 @@ def _described(origin: Origin, executable: Path) -> Java | None:
 
 
 def version_in(release: str) -> str:
-    """The version named by the text of a Java's `release` file; empty if it names none."""
+    """The version in the text of Java's `release` file; empty if there is none."""
     found = re.search(r'^JAVA_VERSION="?([^"\s]+)', release, re.MULTILINE)
     return found[1] if found else ""
 
 
 def major_of(version: str) -> int:
-    """17 of `17.0.15`, 8 of `1.8.0_392`, 0 of what is no version."""
+    """17 for `17.0.15`, 8 for `1.8.0_392`, 0 for text that is not a version."""
     numbers = [int(number) for number in re.findall(r"\d+", version)]
     if not numbers:
         return 0
@@ -83,7 +83,7 @@ def major_of(version: str) -> int:
 
 
 def _asked(executable: Path) -> tuple[Path, str]:
-    """Home and version by running it: shims of version managers have no `release` file beside them."""
+    """Home and version, by running Java: shims of version managers have no `release` file."""
     command = (str(executable), "-XshowSettings:properties", "-version")
     try:
         said = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stderr

@@ -21,18 +21,18 @@ from lakebed.settings import without_secrets
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PATIENCE = 120.0  # seconds until a JVM that does not answer counts as failed; a loaded machine may take half a minute
+PATIENCE = 120.0  # seconds until a JVM that does not answer has failed; a loaded machine may take half a minute
 
 _ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104  as the host's own address, executors would be told to call it
 
 
 class JvmCrashed(SparkFailed):
-    """The JVM broke down, as a damaged class-data archive makes it."""
+    """The JVM crashed, for example because of a damaged class-data archive."""
 
 
 @dataclass
 class Jvm:
-    """A JVM that runs, and that ends when its standard input does: with this process, however that ends."""
+    """A running JVM. It ends when its standard input closes: with this process, however that ends."""
 
     process: "subprocess.Popen[bytes]"
     gateway: Any
@@ -44,7 +44,7 @@ class Jvm:
         return self.process.poll() is None
 
     def stop(self, *, patience: float = 20.0) -> None:
-        """End it and wait until it is gone."""
+        """Stop the JVM and wait for it to end."""
         forget(self.gateway, runs=self.runs)
         if self.process.stdin:
             self.process.stdin.close()
@@ -55,7 +55,7 @@ class Jvm:
 
 
 def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> Jvm:
-    """Start java ourselves: neither Spark's launcher nor its shell scripts are waited for."""
+    """Start java directly, without Spark's launcher and shell scripts."""
     with _private_folder() as folder, _nameless(properties_text(launch.conf)) as properties:
         address = folder / "address"
         command = java_command(launch, properties=_open_file(properties), options=log_options(log, folder))
@@ -73,7 +73,7 @@ def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path)
 
 
 def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Path) -> Jvm:
-    """Start it through spark-submit, as pyspark itself does."""
+    """Start the JVM through spark-submit, as pyspark does."""
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
 
@@ -94,7 +94,7 @@ def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Pat
 
 
 def connect(jvm: Jvm, launch: Launch) -> "SparkSession":
-    """The JVM's first session; a JVM that cannot give one is ended."""
+    """The JVM's first session; the JVM is stopped if it cannot create one."""
     try:
         return first_session(jvm.gateway, python=launch.conf.get("spark.pyspark.python", ""))
     except Exception as error:
@@ -104,7 +104,7 @@ def connect(jvm: Jvm, launch: Launch) -> "SparkSession":
 
 @contextmanager
 def _private_folder() -> Iterator[Path]:
-    """A folder only this user can look into, for as long as the JVM starts."""
+    """A folder that only this user can read, while the JVM starts."""
     folder = Path(tempfile.mkdtemp(prefix="lakebed-"))
     try:
         yield folder
@@ -114,7 +114,7 @@ def _private_folder() -> Iterator[Path]:
 
 @contextmanager
 def _nameless(text: str) -> Iterator[int]:
-    """An open file with this text that no folder lists: nothing is left of it, however we end."""
+    """An open, unlinked file with this text: nothing is left of it, however the process ends."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
         file.write(text)
         file.seek(0)
@@ -122,25 +122,25 @@ def _nameless(text: str) -> Iterator[int]:
 
 
 def _open_file(number: int) -> Path:
-    """The name under which a process finds a file that it was given open."""
+    """The path under which a process finds an open file that it inherited."""
     return Path(f"/dev/fd/{number}")
 
 
 class _PopenOptions(dict[str, Any]):
-    """What pyspark starts the JVM with. It adds the whole environment: the secrets in it are taken out on the way."""
+    """Options with which pyspark starts the JVM. It adds the whole environment; secrets are removed from it."""
 
     def __setitem__(self, key: str, value: Any) -> None:
         super().__setitem__(key, without_secrets(value) if key == "env" else value)
 
 
 def _local_address(launch: Launch) -> dict[str, str]:
-    """Where Spark's web UI listens; it also spares a look-up of this host's name. All addresses are Spark's default there."""
+    """The address of Spark's web UI, which by default listens on all; also avoids looking up the host name."""
     address = launch.conf.get("spark.driver.bindAddress")
     return {"SPARK_LOCAL_IP": address} if address and address not in _ALL_ADDRESSES else {}
 
 
 def _started(command: tuple[str, ...], *, environment: Mapping[str, str], log: Path, reads: int) -> "subprocess.Popen[bytes]":
-    # A process group of its own: Ctrl-C is for us to answer, not for the JVM.
+    # A separate process group: Ctrl-C is handled by Lakebed, not by the JVM.
     with log.open("ab") as console:
         return subprocess.Popen(
             command,
@@ -161,7 +161,7 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _address(process: "subprocess.Popen[bytes]", address: Path, log: Path) -> tuple[int, str]:
-    """Port and secret of the JVM, as soon as it tells them."""
+    """Port and secret of the JVM, once it has written them."""
     deadline = time.monotonic() + PATIENCE
     while not address.is_file():
         if (code := process.poll()) is not None:

@@ -1,4 +1,4 @@
-"""What a start of Spark's JVM looks like: its command line and its settings file. Decides only; `jvm` starts it."""
+"""The command line and settings file of Spark's JVM. Decides only; `jvm` starts it."""
 
 import os
 import shlex
@@ -10,7 +10,7 @@ from lakebed.engines.spark.start.home import spark_home
 from lakebed.engines.spark.start.java import Java
 
 MAIN = "org.apache.spark.deploy.SparkSubmit"
-# What Spark's own launcher opens; without its incubator module, which not every Java has.
+# The options of Spark's own launcher, without the incubator module that not every Java has.
 _OPENED = (
     *("java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util"),
     *("java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch", "sun.nio.cs"),
@@ -30,7 +30,7 @@ _SPARK_OPTIONS = (
 
 @dataclass(frozen=True)
 class Launch:
-    """What is to be started."""
+    """What to start."""
 
     java: Java
     jars: tuple[Path, ...]
@@ -40,7 +40,7 @@ class Launch:
 
     @property
     def brings_jars(self) -> bool:
-        """Whether our jars go by the class path; a cluster gets them by `spark.jars`."""
+        """Whether our jars are on the class path; a cluster gets them through `spark.jars`."""
         return self.conf.get("spark.master", "local").startswith("local")
 
     @property
@@ -49,14 +49,14 @@ class Launch:
 
 
 def classpath(launch: Launch) -> str:
-    """Our jars, Spark's, then what the user adds: an archive serves every class path that begins like its own."""
+    """Our jars, Spark's, then the user's: an archive fits every class path that begins with its own."""
     ours = map(str, launch.jars) if launch.brings_jars else ()
     added = launch.conf.get("spark.driver.extraClassPath")
     return os.pathsep.join([*ours, str(spark_home() / "jars" / "*"), *([added] if added else [])])
 
 
 def java_command(launch: Launch, *, properties: Path, options: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The command of a direct launch. All settings are in the file: anybody on the machine can read a command line."""
+    """The command of a direct launch. Settings are in a file, since anybody on the machine can read a command line."""
     collector = () if any("GC" in option for option in launch.own_options) else ("-XX:+UseSerialGC",)
     compiler = ("-XX:TieredStopAtLevel=1",) if launch.quick else ()
     return (

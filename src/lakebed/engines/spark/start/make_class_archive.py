@@ -1,4 +1,4 @@
-"""Making a class-data archive: a throwaway lake does what pipelines do, and the JVM writes down the classes it needed.
+"""Making a class-data archive: a temporary lake does what pipelines do, and the JVM records the classes it needed.
 
 Run as `python -m lakebed.engines.spark.start.make_class_archive ORDER`, in the background, after the first session has ended.
 """
@@ -28,12 +28,12 @@ from lakebed.settings import Root, Settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-UNUSED_FOR = 30 * 24 * 3600.0  # seconds after which an archive nobody used goes
+UNUSED_FOR = 30 * 24 * 3600.0  # seconds after which an unused archive is removed
 ABANDONED_AFTER = 24 * 3600.0
 
 
 def make_archive(java: Java, jars: tuple[Path, ...], *, environment: Mapping[str, str]) -> Path | None:
-    """Make the archive unless it is there or in the making; the finished file."""
+    """Make the archive unless it exists or is being made; returns the finished file."""
     archive = archive_for(java, jars, environment=environment)
     archive.folder.mkdir(parents=True, exist_ok=True)
     with _alone(archive.lock) as alone:
@@ -52,7 +52,7 @@ def make_archive(java: Java, jars: tuple[Path, ...], *, environment: Mapping[str
 
 @contextlib.contextmanager
 def _alone(lock: Path) -> Iterator[bool]:
-    """Whether we got the lock; the system lets go of it should we die, so none is ever stale."""
+    """Whether this process got the lock; the system releases it when the process dies, so it is never stale."""
     with lock.open("w") as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -64,7 +64,7 @@ def _alone(lock: Path) -> Iterator[bool]:
 
 
 def _put_in_place(aside: Path, folder: Path, key: str) -> Path | None:
-    """Give a whole archive its name; the JVM that wrote it has ended."""
+    """Rename a complete archive to its final name, once the JVM that wrote it has ended."""
     if not aside.is_file():
         return None
     with aside.open("rb") as written:
@@ -74,7 +74,7 @@ def _put_in_place(aside: Path, folder: Path, key: str) -> Path | None:
 
 
 def _dump_base(java: Java, archive: ClassArchive) -> None:
-    """The archive of Java's own classes, which a Java from PyPI comes without."""
+    """Make the archive of Java's own classes, which the Java from PyPI lacks."""
     aside = archive.folder / f".{archive.base_key}.aside"
     command = (str(java.executable), "-Xshare:dump", "-XX:+UseSerialGC", f"-XX:SharedArchiveFile={aside}")
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -98,7 +98,7 @@ def _rehearse(java: Java, jars: tuple[Path, ...], *, archive: ClassArchive, asid
 
 
 def _catalog_without_server(jars: tuple[Path, ...], root: Root) -> dict[str, str]:
-    """Nothing if SQLite's driver is there; else a catalog that is only a folder."""
+    """Settings of a catalog that is only a folder, if SQLite's driver is missing."""
     if any(jar.name == SQLITE.file for jar in jars):
         return {}
     prefix = f"spark.sql.catalog.{CATALOG}"
@@ -129,7 +129,7 @@ def _work(session: "SparkSession", folder: Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove archives that nobody used for long, and what a killed maker left."""
+    """Remove archives unused for long, and leftovers of killed processes."""
     for pattern, limit in (("*.jsa", UNUSED_FOR), (".*.aside", ABANDONED_AFTER)):
         for file in folder.glob(pattern):
             if time.time() - file.stat().st_mtime > limit:
@@ -137,7 +137,7 @@ def _sweep(folder: Path) -> None:
 
 
 def main(order: str) -> None:
-    """Do what `maker_command` ordered."""
+    """Carry out the order of `maker_command`."""
     os.nice(15)
     told = json.loads(order)
     java = Java(Path(told["home"]), told["version"], major_of(told["version"]), told["origin"])

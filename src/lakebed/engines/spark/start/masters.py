@@ -1,4 +1,4 @@
-"""Whether somebody answers where a remote Spark should be: Spark itself would try again for minutes."""
+"""Whether a remote Spark answers: Spark itself would retry for minutes."""
 
 import re
 import socket
@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 from lakebed.errors import SparkFailed
 
 PATIENCE = 10.0
-_PORTS = {"sc": 15002, "spark": 7077}  # where they listen unless told otherwise
+_PORTS = {"sc": 15002, "spark": 7077}  # their default ports
 _CALLED = {"sc": "Spark Connect server", "spark": "Spark master"}
 
 
 def require_reachable(master: str) -> None:
-    """Raise `SparkFailed` unless one of the addresses of `spark://…` or `sc://…` answers; other masters are not asked."""
+    """`SparkFailed` unless one of the addresses of `spark://…` or `sc://…` answers; other masters are not checked."""
     places = addresses(master)
     if not places:
         return
@@ -34,7 +34,7 @@ def addresses(master: str) -> tuple[tuple[str, int], ...]:
 
 
 def shown(master: str) -> str:
-    """The addresses alone: the rest may hold a token."""
+    """Only the addresses: the rest may contain a token."""
     return ", ".join(f"{host}:{port}" for host, port in addresses(master))
 
 

