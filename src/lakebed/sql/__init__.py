@@ -1,4 +1,4 @@
-"""SQL that users wrote, read before it runs. Importing this does not import the parser."""
+"""Users' SQL, analysed before it runs. Importing this does not import the parser."""
 
 from lakebed.sql.change import ChangeStatement, read_change
 from lakebed.sql.checking.check import CheckedQuery, check_query

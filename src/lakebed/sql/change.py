@@ -1,4 +1,4 @@
-"""A statement that changes one table, taken apart: what it does, to which table, and how it reads on a branch."""
+"""Statements that change one table: what they do, to which table, and how they read on a branch."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True)
 class ChangeStatement:
-    """One statement. `target` are the parts of the table's name as they were written."""
+    """One statement. `target` are the parts of the table's name as written."""
 
     kind: ChangeKind
     target: tuple[str, ...]
@@ -42,15 +42,15 @@ class ChangeStatement:
     _aliased: bool
 
     def on(self, place: str, *, alias: str) -> str:
-        """The same statement about another place, such as a branch; the rest of it calls the table as before."""
+        """The statement with another target, such as a branch, under an alias with the table's name."""
         return f"{self._before}{self._standing_in(place, alias)}{self._after}"
 
     def _standing_in(self, place: str, alias: str) -> str:
-        """What stands for the target."""
+        """The text in place of the target."""
         return f"{place} AS {alias}" if self.kind in {"update", "delete", "merge"} and not self._aliased else place
 
     def with_own_positions(self, said: str, place: str, *, alias: str) -> str:
-        """What an engine said about the statement as it is `on` a place, with the positions of the one that was written."""
+        """An engine's message about the statement `on` another target, with positions in the original statement."""
         there, own = self.on(place, alias=alias), f"{self._before}{self._named}{self._after}"
         longer = len(self._standing_in(place, alias)) - len(self._named)
 
@@ -65,7 +65,7 @@ class ChangeStatement:
 
 
 def read_change(text: str) -> ChangeStatement:
-    """Take an INSERT, UPDATE, DELETE, MERGE or ALTER TABLE apart; anything else is refused, and so is more than one."""
+    """Read one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE; anything else is refused."""
     reading = lex(SourceText(text, "the statement"))
     tokens = reading.plain
     _refuse_several(reading, tokens)
@@ -81,7 +81,7 @@ def read_change(text: str) -> ChangeStatement:
 def _refuse_several(reading: LexedText, tokens: Sequence[Token]) -> None:
     for token in tokens:
         if token.upper == ";":
-            raise reading.source.error_at("there is more than one statement.", at=token.start, next="Give them one by one.")
+            raise reading.source.error_at("there is more than one statement.", at=token.start, next="Run them one by one.")
 
 
 def _taken_apart(reading: LexedText, tokens: Sequence[Token], kind: ChangeKind, *, at: int) -> ChangeStatement:
@@ -106,7 +106,7 @@ def _place(text: str, at: int) -> tuple[int, int]:
 
 
 def _refuse_elsewhere(reading: LexedText, rest: Sequence[Token]) -> None:
-    """What Lakebed does itself, with its lease and its books."""
+    """Refuse changes that Lakebed makes itself, with a lease and records."""
     first, second = [*(token.upper for token in rest[:2]), "", ""][:2]
     if first in _ELSEWHERE:
         words, command = _ELSEWHERE[first]

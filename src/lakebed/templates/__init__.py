@@ -1,4 +1,4 @@
-"""Jinja for pipelines and gates: what a file says about itself, what its template reads, and the SQL it gives."""
+"""Jinja for pipelines and gates: a file's annotations, what its template reads, and the SQL it renders to."""
 
 from lakebed.templates.annotations import Annotation, read_annotations
 from lakebed.templates.declarations import Declarations, TemplateRead, read_declarations

@@ -1,4 +1,4 @@
-"""Settings that a pipeline or a gate carries in its own comments: `-- @key: value`, in Python `# @key: value`."""
+"""Settings in the comments of a pipeline or gate: `-- @key: value`, in Python `# @key: value`."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from lakebed.errors.source_text import SourceText
 
 Comment = Literal["--", "#"]
 
-# Comments of other kinds may stand in the leading block, before and between the annotations.
+# The leading block may contain other comments before and between the annotations.
 _LEADING = {
     "--": re.compile(r"[\s\ufeff]*(?:--(?P<said>[^\n]*)|/\*.*?\*/|\{#.*?#\})", re.DOTALL),
     "#": re.compile(r"[\s\ufeff]*#(?P<said>[^\n]*)"),
@@ -20,7 +20,7 @@ _ANNOTATION = re.compile(r"\s*@(?P<key>[A-Za-z][A-Za-z0-9_-]*)\s*(?::(?P<value>.
 
 @dataclass(frozen=True)
 class Annotation:
-    """One setting, still as text, and the line it stands on."""
+    """One setting as text, and its line."""
 
     key: str
     value: str
@@ -28,9 +28,9 @@ class Annotation:
 
 
 def read_annotations(text: str, *, comment: Comment, where: str, anywhere: bool = False) -> dict[str, Annotation]:
-    """The annotations of the leading comment block by key, lowered; of the whole file if they may stand `anywhere`.
+    """The annotations of the leading comment block, or of the whole file if `anywhere`, by lower-case key.
 
-    A comment that begins with `@word` is meant as an annotation, so one without a colon is refused, as is a key given twice.
+    A comment that begins with `@word` is an annotation: one without a colon is refused, and so is a repeated key.
     """
     source, found = SourceText(text, where), dict[str, Annotation]()
     for line, said in _comments(text, comment, anywhere=anywhere):

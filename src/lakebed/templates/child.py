@@ -1,6 +1,6 @@
-"""The process in which templates run that may loop or grow: `{"source", "values"}` in, text or a fault out, all JSON.
+"""The process that renders templates which may loop or grow: `{"source", "values"}` in, text or a fault out, all JSON.
 
-It limits itself before it reads anything: no more files, little memory, little processor time.
+It limits itself before it reads anything: no files, little memory, little CPU time.
 """
 
 import json
@@ -23,16 +23,16 @@ MEMORY = 128 * 1_048_576
 SECONDS = 0.6
 _FILE = "<template>"
 _LONGEST_MESSAGE = 500
-# They make Jinja import all that it imports late.
+# Rendering them makes Jinja load everything that it imports lazily.
 _SAMPLES = ("{% for x in ['a'] %}{{ x|wordwrap|pprint }}{% endfor %}", "{{ 1 // 0 }}")
 
 
 class TooSlow(Exception):
-    """The template had its share of processor time."""
+    """The template used up its CPU time."""
 
 
 def main() -> None:
-    """Answer the one job on standard input."""
+    """Render the one job on standard input."""
     for sample in _SAMPLES:
         respond({"source": sample, "values": None})
     _limit()
@@ -54,9 +54,9 @@ def respond(job: dict[str, Any]) -> dict[str, Any]:
 def _limit() -> None:
     forbid_writing()
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))  # neither files nor sockets can be opened from here on
-    with suppress(ValueError, OSError):  # macOS knows no such limit; time and output stay bounded there
+    with suppress(ValueError, OSError):  # macOS has no such limit; time and output are limited there too
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    # Processor time, so a busy machine does not end honest templates. The first limit can tell the line, the second always ends.
+    # CPU time, so that honest templates survive on a busy machine. The first limit can report the line, the second always ends.
     signal.signal(signal.SIGVTALRM, _too_slow)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     signal.setitimer(signal.ITIMER_PROF, SECONDS + 0.2)
@@ -78,9 +78,9 @@ def _draw(sandbox: Sandbox, source: str, words: dict[str, Any]) -> RenderBuffer:
 
 
 def _marked(body: list[nodes.Node]) -> Iterator[nodes.Node]:
-    """The statements, with each piece of output preceded by a note of its line.
+    """The statements, with a call before each piece of output that records its line.
 
-    What is captured first and written later (macros, set and filter blocks, recursive loops) belongs to where it is written.
+    Output that is captured and written later (macros, set and filter blocks, recursive loops) has the line of the writing.
     """
     for node in body:
         match node:
@@ -119,7 +119,7 @@ def _said(error: Exception) -> str:
 
 
 def _line(trace: TracebackType | None) -> int | None:
-    """The innermost line of the template on the way to an error; Jinja writes it into the traceback."""
+    """The innermost template line in a traceback, where Jinja puts it."""
     line = None
     while trace:
         if trace.tb_frame.f_code.co_filename == _FILE:

@@ -1,13 +1,13 @@
-"""What a template reads and uses, known before anything runs."""
+"""What a template reads, known before anything runs."""
 
 from dataclasses import dataclass
 
-# Jinja takes 0.1 s to import, so it is imported by the first template, not by every command.
+# Jinja takes 0.1 s to import, so it is imported with the first template, not by every command.
 
 
 @dataclass(frozen=True)
 class TemplateRead:
-    """One table or zone that a template reads, as it is written there, and the line of its first use."""
+    """A table or zone that a template reads, as written there, and the line of its first use."""
 
     name: str
     line: int
@@ -16,9 +16,9 @@ class TemplateRead:
 
 @dataclass(frozen=True)
 class Declarations:
-    """What a template says about itself, in whichever branch it stands.
+    """What a template reads and uses, in any of its branches.
 
-    A `simple` template holds text, our words and conditions over them, and nothing that could loop, grow or reach an object.
+    A `simple` template has only text, our functions and values, and conditions: nothing that loops, grows or reaches objects.
     """
 
     refs: tuple[TemplateRead, ...]
@@ -28,9 +28,9 @@ class Declarations:
 
 
 def read_declarations(source: str, *, where: str) -> Declarations:
-    """The tables, zones and words of a template, without rendering it.
+    """The tables, zones and names that a template uses, without rendering it.
 
-    Refused, with the line: broken Jinja, words that do not exist, tables and zones whose names are computed, other files.
+    Refused, with the line: broken Jinja, unknown names, computed names of tables and zones, other files.
     """
     from lakebed.errors.source_text import SourceText
     from lakebed.templates.parse import parse, refuse_deep_nesting

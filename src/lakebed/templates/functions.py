@@ -1,4 +1,4 @@
-"""What the words of a template mean, over plain data that was decided beforehand."""
+"""The functions and values of templates, over plain data that was decided beforehand."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn
@@ -9,12 +9,12 @@ from lakebed.errors import near, suggestion
 from lakebed.templates.literal import literal, mask_escapes, reserved_character
 from lakebed.templates.template_names import STRATEGY_TESTS
 
-JsonValues = Mapping[str, Any]  # TemplateValues as JSON has them
+JsonValues = Mapping[str, Any]  # TemplateValues as JSON
 _NONE_GIVEN = object()
 
 
 class TemplateFault(TemplateRuntimeError):
-    """Something a template asked for that is not there. Whoever catches it knows the line."""
+    """Something a template uses does not exist. Whoever catches this knows the line."""
 
     def __init__(self, what: str | None = None, next: str = "") -> None:
         self.next = next
@@ -22,7 +22,7 @@ class TemplateFault(TemplateRuntimeError):
 
 
 class UndefinedWord(StrictUndefined):
-    """A name, key or attribute that is not there. Not even a list that holds it can be written."""
+    """A name, key or attribute that does not exist. Not even a list that contains it can be output."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class UndefinedWord(StrictUndefined):
 
 
 class WordWithoutValue(Undefined):
-    """A word without a value in this run: it may be asked about (`is defined`, `is none`, `if`), not used."""
+    """A value that this run does not have: it can be tested (`is defined`, `is none`, `if`), not used."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class _Settings(dict[str, Any]):
 
 
 def bindings(values: JsonValues) -> dict[str, Any]:
-    """Every word of ours with its meaning in one run."""
+    """All functions and values of a template, for one run."""
     strategy = values["strategy"]
     return {
         "ref": _reader_of_tables(values["refs"]),
@@ -79,11 +79,11 @@ def bindings(values: JsonValues) -> dict[str, Any]:
 
 
 def output_text(value: object) -> str:
-    """How a value is written into the text. No value, or a function that was not called, is an error, not the word None."""
+    """A value as output. None, or a function that was not called, is an error."""
     if value is None:
         raise TemplateFault("this expression gives no value (none).", "Give it one, or write |literal after it for NULL.")
     if callable(value) and not isinstance(value, Undefined):
-        raise TemplateFault("this is a function, not a value.", "Call it: put () behind its name.")
+        raise TemplateFault("this is a function, not a value.", "Call it: add () after its name.")
     return str(value)
 
 
@@ -93,7 +93,7 @@ def literal_filter(value: object) -> str:
 
 
 def is_none(value: object) -> bool:
-    """`is none`, true as well of a word that has no value in this run."""
+    """`is none`, also true for a value that this run does not have."""
     return value is None or isinstance(value, WordWithoutValue)
 
 
@@ -112,7 +112,7 @@ def _watermark(word: str, value: str | None, form: Callable[[str], str] = str) -
     if value is None:
         return _present(word, None, "there is nothing to compare with")
     if sign := reserved_character(value):
-        return UndefinedWord(f"{word} holds U+{ord(sign):04X}, which Unicode leaves out of texts.", name=word, exc=TemplateFault)
+        return UndefinedWord(f"{word} holds U+{ord(sign):04X}, which is not a character.", name=word, exc=TemplateFault)
     return form(value)
 
 

@@ -1,11 +1,11 @@
-"""Values as Spark SQL writes them."""
+"""Values as Spark SQL literals."""
 
 import math
 from collections.abc import Sequence
 
 # A line break is escaped too: a value inside a `--` comment must not end the comment.
 _ESCAPED = {"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\r": "\\r", "\0": "\\0", "\x1a": "\\Z"}
-_STAND_INS = {sign: chr(0xFDD0 + place) for place, sign in enumerate(_ESCAPED)}  # Unicode keeps these free: no text has them
+_STAND_INS = {sign: chr(0xFDD0 + place) for place, sign in enumerate(_ESCAPED)}  # noncharacters of Unicode: no text contains them
 _ESCAPES = str.maketrans(_ESCAPED)
 _COVER = str.maketrans(_STAND_INS)
 _UNCOVER = str.maketrans({stand_in: sign for sign, stand_in in _STAND_INS.items()})
@@ -13,30 +13,30 @@ _WRITE = str.maketrans({stand_in: _ESCAPED[sign] for sign, stand_in in _STAND_IN
 
 
 def mask_escapes(raw: str) -> str:
-    """Text for a template to work with, in which one character stands for each sign that has to be escaped.
+    """Text for a template, with a placeholder for each character that must be escaped.
 
-    However the template cuts and joins it, `written` finds whole signs: an escape of two characters could be cut in half.
+    However the template slices and joins it, `write_escapes` finds whole placeholders; an escape could be cut in half.
     """
     return raw.translate(_COVER)
 
 
 def reserved_character(raw: str) -> str | None:
-    """A character of a text that would be taken for a sign it does not stand for."""
+    """A character of a text that is one of the placeholders, if there is any."""
     return next((sign for sign in raw if ord(sign) in _WRITE), None)
 
 
 def write_escapes(text: str) -> str:
-    """What a template gave, with the escapes for what stands for them."""
+    """A template's output, with escapes in place of the placeholders."""
     return text.translate(_WRITE)
 
 
 def escaped(text: str) -> str:
-    """The text as it must stand between the quotes, single or double, of a Spark SQL string."""
+    """The text escaped for a Spark SQL string, between single or double quotes."""
     return text.translate(_UNCOVER).translate(_ESCAPES)
 
 
 def literal(value: object) -> str:
-    """One value, or a list of values for `IN (…)`, as Spark SQL writes it; nothing in it can end the literal."""
+    """A value, or a list of values for `IN (…)`, as a Spark SQL literal; nothing in it can end the literal."""
     match value:
         case None:
             return "NULL"

@@ -1,4 +1,4 @@
-"""From text to Jinja's tree, within bounds. Nothing of the template is evaluated here."""
+"""Parsing templates with Jinja, within limits. Nothing is evaluated here."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,14 +14,14 @@ from lakebed.errors.source_text import SourceText
 from lakebed.templates.functions import UndefinedWord, is_none, literal_filter, output_text
 
 LARGEST = 1_048_576
-MOST_TOKENS = 20_000  # parsed in a quarter of a second; a long template has a tenth of it
-MOST_TAGS = 10_000  # comments and raw blocks are no tokens, yet take time
+MOST_TOKENS = 20_000  # parsed in a quarter of a second; a long template has a tenth of this
+MOST_TAGS = 10_000  # comments and raw blocks are not tokens, but take time
 _TAG = re.compile(r"\{[{%#]")
-_ENDLESS_NUMBER = re.compile(r"0[xX][0-9a-fA-F_]{4000}|[0-9_]{4000}")  # the lexer's memory of it is a hundred times as long
+_ENDLESS_NUMBER = re.compile(r"0[xX][0-9a-fA-F_]{4000}|[0-9_]{4000}")  # the lexer needs a hundred times as much memory
 
 
 class _Budget(Extension):
-    """Refuses a source that would keep the parser busy for long, or fill memory with nodes."""
+    """Refuses a source that would take the parser too long, or fill memory with nodes."""
 
     def filter_stream(self, stream: TokenStream) -> Iterable[Token]:
         for count, token in enumerate(stream):
@@ -31,7 +31,7 @@ class _Budget(Extension):
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Jinja without files, attribute escapes or silent gaps; it notes which source line each piece of output is from."""
+    """Jinja without files, attribute access or silent gaps; it records the source line of each piece of output."""
 
     piece_line: int | None = None
     piece_plain = True
@@ -49,12 +49,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 @cache
 def grammar() -> Sandbox:
-    """The environment that parses; rendering takes a fresh one."""
+    """The environment for parsing; each rendering uses a fresh one."""
     return Sandbox()
 
 
 def parse(file: SourceText) -> nodes.Template:
-    """The template's tree, or an error at the line where it stops being Jinja."""
+    """The template's tree, or an error with the line."""
     _refuse_oversize(file)
     try:
         return grammar().parse(file.text)
@@ -73,7 +73,7 @@ def _refuse_oversize(file: SourceText) -> None:
 
 @contextmanager
 def refuse_deep_nesting(file: SourceText) -> Iterator[None]:
-    """Turns running out of stack into an error about the file."""
+    """Turn a RecursionError into an error about the file."""
     try:
         yield
     except RecursionError:

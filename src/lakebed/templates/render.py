@@ -1,4 +1,4 @@
-"""From a template and plain values to text, and the source line of each of its lines."""
+"""Rendering templates to text, with the source line of each line."""
 
 import json
 from collections.abc import Mapping, Set
@@ -10,9 +10,9 @@ from typing import Any
 class TemplateValues:
     """Everything a template can see in one run: plain data, decided beforehand.
 
-    `refs` by the name as it is written; `zones` by name and pattern; `this`, `watermark` (a typed SQL literal) and
-    `watermark_value` (text, not yet escaped) are None as long as the table has nothing to compare with. A value of `vars`
-    is inserted as the text it is; `|literal` makes an SQL literal of it.
+    `refs` are by name as written; `zones` by name and pattern. `this`, `watermark` (a typed SQL literal) and
+    `watermark_value` (text, not yet escaped) are None until the table has rows to compare with. A value of `vars` is
+    inserted as text; `|literal` makes it an SQL literal.
     """
 
     refs: Mapping[str, str]
@@ -27,7 +27,7 @@ class TemplateValues:
     config: Mapping[str, Any]
 
     def as_json(self) -> str:
-        """What is handed to a template, here or in another process; dates and the like become their text."""
+        """The values as JSON, for rendering here or in another process; dates and the like become text."""
         zones = [(zone, pattern, text) for (zone, pattern), text in self.zones.items()]
         return json.dumps({**vars(self), "zones": zones}, default=_plain)
 
@@ -44,21 +44,21 @@ def _plain(value: object) -> object:
 
 @dataclass(frozen=True)
 class Rendered:
-    """A template's text; `lines[i]` is the source line from which its line i + 1 came."""
+    """Rendered text; `lines[i]` is the source line of its line i + 1."""
 
     text: str
     lines: tuple[int, ...]
 
     def source_line(self, line: int) -> int:
-        """The source line behind a line of the text, both counted from 1; a line beyond the end is taken for the last."""
+        """The source line of a line of the text, both counted from 1; beyond the end, that of the last line."""
         return self.lines[min(max(line, 1), len(self.lines)) - 1]
 
 
 def render(source: str, values: TemplateValues, *, where: str) -> Rendered:
-    """The text that a template gives with these values.
+    """Render a template with these values.
 
-    Whatever `declared` refuses is refused here too, as is what has no value in this run, at its line. A template that is
-    not simple runs in a process with little memory and time: it cannot hurt this one.
+    Refuses what `read_declarations` refuses, and the use of a value that this run does not have. A template that is not
+    simple is rendered in a process with little memory and time, where it can do no harm.
     """
     from lakebed.errors.source_text import SourceText
     from lakebed.templates.functions import bindings

@@ -1,4 +1,4 @@
-"""Rendered text as it grows, and the source line that each of its lines came from."""
+"""Collecting rendered text with the source line of each of its lines."""
 
 from lakebed.templates.literal import write_escapes
 
@@ -14,7 +14,7 @@ class TooLong(Exception):
 
 
 class RenderBuffer:
-    """Pieces of output in order. A line belongs to the piece that gave its first visible character."""
+    """Pieces of output in order. A line belongs to the piece with its first visible character."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -23,7 +23,7 @@ class RenderBuffer:
         self._settled = False
 
     def add(self, piece: str, *, line: int, plain: bool) -> None:
-        """Append a piece that began on a source line; `plain` text goes on through the source as it breaks lines."""
+        """Append a piece from a source line; the lines of `plain` text are consecutive source lines."""
         piece = write_escapes(piece)
         self._length += len(piece)
         if self._length > LONGEST:

@@ -1,4 +1,4 @@
-"""Rendering in a process of its own, which gets JSON, gives JSON, and is ended when it takes too much."""
+"""Rendering in a separate process, which gets and returns JSON and is killed when it uses too much."""
 
 import json
 import signal
@@ -23,7 +23,7 @@ _SIMPLER = "Make the template simpler; computing belongs into the SQL."
 
 
 def render_confined(file: SourceText, values: str) -> Rendered:
-    """The text that any template gives, or the reason why it gives none."""
+    """Render any template; an error gives the reason why it cannot be rendered."""
     answer, status = _ask(json.dumps({"source": file.text, "values": json.loads(values)}).encode())
     if not answer.startswith(READY):
         raise RunFailed(
@@ -35,7 +35,7 @@ def render_confined(file: SourceText, values: str) -> Rendered:
 
 
 def _understood(answer: bytes, status: int, file: SourceText) -> Rendered:
-    """The answer, which is trusted no more than the template is."""
+    """Read the answer, which is trusted no more than the template."""
     try:
         reply = json.loads(answer)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Templates that are safe by construction, rendered here: text, our words, conditions over them, `|literal`.
+"""Rendering templates that are safe by construction: text, our functions and values, conditions, `|literal`.
 
-No node in this file's lists can loop, call itself, join strings or reach an attribute of an object, so the work is bounded
-by the length of the source. All other templates go to a process of their own (`confined.py`).
+No node that is allowed here can loop, recurse, join strings or reach an attribute of an object, so the work is bounded
+by the length of the source. All other templates are rendered in a separate process (`render_confined.py`).
 """
 
 import operator
@@ -33,7 +33,7 @@ _TESTS: Mapping[str, Callable[[object], bool]] = {
 
 
 def is_simple(node: nodes.Node) -> bool:
-    """Whether `draw` can render a tree."""
+    """Whether `render_simple` can render a tree."""
     return _has_simple_shape(node) and all(is_simple(child) for child in node.iter_child_nodes())
 
 
@@ -76,14 +76,14 @@ def _is_config_get(node: nodes.Node) -> bool:
 
 
 def render_simple(tree: nodes.Template, words: Mapping[str, Any], file: SourceText) -> RenderBuffer:
-    """The page that a simple template gives."""
+    """The output of a simple template."""
     page = RenderBuffer()
     _Rendering(page, words, file).body(tree.body)
     return page
 
 
 class _Rendering:
-    """One rendering: where it writes, what the words mean, and the file that errors point at."""
+    """One rendering: the buffer, the functions and values, and the source for errors."""
 
     def __init__(self, page: RenderBuffer, words: Mapping[str, Any], file: SourceText) -> None:
         self.page, self.words, self.file = page, words, file
@@ -109,7 +109,7 @@ class _Rendering:
         self.page.add(text, line=node.lineno, plain=plain)
 
     def evaluate(self, node: nodes.Node, how: Callable[[Any], Any]) -> Any:
-        """An expression's value put to use; what is wrong with it is said about its line."""
+        """Use an expression's value; errors give its line."""
         try:
             return how(self.value(node))
         except (TemplateRuntimeError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The words a template may use. What they mean is in `functions.py`."""
+"""The names a template may use; `functions.py` defines them."""
 
 STRATEGY_TESTS = {
     "is_scd2": "scd2",

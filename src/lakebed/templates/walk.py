@@ -1,4 +1,4 @@
-"""What a parsed template says about itself: its tables, zones and words. Refuses what cannot be known beforehand."""
+"""The tables, zones and names in a parsed template. Refuses what cannot be known before it runs."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,7 +13,7 @@ from lakebed.templates.template_names import ALLOWED, FUNCTIONS, OURS, QUESTIONS
 
 
 def declarations_of(tree: nodes.Template, file: SourceText) -> Declarations:
-    """Every table, zone and word in the tree, each checked."""
+    """Every table, zone and name in the tree, each checked."""
     found = tuple(_every(tree))
     own = _own_names(found, file)
     calls = [node for node in found if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name)]
@@ -32,7 +32,7 @@ def declarations_of(tree: nodes.Template, file: SourceText) -> Declarations:
 
 
 def _every(tree: nodes.Node) -> Iterator[nodes.Node]:
-    """All nodes in the order of the text, however deep they are nested."""
+    """All nodes in text order, at any depth."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -41,14 +41,14 @@ def _every(tree: nodes.Node) -> Iterator[nodes.Node]:
 
 
 def _own_names(found: tuple[nodes.Node, ...], file: SourceText) -> set[str]:
-    """The names that the template gives itself by set, for, with or macro."""
+    """The names that the template defines with set, for, with or macro."""
     own = {
         node.name: node.lineno
         for node in found
         if isinstance(node, nodes.Macro) or (isinstance(node, nodes.Name) and node.ctx != "load")
     }
     for name in own.keys() & OURS:
-        raise file.error(f"{name!r} is a word of Lakebed and cannot be set.", line=own[name], next="Choose another name.")
+        raise file.error(f"{name!r} is a name of Lakebed and cannot be set.", line=own[name], next="Choose another name.")
     return set(own)
 
 
@@ -100,7 +100,9 @@ def _check_arguments(call: nodes.Call, file: SourceText) -> None:
     word, options = _callee(call), {pair.key for pair in call.kwargs}
     given = len(call.args) + len(options)
     if word == "var" and not (call.args and given <= 2 and options <= {"default"}):
-        raise file.error("var takes a name and perhaps a default.", line=call.lineno, next="Write var('name') or var('name', 1).")
+        raise file.error(
+            "var takes a name and optionally a default.", line=call.lineno, next="Write var('name') or var('name', 1)."
+        )
     if word in QUESTIONS and (given or call.dyn_args or call.dyn_kwargs):
         raise file.error(f"{word} takes nothing.", line=call.lineno, next=f"Write {word}().")
 

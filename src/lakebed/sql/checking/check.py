@@ -1,8 +1,8 @@
-"""User SQL, judged before it runs: one query that reads what it was given, and nothing else.
+"""Checking user SQL before it runs: one query that reads the tables it was given, and nothing else.
 
-From a plain SELECT Spark runs programs (TRANSFORM), calls any JVM method (reflect) and reads any file (csv.`/…`). So the
-text is cut into tokens as Spark cuts it, each token is judged, Spark's own grammar is followed, a parser has to read the very
-same tokens, and the tree it makes of them is judged again. What cannot be read for certain is refused.
+In a plain SELECT Spark can run programs (TRANSFORM), call any JVM method (reflect) and read any file (csv.`/…`). So the
+text is split into tokens as Spark splits it, each token is checked, Spark's own grammar is followed, a parser must read
+exactly the same tokens, and its tree is checked again. What cannot be read with certainty is refused.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -15,11 +15,11 @@ from lakebed.sql.parsing.lexer import lex
 
 @dataclass(frozen=True)
 class CheckedQuery:
-    """One query, judged: it may run as it is, or inside `SELECT * FROM (…)`."""
+    """A query that may run as it is, or inside `SELECT * FROM (…)`."""
 
-    text: str  # without comments and closing semicolon, each line where it was
-    tables: tuple[str, ...]  # what it reads, in the words in which it was given
-    columns: tuple[str, ...] | None = None  # what it returns, where that was asked for and can be told
+    text: str  # without comments and final semicolon, with the same line numbers
+    tables: tuple[str, ...]  # the tables it reads, as they were given
+    columns: tuple[str, ...] | None = None  # the columns it returns, if requested and known
 
 
 def check_query(
@@ -36,8 +36,8 @@ def check_query(
     `allowed` are the tables it was given, as the template wrote them (`lake.shop.silver.orders VERSION AS OF 5`, a branch, a
     temporary view); a version among them is part of the name. Without `allowed` any table may be read, but no path.
 
-    `functions` are those that are known besides Spark's and Iceberg's; without it calls are not looked at.
-    `columns` are those of tables, by their names in the text without quotes and version; without it columns are not looked at.
+    `functions` are those that exist besides Spark's and Iceberg's; without it calls are not checked.
+    `columns` are those of tables, by name without quotes and version; without it columns are not checked.
     """
     from lakebed.sql.checking.functions import refuse_unknown_functions
     from lakebed.sql.checking.scans import scanned_tables
@@ -50,7 +50,7 @@ def check_query(
     refuse_words(reading)
     wrong = syntax_error(reading)
     tree = parse(reading, wrong)
-    refuse_tree(reading, tree)  # of commands it can say more than the grammar
+    refuse_tree(reading, tree)  # it says more about commands than the grammar does
     if wrong:
         raise wrong
     tables = scanned_tables(reading, tree, allowed)

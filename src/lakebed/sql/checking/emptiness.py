@@ -1,4 +1,4 @@
-"""Whether a query can return no row at all."""
+"""Whether a query can return no rows."""
 
 from sqlglot import exp
 
@@ -7,7 +7,7 @@ _DROP_OR_ADD = ("where", "joins", "laterals", "pivots", "sample", "group")
 
 
 def always_returns(node: exp.Expr) -> bool:
-    """Whether it returns a row whatever the tables hold: a count of everything does, and a constant."""
+    """Whether it always returns a row, whatever the tables contain, as a count of everything or a constant does."""
     match node:
         case exp.Subquery():
             return not _has(node, *_DROP_AFTERWARDS, *_DROP_OR_ADD) and always_returns(node.this)
@@ -26,7 +26,7 @@ def _has(node: exp.Expr, *clauses: str) -> bool:
 
 
 def _is_one_aggregate(select: exp.Select) -> bool:
-    """Whether it turns all rows into one. By GROUP BY ALL it does so only if no column stands beside the aggregates."""
+    """Whether it aggregates all rows to one; with GROUP BY ALL, only if it returns nothing but aggregates."""
     group = select.args.get("group")
     aggregates = [_aggregates(projection) for projection in select.expressions]
     if not group:
@@ -35,14 +35,14 @@ def _is_one_aggregate(select: exp.Select) -> bool:
 
 
 def _aggregates(node: exp.Expr) -> bool:
-    """Whether it computes one value of many rows. count(*) OVER () does not, nor does what a subquery counts."""
+    """Whether it is an aggregate; count(*) OVER () is not, nor is one inside a subquery."""
     if isinstance(node, exp.Query | exp.Window):
         return False
     return isinstance(node, exp.AggFunc) or any(_aggregates(child) for child in node.iter_expressions())
 
 
 def _reads_one(select: exp.Select) -> bool:
-    """Whether all it reads always returns a row: nothing, a subquery, or a WITH."""
+    """Whether everything it reads always returns a row: nothing, a subquery, or a CTE."""
     clause = select.args.get("from_")
     if not clause:
         return True
@@ -54,7 +54,7 @@ def _reads_one(select: exp.Select) -> bool:
 
 
 def _visible(node: exp.Expr | None) -> list[exp.Expr]:
-    """The WITHs in whose reach it stands, the outermost first: a nearer one of the same name wins."""
+    """The CTEs in scope, outermost first: of the same name, the nearest wins."""
     if node is None:
         return []
     ctes = node.args.get("with_")

@@ -1,4 +1,4 @@
-"""What SQL of a pipeline or a gate may not say, whatever place it stands in: seen in the tokens, before any parser."""
+"""What the SQL of a pipeline or gate may not contain, checked in its tokens, before any parser."""
 
 import re
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
 QUERY_BEGINS = {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
 _BEFORE_QUERY = {"", "(", ")", "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT"}
 
-# Spark never takes these for a name, even after AS; other parsers do.
+# Spark never reads these as a name, even after AS; other parsers do.
 _NEVER_NAMES = re.compile("ANTI|CROSS|EXCEPT|FULL|INNER|INTERSECT|JOIN|LATERAL|LEFT|MINUS|NATURAL|ON|RIGHT|SEMI|UNION|USING")
 
-# Spark takes these for a name where no clause can follow; other parsers see a clause without content.
+# Spark reads these as a name where no clause can follow; other parsers see an empty clause.
 _CLAUSES = re.compile("SELECT|FROM|WITH|VALUES|WHERE|HAVING|LIMIT|JOIN|LATERAL|UNION|ON")
 
-# After a comma Spark takes these for a name; other parsers forgive the comma and see the clause.
+# After a comma Spark reads these as a name; other parsers ignore the comma and see the clause.
 _AFTER_COMMA = re.compile("FROM|WHERE|HAVING|LIMIT|JOIN|UNION|INTERSECT|ON|USING|FETCH|TABLESAMPLE")
 _BEFORE_BY = re.compile("GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION|CONNECT")
 
-# How Iceberg reads, not what: other options choose a snapshot or a branch, past what ref() pins.
+# Options on how Iceberg reads; others choose a snapshot or branch, bypassing what ref() pins.
 _HARMLESS_OPTIONS = {"split-size", "lookback", "file-open-cost", "vectorization-enabled", "batch-size"}
 
-# Spark's data sources: as the first part of a table's name they make the rest of it a path.
+# Spark's data sources: as the first part of a table's name they make the rest a path.
 _FORMAT = re.compile(
     r"arrow|avro|binaryfile|cloudfiles|console|csv|delta|deltasharing|excel|hudi|iceberg|image|jdbc|json|kafka|libsvm|memory|"
     r"mongodb|noop|orc|parquet|protobuf|rate|rate-micro-batch|ratepersecond|socket|state-metadata|statestore|text|tfrecord|xml",
@@ -49,7 +49,7 @@ _PATH = re.compile(r"[/\\:#?%]|\.\.")
 
 
 def refuse_words(reading: LexedText) -> None:
-    """Refuse what no query of a pipeline or gate needs, and what would hide a name from us."""
+    """Refuse what no pipeline or gate needs, and what could hide a name from the checks."""
     source = reading.source
     _refuse_no_query(reading)
     _refuse_substitution(source, reading.text)
@@ -182,9 +182,9 @@ def _wrong_keyword(source: SourceText, token: Token, after: Token) -> BadPipelin
     if word.startswith("__TMP"):
         return source.error_at("names that begin with __tmp are the parser's own.", at=at, next="Choose another name.")
     if word == "WITH" and after.upper == "(":
-        return source.error_at("a table is given options.", at=at, next="Take out WITH (…); ref() pins what is read.")
+        return source.error_at("a table is given options.", at=at, next="Remove WITH (…); ref() pins what is read.")
     if word == "VALUES" and after.is_name:
         return source.error_at("VALUES is followed by a name.", at=at, next="Write VALUES (…), or backticks around a column.")
     if _CLAUSES.fullmatch(word) and (after.upper in (",", ")", ".", ";") or not after.text):
-        return source.error_at(f"{word} stands where a name belongs.", at=at, next="Put backticks around it.")
+        return source.error_at(f"{word} is not a valid name here.", at=at, next="Put backticks around it.")
     return None

@@ -1,4 +1,4 @@
-"""The functions that Spark and Iceberg have, and calls of others. `functions.json` is made from the pinned ones."""
+"""The functions of Spark and Iceberg, and calls of unknown ones. `functions.json` lists those of the pinned versions."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -20,13 +20,13 @@ _BUILTIN = (("system", "builtin"), ("builtin",))
 
 @cache
 def spark_functions() -> frozenset[str]:
-    """Spark's own, in small letters."""
+    """Spark's functions, in lower case."""
     return frozenset(_listed()["spark"])
 
 
 @cache
 def iceberg_functions() -> frozenset[str]:
-    """Those that are called as `lake.system.…`."""
+    """Iceberg's functions, called as `lake.system.…`."""
     return frozenset(_listed()["iceberg"])
 
 
@@ -36,7 +36,7 @@ def _listed() -> dict[str, list[str]]:
 
 
 def refuse_unknown_functions(reading: LexedText, tree: exp.Expr, others: Collection[str]) -> None:
-    """Refuse a call of a function that neither Spark nor Iceberg has; `others` are known too, in small letters."""
+    """Refuse a call of a function that neither Spark, Iceberg nor `others` (in lower case) have."""
     for names in _calls(reading, tree):
         known = _known(tuple(token.name.casefold() for token in names[:-1]))
         called = names[-1].name
@@ -47,14 +47,14 @@ def refuse_unknown_functions(reading: LexedText, tree: exp.Expr, others: Collect
 
 
 def _known(before: tuple[str, ...]) -> frozenset[str] | None:
-    """The functions that can be called with these names before them; unknown for those of other catalogs."""
+    """The functions that can be called with this qualifier; None for other catalogs, whose functions are unknown."""
     if not before or before in _BUILTIN:
         return spark_functions()
     return iceberg_functions() if before == _ICEBERG else None
 
 
 def _calls(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
-    """The names of every call. A name before a bracket is one, unless it is a word of the grammar or names columns: t(a, b)."""
+    """The names of every call: names before a parenthesis, except keywords and aliases with columns, t(a, b)."""
     tokens, words = reading.plain, grammar().words
     aliases = {place for alias in tree.find_all(exp.TableAlias) if (place := _start(alias.this)) is not None}
     for index, (token, after) in enumerate(pairwise(tokens)):
@@ -69,7 +69,7 @@ def _calls(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
 
 
 def _is_alias_after(token: Token) -> bool:
-    """Whether a name after this token can only be an alias: calls come after signs and words of the grammar other than AS."""
+    """Whether a name after this token can only be an alias: calls follow symbols and keywords other than AS."""
     if token.kind is TokenKind.SYMBOL:
         return token.text in (")", "]")
     return token.kind is not TokenKind.WORD or token.upper == "AS" or token.upper not in grammar().words

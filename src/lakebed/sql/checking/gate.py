@@ -1,4 +1,4 @@
-"""What a gate's query must be able to do: return no row."""
+"""A gate's query must be able to return no rows."""
 
 from lakebed.errors import BadPipeline
 from lakebed.errors.source_text import SourceText
@@ -7,7 +7,7 @@ from lakebed.sql.parsing.lexer import lex
 
 
 def refuse_bare_count(query: CheckedQuery, *, where: str) -> None:
-    """Refuse a gate that returns a row whatever the table holds, such as `SELECT count(*) FROM …`: it could never pass."""
+    """Refuse a gate that always returns a row, such as `SELECT count(*) FROM …`: it could never pass."""
     from lakebed.sql.checking.emptiness import always_returns
     from lakebed.sql.parsing.parse import parse
 

@@ -1,4 +1,4 @@
-"""The tables a query reads: which they are, and whether they are among those it was given."""
+"""The tables that a query reads, and whether they are among those it was given."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class AllowedTable:
 
     text: str
     parts: tuple[str, ...]
-    rest: tuple[str, ...]  # VERSION AS OF 5, in capitals
+    rest: tuple[str, ...]  # VERSION AS OF 5, in upper case
 
     @classmethod
     def of(cls, text: str) -> "AllowedTable":
@@ -31,13 +31,13 @@ class AllowedTable:
         return cls(text, tuple(token.name for token in names), tuple(token.text.upper() for token in rest))
 
     def matches(self, names: tuple[Token, ...], after: tuple[Token, ...]) -> bool:
-        """Whether the query names this table, at this version if it is pinned to one."""
+        """Whether the query names this table, at its version if it is pinned."""
         same = tuple(token.name for token in names) == self.parts
         return same and tuple(token.text.upper() for token in after[: len(self.rest)]) == self.rest
 
 
 def scanned_tables(reading: LexedText, tree: exp.Expr, allowed: Collection[str] | None) -> tuple[str, ...]:
-    """Every table that is read, once, in the order of the text; refused unless allowed."""
+    """Every table that is read, once, in text order; refused unless allowed."""
     given = None if allowed is None else [AllowedTable.of(text) for text in allowed]
     scans = sorted(_scans(reading, tree), key=lambda names: names[0].start)
     _refuse_unseen(reading, {names[0].start for names in scans} | _temporary(tree))
@@ -50,17 +50,17 @@ def _scans(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
             continue
         names = reading.chain(place(table.parts[0]))
         if [part.name for part in table.parts] != [token.name for token in names]:
-            raise reading.source.error_at("this name cannot be checked.", at=place(table), next="Write it more plainly.")
+            raise reading.source.error_at("this name cannot be checked.", at=place(table), next="Write it in a simpler way.")
         yield names
 
 
 def is_function(table: exp.Table) -> bool:
-    """Whether a call stands in place of a table."""
+    """Whether it is a call of a table function."""
     return isinstance(table.this, exp.Func) and not isinstance(table.this, exp.Dot)
 
 
 def is_cte(table: exp.Table) -> bool:
-    """Whether it means a WITH that is visible where it stands, as Spark sees it: not in itself, not before."""
+    """Whether it names a CTE that is in scope, as Spark resolves it: not in itself, not before its definition."""
     node: exp.Expr = table
     while len(table.parts) == 1 and (parent := node.parent) is not None:
         if isinstance(parent, exp.With):
@@ -94,7 +94,7 @@ def _one(reading: LexedText, names: tuple[Token, ...], given: list[AllowedTable]
 
 
 def _wrong_name(source: SourceText, names: tuple[Token, ...]) -> BadPipeline | None:
-    """The error for a name that means files: csv.`x`, or a class of a data source, or a path inside the catalog."""
+    """The error for a name that means files: csv.`x`, a data source class, or a path in the catalog."""
     first = names[0].name
     if any(is_path(token.name) for token in names):
         return paths_are_no_tables(source, names[0])
@@ -106,12 +106,12 @@ def _wrong_name(source: SourceText, names: tuple[Token, ...]) -> BadPipeline | N
 
 
 def _temporary(tree: exp.Expr) -> set[int]:
-    """Where names of WITH are read."""
+    """The offsets at which unqualified names are read, CTEs among them."""
     return {place(table.parts[0]) for table in tree.find_all(exp.Table) if isinstance(table.this, exp.Identifier)}
 
 
 def _refuse_unseen(reading: LexedText, seen: set[int]) -> None:
-    """After FROM, JOIN and LATERAL Spark reads a table: the tree must know it too."""
+    """After FROM, JOIN and LATERAL Spark reads a table: it must be in the tree too."""
     opened: list[str] = []
     tokens = reading.plain
     for index, token in enumerate(tokens):
@@ -129,7 +129,7 @@ def _is_argument(opened: list[str]) -> bool:
 
 
 def _is_keyword(word: str, before: str) -> bool:
-    """Whether it is no table. LATERAL VIEW comes after a table; at the beginning it reads the table VIEW."""
+    """Whether it is a keyword, not a table. LATERAL VIEW follows a table; after FROM, VIEW is a table."""
     return word in _NO_TABLE and not (word == "VIEW" and before in ("FROM", "JOIN", ","))
 
 
@@ -142,5 +142,5 @@ def _refuse_unseen_after(reading: LexedText, index: int, before: str, seen: set[
     names = reading.chain(tokens[index].start)
     after = reading.plain[reading.index_at[names[-1].start] + 1 :][:1] if names else ()
     if [token.upper for token in after] != ["("] and tokens[index].start not in seen:
-        what = "a name stands here that cannot be checked."
-        raise reading.source.error_at(what, at=tokens[index].start, next="Write it more plainly.")
+        what = "this name cannot be checked."
+        raise reading.source.error_at(what, at=tokens[index].start, next="Write it in a simpler way.")

@@ -1,4 +1,4 @@
-"""What a query may not hold, seen in its tree: commands, calls that read files, values that nobody binds."""
+"""What a query may not contain, checked in its tree: commands, calls that read files, unbound parameters."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from lakebed.sql.parsing.lexer import LexedText
 
 QUERY = (exp.Query, exp.Values)
 
-# Functions that may stand in place of a table. Whatever else can be called there reads or runs something.
+# The allowed table functions. All others read or run something.
 TABLE_FUNCTION = re.compile(
     r"range|stack|json_tuple|collations|sql_keywords|(explode|posexplode|inline|variant_explode)(_outer)?", re.IGNORECASE
 )
@@ -48,7 +48,7 @@ def refuse_tree(reading: LexedText, tree: exp.Expr) -> None:
 
 
 def _wrong_node(reading: LexedText, source: SourceText, node: exp.Expr) -> BadPipeline | None:
-    """The error for a node of the tree, if it is one; its place is looked for only then."""
+    """The error for a node of the tree, if it is not allowed."""
     if isinstance(node, _COMMANDS):
         what = f"{type(node).__name__.upper()} is a command, not a query."
         return source.error_at(what, at=place(node), next="Write one SELECT; Lakebed writes its result to the table.")
@@ -64,9 +64,9 @@ def _wrong_node(reading: LexedText, source: SourceText, node: exp.Expr) -> BadPi
     if type(node) in _SOURCES and not isinstance(node.this, _SOURCES[type(node)]):
         return source.error_at("this cannot be read from.", at=place(node), next="Read {{ ref('…') }} or a subquery.")
     if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Column):
-        return source.error_at("a column stands in LIMIT or OFFSET.", at=place(node), next="Write a number.")
+        return source.error_at("LIMIT or OFFSET uses a column.", at=place(node), next="Write a number.")
     if isinstance(node, exp.Values) and any(item.find(exp.Column) for item in node.expressions):
-        return source.error_at("a column stands in VALUES.", at=place(node), next="Write values, or a SELECT.")
+        return source.error_at("VALUES uses a column.", at=place(node), next="Write values, or a SELECT.")
     return _wrong_call(reading, source, node)
 
 
@@ -82,7 +82,7 @@ def _wrong_call(reading: LexedText, source: SourceText, node: exp.Expr) -> BadPi
 
 
 def _is_name(node: exp.Expr) -> bool:
-    """Whether a.b.c.d is all names: the parser nests what has more than three parts."""
+    """Whether a.b.c.d consists of names only: the parser nests names of more than three parts."""
     return isinstance(node, exp.Dot) and all(isinstance(part, exp.Identifier) for part in node.parts)
 
 
@@ -98,7 +98,7 @@ def _wrong_table_function(reading: LexedText, source: SourceText, node: exp.Expr
 
 
 def _are_plain_options(option: exp.Expr) -> bool:
-    """Whether it is map('mode', 'FAILFAST', …) in plain text, of options that name no file."""
+    """Whether it is a plain map('mode', 'FAILFAST', …) with options that name no file."""
     if not isinstance(option, exp.VarMap):
         return False
     keys, values = option.args["keys"].expressions, option.args["values"].expressions
@@ -107,7 +107,7 @@ def _are_plain_options(option: exp.Expr) -> bool:
 
 
 def place(node: exp.Expr | None) -> int:
-    """Where in the text a part of the tree stands: the first offset known of it."""
+    """The first known offset in the text of a part of the tree."""
     return min(_places(node), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Columns that a query asks for and that are certainly not there; and those it returns. What is unclear is left to Spark."""
+"""Columns that a query uses and that certainly do not exist, and those it returns. Unclear cases are left to Spark."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -37,7 +37,7 @@ class _Reader:
     outer: tuple[Scope, ...] = ()
 
     def returned(self, node: exp.Expr | None) -> Names:
-        """The columns of a query; everything in it is looked at on the way."""
+        """The columns that a query returns; everything in it is checked on the way."""
         if node is None:
             return None
         inside = self._with_ctes(node)
@@ -73,7 +73,7 @@ class _Reader:
         inside = replace(self, outer=(scope, *self.outer))
         for part in parts(select):
             inside._look_at(part)
-        if all(own_names(one) or is_star_of(one, select) for one in select.expressions):  # Spark has to name none of them
+        if all(own_names(one) or is_star_of(one, select) for one in select.expressions):  # Spark names none of them
             returned = frozenset(name for one in select.expressions for name in own_names(one))
             after = replace(self, outer=(replace(scope, aliases=scope.aliases | returned), *self.outer))
             for part in expressions_of(select, CLAUSES_AFTER):
@@ -103,7 +103,7 @@ class _Reader:
         return self.tables.get(".".join(parts))
 
     def _look_at(self, node: exp.Expr) -> None:
-        """Judge the columns of an expression, and the queries inside it by themselves."""
+        """Check the columns of an expression, and the queries inside it separately."""
         if isinstance(node, exp.Query):
             self.returned(node)
             return
@@ -142,7 +142,7 @@ class _Reader:
 
 
 def check_columns(reading: LexedText, tree: exp.Expr, tables: Mapping[str, Names]) -> Names:
-    """The columns that a query returns, if they can be told; refused if it asks for one that its tables do not have.
+    """The columns that a query returns, if known; refused if it uses one that its tables do not have.
 
     `tables` are the columns of tables by the names in the text, without quotes and version (`lake.shop.silver.orders`).
     """
@@ -150,5 +150,5 @@ def check_columns(reading: LexedText, tree: exp.Expr, tables: Mapping[str, Names
         return None
     try:
         return _Reader(reading, tables).returned(tree)
-    except (RecursionError, AttributeError, TypeError):  # a tree unlike those we know: not our business
+    except (RecursionError, AttributeError, TypeError):  # an unknown kind of tree: left to Spark
         return None

@@ -1,4 +1,4 @@
-"""Column lineage by sqlglot, told of our tables under names it can hold."""
+"""Column lineage by sqlglot, with tables under names that it supports."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,7 +13,7 @@ from lakebed.sql.parsing.parse import parse, quiet
 
 
 def origins(text: str, schemas: Schemas, logical: Callable[[str], str]) -> dict[str, Sources]:
-    """What `column_lineage` promises, save that whatever goes wrong is raised."""
+    """As `column_lineage`, except that errors are raised."""
     tree = parse(lex(SourceText(text, "lineage")))
     _spread(tree)
     _write_out_windows(tree)
@@ -34,7 +34,7 @@ def origins(text: str, schemas: Schemas, logical: Callable[[str], str]) -> dict[
 
 
 def _spread(tree: exp.Expr) -> None:
-    """`inline(x) AS (a, b)` as two columns: each comes from what the function was given."""
+    """`inline(x) AS (a, b)` as two columns that both come from the function's argument."""
     for several in list(tree.find_all(exp.Aliases)):
         select = several.parent
         if isinstance(select, exp.Select):
@@ -44,7 +44,7 @@ def _spread(tree: exp.Expr) -> None:
 
 
 def _write_out_windows(tree: exp.Expr) -> None:
-    """`OVER w` with the partitions and the order that WINDOW gives to w; one such name may stand for another."""
+    """`OVER w` with the partitions and order that WINDOW defines for w, which may refer to another window."""
     for window in [window for window in tree.find_all(exp.Window) if window.alias]:
         select = window.parent_select
         named = {each.name.casefold(): each for each in (select.args.get("windows") if select else None) or ()}
@@ -56,7 +56,7 @@ def _write_out_windows(tree: exp.Expr) -> None:
 
 
 def _write_out_pivots(tree: exp.Expr) -> None:
-    """`sum(x) FOR y IN (…)` with y as the condition of the sum: which row a value comes from is up to y."""
+    """`sum(x) FOR y IN (…)` with y as a condition of the sum, since y decides which rows count."""
     for pivot in [pivot for pivot in tree.find_all(exp.Pivot) if not pivot.unpivot]:
         for aggregate in list(pivot.expressions):
             computed = aggregate.this if isinstance(aggregate, exp.Alias) else aggregate
@@ -65,7 +65,7 @@ def _write_out_pivots(tree: exp.Expr) -> None:
 
 
 def _rename_tables(tree: exp.Expr, logical: Callable[[str], str]) -> dict[str, str]:
-    """Give every table that is read a name of one part, since the analysis holds three at most; what these names mean."""
+    """Rename every table to a name of one part, since sqlglot supports three at most; returns their meaning."""
     meanings: dict[str, str] = {}
     for table in [table for table in tree.find_all(exp.Table) if not is_function(table) and not is_cte(table)]:
         parts = [part.name for part in table.parts]
@@ -85,7 +85,7 @@ def _sources(node: Node, tables: Mapping[str, str], known: Schemas, spelt: Mappi
         if leaf.downstream:
             continue
         if isinstance(leaf.expression, exp.Placeholder) and not recursive:
-            return None  # but the step of a recursion reads only what its beginning reads
+            return None  # the step of a recursion reads only what its start reads
         if isinstance(leaf.expression, exp.Table) and leaf.expression.name in tables:
             column = _column(leaf, known[leaf.expression.name], spelt)
             if column is None:
@@ -95,7 +95,7 @@ def _sources(node: Node, tables: Mapping[str, str], known: Schemas, spelt: Mappi
 
 
 def _column(leaf: Node, columns: Mapping[str, str], spelt: Mapping[str, str]) -> str | None:
-    """The column a leaf stands for; none for a star, and for a column that its table is known not to have."""
+    """The column of a leaf; None for a star, and for a column that its table does not have."""
     column = exp.to_column(leaf.name)
     if not isinstance(column, exp.Column) or isinstance(column.this, exp.Star):
         return None

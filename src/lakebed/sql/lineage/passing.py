@@ -1,4 +1,4 @@
-"""Which columns of a relation a query hands on as they are."""
+"""Which columns of a relation a query passes through unchanged."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PassedColumns:
-    """Columns that a query's result has under their own names, unchanged. Names are casefolded."""
+    """Columns that a query returns unchanged under their own names. Names are casefolded."""
 
     all: bool = False  # by a star
     names: frozenset[str] = frozenset()
-    other: frozenset[str] = frozenset()  # names under which the result has something else
+    other: frozenset[str] = frozenset()  # names with which the result has something else
 
     def has(self, name: str) -> bool:
         return (self.all or name.casefold() in self.names) and name.casefold() not in self.other
@@ -23,7 +23,7 @@ NOTHING_PASSED = PassedColumns()
 
 
 def passed_columns(text: str, relation: str) -> PassedColumns:
-    """What a plain SELECT from the relation hands on; of any other query, nothing is said."""
+    """The columns that a plain SELECT from the relation passes through; none for any other query."""
     from sqlglot import exp
 
     from lakebed.errors.source_text import SourceText

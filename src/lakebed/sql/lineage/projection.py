@@ -1,4 +1,4 @@
-"""What a SELECT reads from, and what it calls the columns that it returns."""
+"""The sources of a SELECT, and the names of the columns it returns."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from sqlglot import exp
 
 Names = tuple[str, ...] | None  # None: unknown
 _CLAUSES = ("where", "group", "windows")
-CLAUSES_AFTER = ("having", "order", "sort", "cluster", "distribute")  # these may also name what the SELECT returns
+CLAUSES_AFTER = ("having", "order", "sort", "cluster", "distribute")  # these may also refer to columns that the SELECT returns
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a SELECT can name: its sources by their aliases, and the aliases it gives itself."""
+    """The names a SELECT can use: its sources by alias, and its own aliases."""
 
     sources: tuple[tuple[str, Names], ...]
     aliases: frozenset[str]
@@ -34,7 +34,7 @@ def has(node: exp.Expr, *clauses: str) -> bool:
 
 
 def parts(select: exp.Select) -> Iterator[exp.Expr]:
-    """The expressions of a SELECT itself that name columns of what it reads: not those inside its sources."""
+    """The expressions of a SELECT that use columns of its sources, without those inside the sources."""
     yield from select.expressions
     yield from expressions_of(select, _CLAUSES)
     yield from (on for join in select.args.get("joins") or () if (on := join.args.get("on")))
@@ -47,7 +47,7 @@ def expressions_of(select: exp.Select, clauses: Iterable[str]) -> Iterator[exp.E
 
 
 def is_star_of(projection: exp.Expr, select: exp.Select) -> bool:
-    """Whether it is a star of what is read, and not of the fields of a struct."""
+    """Whether it is a star over a source, not over the fields of a struct."""
     if isinstance(projection, exp.Star):
         return True
     sources = [select.args.get("from_"), *(select.args.get("joins") or ())]
@@ -58,7 +58,7 @@ def is_star_of(projection: exp.Expr, select: exp.Select) -> bool:
 
 
 def aliases(select: exp.Select) -> Iterator[str]:
-    """Names that the SELECT gives: to its columns, which others of them may use, and to what a lambda is given."""
+    """Aliases of a SELECT's columns, which other columns may use, and parameters of its lambdas."""
     for projection in select.expressions:
         yield from own_names(projection) if isinstance(projection, exp.Alias | exp.Aliases) else ()
     for function in select.find_all(exp.Lambda):
@@ -66,7 +66,7 @@ def aliases(select: exp.Select) -> Iterator[str]:
 
 
 def own_names(projection: exp.Expr) -> tuple[str, ...]:
-    """What a SELECT calls a column; nothing where Spark has to find a name, or where it is many."""
+    """The name of a column of a SELECT; none where Spark makes it up, or where there are several."""
     match projection:
         case exp.Aliases():
             return tuple(name.name for name in projection.expressions)
@@ -79,7 +79,7 @@ def own_names(projection: exp.Expr) -> tuple[str, ...]:
 
 
 def renamed(names: Names, source: exp.Expr) -> Names:
-    """As the alias calls them: `t(a, b)`."""
+    """The names that an alias gives: `t(a, b)`."""
     alias = source.args.get("alias")
     given = tuple(column.name for column in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
     return given or names

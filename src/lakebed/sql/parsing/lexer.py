@@ -1,9 +1,8 @@
-"""Spark's own way of cutting text into tokens, by a reader of ours.
+"""Splitting text into tokens exactly as Spark does.
 
-The parser we use was made for many dialects and cuts some text otherwise than Spark does: nested comments, `--` lines that
-end in a backslash, `ſelect`. Whoever knows such a place can show the parser one query and Spark another. So the text
-is cut here first, by Spark's rules; what Spark reads in a surprising way is refused; comments are blanked out, so that
-nobody after us has to understand them.
+The parser was made for many dialects and splits some text differently from Spark: nested comments, `--` lines that end
+in a backslash, `ſelect`. An attacker could use such a difference to show the parser one query and Spark another. So the
+text is split here first, by Spark's rules; what Spark reads in a surprising way is refused; comments are blanked out.
 """
 
 import re
@@ -16,11 +15,11 @@ from lakebed.errors.source_text import SourceText
 
 
 class TokenKind(Enum):
-    WORD = auto()  # a keyword or a bare name: Spark takes nearly any keyword as a name
+    WORD = auto()  # a keyword or a bare name: Spark accepts nearly any keyword as a name
     QUOTED = auto()  # a name in backticks
     STRING = auto()  # raw and double-quoted ones too
     NUMBER = auto()
-    SYMBOL = auto()  # one character; whoever needs `<=>` puts it together
+    SYMBOL = auto()  # one character; `<=>` is three of them
 
 
 @dataclass(frozen=True)
@@ -38,28 +37,28 @@ class Token:
 
     @property
     def name(self) -> str:
-        """What it names, backticks taken off."""
+        """The name, without backticks."""
         return self.text[1:-1].replace("``", "`") if self.kind is TokenKind.QUOTED else self.text
 
     @property
     def upper(self) -> str:
-        """A bare word in capitals, a symbol itself; nothing for what is quoted."""
+        """A bare word in upper case, or a symbol; empty for quoted text."""
         return self.text.upper() if self.kind in (TokenKind.WORD, TokenKind.SYMBOL) else ""
 
 
 @dataclass(frozen=True)
 class LexedText:
-    """Text cut into tokens. Both texts have every character at its former place."""
+    """Text split into tokens. Both texts keep every character at its offset."""
 
     source: SourceText
-    tokens: tuple[Token, ...]  # those of hints too
+    tokens: tuple[Token, ...]  # including those of hints
     text: str  # comments blanked out
     bare: str  # comments and hints blanked out
     hints: tuple[tuple[int, int], ...]
 
     @cached_property
     def plain(self) -> tuple[Token, ...]:
-        """The tokens of the query itself: no hints, no closing semicolon."""
+        """The tokens of the query, without hints and final semicolon."""
         kept = [token for token in self.tokens if not any(start < token.start < end for start, end in self.hints)]
         while kept and kept[-1].upper == ";":
             kept.pop()
@@ -67,7 +66,7 @@ class LexedText:
 
     @property
     def end(self) -> int:
-        """Where the query ends: what follows is space, comment or semicolon."""
+        """The end of the query: only space, comments and semicolons follow."""
         return self.plain[-1].end if self.plain else 0
 
     @cached_property
@@ -112,7 +111,7 @@ _LETTERS_AFTER_DIGITS = re.compile(r"[0-9]+\.?[0-9]*[A-Z_]", re.IGNORECASE | re.
 
 
 def lex(source: SourceText) -> LexedText:
-    """Cut the text as Spark does; refused where a reader that is not Spark could cut it otherwise."""
+    """Split the text as Spark does; refused where another reader could split it differently."""
     tokens: list[Token] = []
     comments: list[tuple[int, int]] = []
     hints: list[tuple[int, int]] = []
@@ -132,7 +131,7 @@ def lex(source: SourceText) -> LexedText:
             comments.append((start, at))
         elif kind == "hint":
             if hint >= 0:
-                raise source.error_at("a hint stands inside a hint.", at=start, next="Close the first with */.")
+                raise source.error_at("a hint is inside another hint.", at=start, next="Close the first with */.")
             hint = start
         elif kind == "end":
             hints.append(_hint(source, hint, at))
@@ -150,14 +149,14 @@ def _hint(source: SourceText, start: int, end: int) -> tuple[int, int]:
 
 
 def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text with spaces in these places; line breaks stay, so that lines keep their numbers."""
+    """The text with these spans blanked out; line breaks stay, so that lines keep their numbers."""
     for start, end in spans:
         text = text[:start] + re.sub(r"[^\r\n]", " ", text[start:end]) + text[end:]
     return text
 
 
 def _end_of_comment(source: SourceText, start: int) -> int:
-    """Behind the */ that closes it: comments stand inside comments."""
+    """The offset after the */ that closes a comment; comments nest."""
     depth = 0
     for found in re.finditer(r"/\*|\*/", source.text[start:]):
         depth += 1 if found[0] == "/*" else -1
@@ -174,12 +173,12 @@ def _refuse_odd_comment(source: SourceText, comment: str, start: int) -> None:
         return
     inside = comment.find("/*+", 2)
     if inside >= 0:
-        raise source.error_at("a hint stands inside a comment.", at=start + inside, next="Take out the inner /*+.")
+        raise source.error_at("a hint is inside a comment.", at=start + inside, next="Remove the inner /*+.")
 
 
 def _refuse_strange(source: SourceText, kind: str, text: str, start: int) -> None:
     if kind == "word" and source.text.startswith("://", start + len(text)):
-        raise source.error_at("an address stands where only SQL can.", at=start, next="Quote it, if it is a text.")
+        raise source.error_at("there is an address in the SQL.", at=start, next="Quote it, if it is a text.")
     if kind == "number" and "." in text and text[-1] in "LSYlsy":
         raise source.error_at(f"{text} is not a number.", at=start, next="L, S and Y go with whole numbers.")
 

@@ -1,4 +1,4 @@
-"""The parser at work, and the proof that it read the same tokens as Spark."""
+"""Parsing queries, with proof that the parser read the same tokens as Spark."""
 
 import logging
 import re
@@ -25,7 +25,7 @@ _QUOTES = {TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING, TokenTy
 _FITS = {TokenKind.STRING: {TokenType.STRING, TokenType.RAW_STRING}, TokenKind.QUOTED: {TokenType.IDENTIFIER}}
 
 _ABOUT_ARGUMENTS = re.compile("Required keyword|The number of provided arguments")
-_SPARK_WOULD = "Spark may take it, but what it reads cannot be checked: write it more plainly."
+_SPARK_WOULD = "Spark may accept it, but what it reads cannot be checked: write it in a simpler way."
 
 _silenced: ContextVar[bool] = ContextVar("silenced", default=False)
 logging.getLogger("sqlglot").addFilter(lambda _: not _silenced.get())
@@ -33,7 +33,7 @@ logging.getLogger("sqlglot").addFilter(lambda _: not _silenced.get())
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """While we ask the parser it logs nothing: what it does not understand becomes an error of ours."""
+    """Keep the parser from logging: what it does not understand becomes an error."""
     token = _silenced.set(True)
     try:
         yield
@@ -42,7 +42,7 @@ def quiet() -> Iterator[None]:
 
 
 def parse(reading: LexedText, wrong: BadPipeline | None = None) -> exp.Expr:
-    """The one query as a tree; refused with the place where it cannot be understood, or with what is `wrong` for Spark."""
+    """The query as a tree; refused where it cannot be understood, or with `wrong`, what Spark would reject."""
     source, text = reading.source, reading.bare[: reading.end]
     try:
         with quiet():
@@ -50,27 +50,29 @@ def parse(reading: LexedText, wrong: BadPipeline | None = None) -> exp.Expr:
             at = disagreement(reading.plain, tokens)
             trees = _trees(_respelt(tokens, reading), text) if at is None else []
     except RecursionError:
-        raise source.error_at("the query is nested too deeply to be checked.", next="Take parts out as WITH … AS (…).") from None
+        raise source.error_at(
+            "the query is nested too deeply to be checked.", next="Move parts of it to WITH … AS (…)."
+        ) from None
     except ParseError as error:
         raise wrong or _not_understood(source, error) from None
-    except Exception:  # the parser is not ours: whatever it stumbles over is not understood
+    except Exception:  # whatever the parser fails on is not understood
         raise wrong or source.error_at("the query is not understood.", next=_SPARK_WOULD) from None
     if at is not None:
         what = "Spark and Lakebed's parser read this differently, so it cannot be checked."
-        raise source.error_at(what, at=at, next="Write it more plainly.")
+        raise source.error_at(what, at=at, next="Write it in a simpler way.")
     if len(trees) != 1 or trees[0] is None:
-        raise source.error_at("there is not one query.", next="Write one SELECT.")
+        raise source.error_at("this is not exactly one query.", next="Write one SELECT.")
     return trees[0]
 
 
 class _AnyArguments(SparkParser):
-    """Takes calls as they are: how many arguments a function has is for Spark to say."""
+    """Accepts any number of arguments: Spark checks them."""
 
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
 
 
 def _trees(tokens: list[ParserToken], text: str) -> list[exp.Expr | None]:
-    """`v:a.b`, which reads a field of a VARIANT, is known to the parser only as Databricks' dialect."""
+    """The parser knows `v:a.b`, a field of a VARIANT, only in the dialect of Databricks."""
     trees: list[exp.Expr | None]
     try:
         trees = Spark().parser().parse(tokens, text)
@@ -85,7 +87,7 @@ def _trees(tokens: list[ParserToken], text: str) -> list[exp.Expr | None]:
 
 
 def disagreement(ours: Sequence[Token], theirs: Sequence[ParserToken]) -> int | None:
-    """The first place where the parser's tokens are not made of whole tokens of Spark's, of the same nature; mostly none."""
+    """The first offset where the parser's tokens do not consist of whole Spark tokens of the same kind; None if all do."""
     index, inside, former = 0, -1, (-1, -1)
     for their in theirs:
         span = (their.start, their.end + 1)
@@ -107,7 +109,7 @@ def disagreement(ours: Sequence[Token], theirs: Sequence[ParserToken]) -> int | 
 
 
 def _whole(ours: Sequence[Token], index: int, end: int) -> int | None:
-    """The index of the token, from this one on, that ends exactly there."""
+    """The index of the token, from this one on, that ends at this offset."""
     while index < len(ours) and ours[index].end < end:
         index += 1
     return index if index < len(ours) and ours[index].end == end else None
@@ -123,7 +125,7 @@ def _same_nature(ours: Sequence[Token], theirs: TokenType) -> bool:
 
 
 def _respelt(tokens: list[ParserToken], reading: LexedText) -> list[ParserToken]:
-    """The tokens as the parser knows them.
+    """The tokens as the parser expects them.
 
     QUALIFY is a plain name to Spark, and so is `window` in `GROUP BY window(at, '1 hour')`. `>>>` is read as `>>`, and `X '1F'`
     as the text in it: no name depends on either. `TABLE t` is `SELECT * FROM t`; options of a table are left out.
@@ -145,7 +147,7 @@ def _respelt(tokens: list[ParserToken], reading: LexedText) -> list[ParserToken]
 
 
 def _options(plain: Sequence[Token]) -> set[int]:
-    """Where the tokens of options of tables stand."""
+    """The indexes of tokens that are options of tables."""
     spans = [(at, end_of_options(plain, at)) for at in range(len(plain)) if has_harmless_options(plain, at)]
     return {token.start for first, last in spans for token in plain[first : last + 1]}
 

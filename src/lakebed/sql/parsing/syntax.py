@@ -1,8 +1,8 @@
-"""Spark's grammar of queries, followed without Spark: whether it takes a text, and where it would stop reading.
+"""Spark's grammar of queries without Spark: whether it accepts a text, and where it would stop reading.
 
-`syntax.json` is made from the parser of the pinned Spark (`scripts/spark_facts.py`): per rule an automaton whose steps are
-tokens, other rules, and guards by which operators keep their precedence. What Spark says only later, such as two ORDER BY
-in one query, is not in its grammar and not known here.
+`syntax.json` is made from the parser of the pinned Spark (`scripts/spark_facts.py`): for each rule an automaton whose
+steps are tokens, other rules, and guards for the precedence of operators. What Spark checks after parsing, such as two
+ORDER BY in one query, is not in its grammar and not known here.
 """
 
 import json
@@ -20,24 +20,24 @@ _State = tuple[bool, dict[int, int], tuple[tuple[int, int, int], ...], tuple[tup
 class Grammar:
     """Spark's rules and the numbers of its tokens."""
 
-    rules: tuple[tuple[_State, ...], ...]  # the first one is that of a whole query
+    rules: tuple[tuple[_State, ...], ...]  # the first is that of a whole query
     words: dict[str, int]
     signs: dict[str, int]
     kinds: dict[str, int]
 
     @cached_property
     def shown(self) -> dict[int, str]:
-        """Words and signs by their numbers."""
+        """Keywords and symbols by number."""
         return {number: text for text, number in (*self.words.items(), *self.signs.items())}
 
     @cached_property
     def guarded(self) -> tuple[bool, ...]:
-        """Whether a rule's answer depends on the precedence it is asked with."""
+        """Whether a rule depends on the precedence it is used with."""
         return tuple(any(state[3] for state in rule) for rule in self.rules)
 
     @cached_property
     def empty(self) -> frozenset[int]:
-        """Rules that may stand for nothing."""
+        """Rules that match empty text."""
         found: set[int] = set()
         while more := {number for number in range(len(self.rules)) if number not in found and self._ends_at_once(number, found)}:
             found |= more
@@ -56,7 +56,7 @@ class Grammar:
 
     @cached_property
     def first(self) -> tuple[frozenset[int], ...]:
-        """The tokens that a rule may begin with."""
+        """The tokens that a rule can begin with."""
         found: list[set[int]] = [set() for _ in self.rules]
         changed = True
         while changed:
@@ -81,7 +81,7 @@ class Grammar:
 
 @cache
 def grammar() -> Grammar:
-    """The grammar of the Spark that Lakebed is made for."""
+    """The grammar of the pinned Spark."""
     held = json.loads((files("lakebed.sql") / "syntax.json").read_text())
     sets = [_tokens(ranges) for ranges in held["sets"]]
     rules = tuple(tuple(_state(state, sets) for state in rule) for rule in held["rules"])
@@ -100,8 +100,8 @@ def _state(held: Sequence[Any], sets: Sequence[Sequence[int]]) -> _State:
 
 @dataclass
 class _Recogniser:
-    """One text being followed. `far` is the last token that any way of reading it came to; given it before, `wanted` gets what
-    could stand there.
+    """Recognises one text. `far` is the last token that any reading reached; `wanted` collects the tokens
+    that would be accepted at `asked`.
     """
 
     grammar: Grammar
@@ -112,7 +112,7 @@ class _Recogniser:
     known: dict[tuple[int, int, int], tuple[int, ...]] = field(default_factory=dict)
 
     def ends(self, rule: int, precedence: int, at: int) -> tuple[int, ...]:
-        """Everywhere that a rule which begins at a token can end."""
+        """All positions where a rule that begins at a token can end."""
         key = (rule, precedence if self.grammar.guarded[rule] else 0, at)
         if (answer := self.known.get(key)) is not None:
             return answer
@@ -149,14 +149,14 @@ class _Recogniser:
 
 @dataclass(frozen=True)
 class SyntaxStop:
-    """Where Spark stops reading: the index of the token, past the last where the text ends too early; and what it wants there."""
+    """Where Spark stops reading: the index of the token (past the last if the text ends too early), and what it expects."""
 
     at: int
     wanted: tuple[str, ...]
 
 
 def find_stop(tokens: Sequence[int]) -> SyntaxStop | None:
-    """Where Spark stops reading a query, given the numbers of its tokens; nowhere if it takes them."""
+    """Where Spark stops reading a query, given the numbers of its tokens; None if it accepts them."""
     found = grammar()
     following = _Recogniser(found, (*tokens, END))
     if len(tokens) in following.ends(0, 0, 0):

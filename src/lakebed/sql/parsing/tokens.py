@@ -1,4 +1,4 @@
-"""Our tokens with the numbers that Spark's lexer gives to them."""
+"""Tokens with the numbers of Spark's lexer."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,14 +20,14 @@ _NUMBERS = (
     ("DECIMAL_VALUE", re.compile(r".*\..*")),
     ("INTEGER_VALUE", re.compile(r"\d+")),
 )
-_OPENS_TYPE = {"ARRAY", "MAP", "STRUCT"}  # until it is closed, >> closes two
+_OPENS_TYPE = {"ARRAY", "MAP", "STRUCT"}  # while one is open, >> closes two
 
 
-Numbered = tuple[int, int, int]  # the number, and from where to where in the text
+Numbered = tuple[int, int, int]  # the number, start and end
 
 
 def spark_tokens(reading: LexedText) -> list[Numbered]:
-    """The tokens of the query and of its hints as Spark's parser gets them."""
+    """The tokens of a query and its hints, as Spark's parser gets them."""
     found = grammar()
     marks = {start: "/*+" for start, _ in reading.hints} | {end - 2: "*/" for _, end in reading.hints}
     placed = [(found.signs[text], at, at + len(text)) for at, text in marks.items()]
@@ -68,7 +68,7 @@ def _number_kind(text: str) -> str:
 
 
 def _sign(tokens: Sequence[Token], index: int, found: Grammar, *, in_type: bool) -> tuple[int, int]:
-    """The longest sign that begins here, and of how many characters it is; `.5` is a number."""
+    """The longest symbol that begins here, and its length; `.5` is a number."""
     text = "".join(token.text for token in _touching(tokens, index))
     if text == "." and index + 1 < len(tokens) and _is_fraction(tokens[index], tokens[index + 1]):
         return found.kinds[_number_kind(f".{tokens[index + 1].text}")], 2
@@ -83,7 +83,7 @@ def _sign(tokens: Sequence[Token], index: int, found: Grammar, *, in_type: bool)
 
 
 def _touching(tokens: Sequence[Token], index: int) -> Iterator[Token]:
-    """The signs from here on with nothing between them."""
+    """The adjacent symbols from here on."""
     for at in range(index, min(index + _LONGEST_SIGN, len(tokens))):
         if tokens[at].kind is not TokenKind.SYMBOL or (at > index and tokens[at].start != tokens[at - 1].end):
             return

@@ -1,4 +1,4 @@
-"""The error for text that Spark's grammar does not take: where Spark would stop reading it, and what it wants there."""
+"""Syntax errors: where Spark would stop reading a text, and what it expects there."""
 
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
@@ -6,12 +6,12 @@ from lakebed.sql.parsing.syntax import SyntaxStop, find_stop
 from lakebed.sql.parsing.tokens import spark_tokens
 
 _FEW = 6
-_BACK = 4  # so many tokens later Spark may notice that QUALIFY was no alias
+_BACK = 4  # so many tokens later Spark may notice that QUALIFY is not an alias
 _ALIKE_BEFORE = 2
 
 
 def syntax_error(reading: LexedText) -> BadPipeline | None:
-    """What is wrong with the query's syntax, if anything is. One that is nested too deeply to be followed is left to others."""
+    """The query's syntax error, if any; a query nested too deeply is left to the parser."""
     tokens = spark_tokens(reading)
     try:
         found = find_stop([number for number, _, _ in tokens])
@@ -36,7 +36,7 @@ def _stopped(reading: LexedText, found: SyntaxStop, at: int, before: list[Token]
 
 
 def _qualify(reading: LexedText, before: list[Token]) -> BadPipeline | None:
-    """The error for a QUALIFY clause, which Spark takes for an alias as long as it can."""
+    """The error for a QUALIFY clause, which Spark reads as an alias as long as it can."""
     for token in before:
         if token.kind is TokenKind.WORD and token.upper == "QUALIFY":
             advice = "Filter outside a subquery: SELECT * FROM (SELECT …, row_number() OVER (…) AS n FROM …) WHERE n = 1."
