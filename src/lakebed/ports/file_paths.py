@@ -16,9 +16,9 @@ def require_path(path: str) -> str:
     if path.startswith("/"):
         raise BadName("path", path, "paths are relative to the lake's root")
     if not all(part not in {"", ".", ".."} for part in path.split("/")):
-        raise BadName("path", path, "'.', '..' and empty parts is not allowed in it")
+        raise BadName("path", path, "'.', '..' and empty parts are not allowed in it")
     if _UNPRINTABLE.search(path):  # some S3 servers read a backslash as a slash, and XML cannot hold control characters
-        raise BadName("path", path, "control characters and backslashes is not allowed in it")
+        raise BadName("path", path, "control characters and backslashes are not allowed in it")
     if any(is_unfinished(part) for part in path.split("/")):
         raise BadName("path", path, "names of this form are Lakebed's own unfinished files")
     return _encodable(path)
