@@ -63,18 +63,6 @@ def test_tables_that_no_pipeline_makes_may_be_read() -> None:
     assert found.ancestors(t("a")) == frozenset()
 
 
-def test_what_waits_for_nothing_unfinished_is_ready() -> None:
-    assert names(DIAMOND.ready([t(name) for name in "abcde"])) == ["a"]
-    assert names(DIAMOND.ready([t(name) for name in "bcde"])) == ["b", "c"]
-    assert names(DIAMOND.ready([t(name) for name in "cde"])) == ["c"]
-    assert names(DIAMOND.ready([t("e"), t("a")])) == ["a"]  # b, c and d are not part of the run
-    assert DIAMOND.ready([]) == ()
-
-
-def test_waves_hold_what_can_run_side_by_side() -> None:
-    assert [names(wave) for wave in DIAMOND.levels(DIAMOND.tables)] == [["a", "lone"], ["b", "c"], ["d"], ["e"]]
-
-
 @pytest.mark.parametrize(
     ("depends_on", "path", "file"),
     [
@@ -85,7 +73,7 @@ def test_waves_hold_what_can_run_side_by_side() -> None:
         ({"a": "y", "x": "y", "y": "x"}, "x → y → x", "shop/x.sql"),
     ],
 )
-def test_a_circle_is_refused_with_its_whole_path(depends_on: dict[str, str], path: str, file: str) -> None:
+def test_a_cycle_is_refused_with_its_whole_path(depends_on: dict[str, str], path: str, file: str) -> None:
     with pytest.raises(BadPipeline) as refused:
         graph(**depends_on)
     shown = " → ".join(f"shop.silver.{name}" for name in path.split(" → "))
@@ -107,16 +95,16 @@ def test_an_unknown_table_is_refused_with_near_names() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 11), max_size=4), min_size=1, max_size=12))
-def test_a_graph_is_ordered_or_shows_a_true_circle(links: list[list[int]]) -> None:
+def test_a_graph_is_ordered_or_shows_a_true_cycle(links: list[list[int]]) -> None:
     reads = {
         t(f"p{number}"): tuple(t(f"p{other}") for other in others if other < len(links)) for number, others in enumerate(links)
     }
     try:
         order = build_graph([GraphNode(table, others) for table, others in reads.items()]).tables
     except BadPipeline as refused:
-        circle = [t(name) for name in refused.what.split(": ")[1].rstrip(".").split(" → ")]
-        assert circle[0] == circle[-1]
-        assert all(after in reads[before] for before, after in pairwise(circle))
+        cycle = [t(name) for name in refused.what.split(": ")[1].rstrip(".").split(" → ")]
+        assert cycle[0] == cycle[-1]
+        assert all(after in reads[before] for before, after in pairwise(cycle))
         return
     assert sorted(order) == sorted(reads)
     assert all(order.index(other) < order.index(table) for table, others in reads.items() for other in others)

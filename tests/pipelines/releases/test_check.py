@@ -111,10 +111,10 @@ def test_released_pipelines_never_read_each_other_in_a_circle(drafts: TestLake) 
     drafts.pipeline("silver.b", "SELECT 1 AS id")
     assert [releases.release(name).release.version for name in ("silver.a", "silver.b")] == [1, 1]
     drafts.pipeline("silver.b", "SELECT id FROM {{ ref('silver.a') }}")
-    with pytest.raises(BadPipeline, match="in a circle"):
+    with pytest.raises(BadPipeline, match="in a cycle"):
         releases.release("silver.b")
     drafts.pipeline("silver.a", "SELECT 2 AS id")
     assert [releases.release(name).release.version for name in ("silver.a", "silver.b")] == [2, 2]
-    with pytest.raises(BadPipeline, match="in a circle"):
+    with pytest.raises(BadPipeline, match="in a cycle"):
         releases.rollback("silver.a", 1)
     assert releases.releases("silver.a")[0].version == 2

@@ -50,7 +50,7 @@ def known_columns(specs: list[PipelineSpec], services: RunServices) -> Schemas:
 
 
 def require_no_cycle(spec: PipelineSpec, services: RunServices) -> None:
-    """Refuse a release that would make the released pipelines read each other in a circle: none of them could run."""
+    """Refuse a release that would make the released pipelines read each other in a cycle: none of them could run."""
     others = load_released(services.placement.files, services.releases).specs
     build_graph([GraphNode(one.table, one.inputs, path=one.folder) for one in (others | {spec.table: spec}).values()])
 
