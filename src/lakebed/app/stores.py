@@ -68,10 +68,10 @@ def _postgres(url: str, catalog: PostgresCatalog | RestCatalog) -> "Database":
 
 
 def _catalog(settings: Settings, root: Root, files: Files, database: "Database") -> Catalog:
-    from lakebed.engines.iceberg import DatabaseCatalog, MetadataReader, RestTables, catalog_properties, file_properties
+    from lakebed.engines.iceberg import DatabaseCatalog, IcebergRestCatalog, MetadataReader, catalog_properties, file_properties
 
     if isinstance(settings.catalog, RestCatalog):
-        return RestTables(database, where=settings.catalog.url, properties=catalog_properties(settings, root))
+        return IcebergRestCatalog(database, where=settings.catalog.url, properties=catalog_properties(settings, root))
     reader = MetadataReader(root, files, settings.files)
     return DatabaseCatalog(database, reader, file_properties=file_properties(settings.files))
 

@@ -47,8 +47,8 @@ Caused by: {said}
             "--threads",
         ),
         ("org.postgresql.util.PSQLException: Connection refused.", "CatalogUnreachable", "Connection refused", "doctor"),
-        ("org.postgresql.util.PSQLException: ERROR: No space left on device", "CatalogFull", "disk of the catalog", "Make room"),
-        ("org.sqlite.SQLiteException: [SQLITE_FULL] (database or disk is full)", "CatalogFull", "disk is full", "Make room"),
+        ("org.postgresql.util.PSQLException: ERROR: No space left on device", "CatalogFull", "disk of the catalog", "Free space"),
+        ("org.sqlite.SQLiteException: [SQLITE_FULL] (database or disk is full)", "CatalogFull", "disk is full", "Free space"),
         ("org.postgresql.util.PSQLException: ERROR: permission denied for table x", "RunFailed", "permission denied", ""),
     ],
 )

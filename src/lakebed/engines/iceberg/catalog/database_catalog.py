@@ -1,97 +1,47 @@
 """The catalog kept in the lake's own database: Iceberg's JDBC tables, shared with Spark and PyIceberg."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import cached_property
 
-from sqlalchemy import Connection, Row, func, select, tuple_
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from lakebed.engines.database import Database, fence
-from lakebed.engines.database.schema import iceberg_tables
+from lakebed.engines.database import fence
 from lakebed.engines.database.state.commit_records import put_change_records
 from lakebed.engines.database.state.dropped import list_dropped, put_dropped, take_dropped
 from lakebed.engines.database.state.ledger import PUBLISHED, delete_from_ledger, rename_in_ledger
 from lakebed.engines.database.state.publications import published, record
 from lakebed.engines.iceberg.catalog import jdbc_rows
-from lakebed.engines.iceberg.metadata.reading import MetadataReader
-from lakebed.errors import LakebedError, PointerMoved
-from lakebed.names import CATALOG, ForeignName, TableName
+from lakebed.engines.iceberg.catalog.database_reader import DatabaseCatalogReader
+from lakebed.engines.iceberg.catalog.staged_metadata import StagedMetadata
+from lakebed.errors import PointerMoved
+from lakebed.names import TableName
 from lakebed.ports import (
-    NAME,
     NO_CHANGE_RECORDS,
     NO_PUBLICATION_RECORDS,
     Amendment,
     ChangeRecords,
     DroppedTable,
-    ForeignTable,
     Lease,
     Pointer,
     Publication,
     PublicationRecords,
     RefMove,
-    SetProperties,
-    TableMetadata,
-    ViewMetadata,
 )
 
-_T = iceberg_tables.c
-
-_POINTERS = (  # made once: every query asks it
-    select(_T.table_namespace, _T.table_name, _T.metadata_location)
-    .where(_T.catalog_name == CATALOG, _T.iceberg_type.is_distinct_from("VIEW"), _T.metadata_location.is_not(None))
-    .order_by(_T.table_namespace, _T.table_name)
-)
-_VIEWS = (
-    select(_T.table_namespace, _T.table_name, _T.metadata_location)
-    .where(_T.catalog_name == CATALOG, _T.iceberg_type == "VIEW", _T.metadata_location.is_not(None))
-    .order_by(_T.table_namespace, _T.table_name)
-)
-_EVERYTHING = select(iceberg_tables).where(_T.metadata_location.is_not(None)).order_by(_T.table_namespace, _T.table_name)
 _PURGES = 5
 
 
-class DatabaseCatalog:
+class DatabaseCatalog(DatabaseCatalogReader):
     """Tables, and publications of several of them, as one transaction of one database."""
 
     atomic = True
     owns_files = False
 
-    def __init__(self, database: Database, reader: MetadataReader, *, file_properties: Mapping[str, str]) -> None:
-        self._database, self._reader, self._file_properties = database, reader, file_properties
-
-    @property
-    def where(self) -> str:
-        return self._database.where
-
-    def pointers(
-        self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
-    ) -> dict[TableName, Pointer]:
-        query = _POINTERS
-        if tables is not None:
-            query = query.where(tuple_(_T.table_namespace, _T.table_name).in_([jdbc_rows.key(table) for table in tables]))
-        if named is not None:
-            query = query.where(func.lower(_T.table_name).in_({name.lower() for name in named}))
-        with self._database.reading() as connection:
-            found = connection.execute(query).all()
-        known = ((jdbc_rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
-        return {table: Pointer(table, location) for table, location in known if table}
-
-    def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
-        return self._reader.read(pointers)
-
-    def views(self) -> dict[TableName, str]:
-        with self._database.reading() as connection:
-            found = connection.execute(_VIEWS).all()
-        named = ((jdbc_rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
-        return {view: location for view, location in named if view}
-
-    def view(self, view: TableName) -> ViewMetadata | None:
-        namespace, name = jdbc_rows.key(view)
-        known = _VIEWS.where(_T.table_namespace == namespace, _T.table_name == name)
-        with self._database.reading() as connection:
-            found = connection.execute(known).one_or_none()
-        return self._reader.view(view, found.metadata_location) if found else None
+    @cached_property
+    def _staged(self) -> StagedMetadata:
+        return StagedMetadata(self._file_properties)
 
     def drop_view(self, view: TableName) -> bool:
         location = self.views().get(view)
@@ -99,20 +49,6 @@ class DatabaseCatalog:
             return False
         with self._database.writing() as connection:
             return jdbc_rows.remove(connection, view, location=location)
-
-    def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
-        """Those of other catalogs in this database too, if they lie in the lake."""
-        query = _EVERYTHING
-        if named is not None:  # SQLite folds letters from A to Z only
-            query = query.where(func.lower(_T.table_name).in_({name.lower() for name in named}) | _T.table_name.in_(named))
-        with self._database.reading() as connection:
-            found = connection.execute(query).all()
-        return tuple(
-            _foreign(row)
-            for row in found
-            if (row.catalog_name != CATALOG and self._reader.in_lake(row.metadata_location))
-            or (row.catalog_name == CATALOG and jdbc_rows.name_of(row.table_namespace, row.table_name) is None)
-        )
 
     def create_namespace(self, namespace: str, layer: str) -> None:
         with self._database.writing() as connection:
@@ -127,8 +63,8 @@ class DatabaseCatalog:
         leases: Sequence[Lease] = (),
         records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
-        staged = {move.table: self._stage(expected[move.table], move) for move in publication.moves}
-        with self._kept_only_if_used(staged, expected, publication.run_id), self._database.writing() as connection:
+        staged = {move.table: self._staged.move(expected[move.table], move) for move in publication.moves}
+        with self._staged.kept_only_if_used(staged, expected, publication.run_id), self._database.writing() as connection:
             _fence(connection, leases)
             for move in publication.moves:
                 swap = jdbc_rows.Swap(move.table, expected[move.table].location, staged[move.table], becomes=move.becomes)
@@ -144,14 +80,12 @@ class DatabaseCatalog:
         leases: Sequence[Lease] = (),
         records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
-        from lakebed.engines.iceberg.metadata.staging import stage_amendments
-
         present = {table: expected} if expected else self.pointers([table])
         if table not in present:
             return
         old = present[table].location
-        staged = {table: stage_amendments(old, amendments, properties=self._file_properties)}
-        with self._kept_only_if_used(staged, present, str(table)), self._changing(leases, records) as connection:
+        staged = {table: self._staged.amendments(old, amendments)}
+        with self._staged.kept_only_if_used(staged, present, str(table)), self._changing(leases, records) as connection:
             jdbc_rows.Swap(table, old, staged[table]).within(connection)
 
     def rename(
@@ -162,7 +96,7 @@ class DatabaseCatalog:
             location = jdbc_rows.location_of(connection, table)
             if location is None:
                 raise PointerMoved(str(table))
-            jdbc_rows.Swap(table, location, self._named(location, to), becomes=to).within(connection)
+            jdbc_rows.Swap(table, location, self._staged.named(location, to), becomes=to).within(connection)
             rename_in_ledger(connection, table, to)
 
     def drop(
@@ -187,7 +121,7 @@ class DatabaseCatalog:
         self.create_namespace(to.namespace, to.layer)
         with _named_once(to), self._changing((), records) as connection:
             take_dropped(connection, dropped)
-            jdbc_rows.add(connection, to, dropped.location if to == dropped.table else self._named(dropped.location, to))
+            jdbc_rows.add(connection, to, dropped.location if to == dropped.table else self._staged.named(dropped.location, to))
             rename_in_ledger(connection, dropped.hidden_name, to)
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
@@ -211,7 +145,7 @@ class DatabaseCatalog:
         try:
             self.register(to, made, records=records)
         except PointerMoved:
-            self._discard([made])
+            self._staged.discard([made])
             raise
 
     def purge(self, table: TableName) -> None:
@@ -238,45 +172,6 @@ class DatabaseCatalog:
             yield connection
             put_change_records(connection, self._database, records)
 
-    def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
-        from lakebed.engines.iceberg.scan.newest_value import newest_value
-
-        location = self.pointers([table])[table].location
-        return newest_value(location, snapshot=snapshot, column=column, properties=self._file_properties)
-
-    @contextmanager
-    def _kept_only_if_used(self, staged: Mapping[TableName, str], seen: Mapping[TableName, Pointer], what: str) -> Iterator[None]:
-        """Staged metadata files go again if the transaction certainly did not happen."""
-        fresh = [location for table, location in staged.items() if location != seen[table].location]
-        try:
-            yield
-        except (PointerMoved, IntegrityError) as error:
-            self._discard(fresh)
-            if isinstance(error, IntegrityError):  # a twin published first, or the name is taken: looking again will show it
-                raise PointerMoved(what) from error
-            raise
-        except LakebedError as error:
-            if not error.retryable:  # otherwise the outcome may be unknown, and the files may be in use
-                self._discard(fresh)
-            raise
-
-    def _stage(self, pointer: Pointer, move: RefMove) -> str:
-        from lakebed.engines.iceberg.metadata.staging import stage_move
-
-        return stage_move(pointer.location, move, properties=self._file_properties)
-
-    def _named(self, location: str, table: TableName) -> str:
-        """Metadata that says what the table is called: its folder does not, and the catalog may be lost some day."""
-        from lakebed.engines.iceberg.metadata.staging import stage_amendments
-
-        return stage_amendments(location, [SetProperties({NAME: str(table)})], properties=self._file_properties)
-
-    def _discard(self, locations: Collection[str]) -> None:
-        from lakebed.engines.iceberg.metadata.staging import discard
-
-        for location in locations:
-            discard(location, properties=self._file_properties)
-
     def published(self, run_id: str) -> Publication | None:
         return published(self._database, run_id)
 
@@ -285,16 +180,6 @@ class DatabaseCatalog:
 
     def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
         """Nothing to do: a publication here is never divided."""
-
-
-def _foreign(row: Row[Any]) -> ForeignTable:
-    ours, name = row.catalog_name == CATALOG, f"{row.table_namespace}.{row.table_name}"
-    return ForeignTable(
-        "view" if row.iceberg_type == "VIEW" else "table",
-        name if ours else f"{name} of the catalog {row.catalog_name}",
-        row.metadata_location,
-        ForeignName.of((*row.table_namespace.split("."), row.table_name)) if ours else None,
-    )
 
 
 def _fence(connection: Connection, leases: Sequence[Lease]) -> None:
