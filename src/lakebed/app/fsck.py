@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from functools import partial
 
-from lakebed.app.lake import Lake, process_name
+from lakebed.app.connections import process_name
+from lakebed.app.lake import Lake
 from lakebed.care.fsck import FsckServices, Pipelined, Report, StoredContent, quiet
 from lakebed.engines.iceberg import DatabaseCatalog
 from lakebed.errors import LakebedError

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakebed.app.lake import Lake, Report, quiet
+from lakebed.app.connections import Report, quiet
+from lakebed.app.lake import Lake
 from lakebed.engines.files import open_files
 from lakebed.errors import FileMissing, NoLake
 from lakebed.settings import SETTINGS_FILE, Root, files_settings, find_root, load_settings

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from lakebed.app.connections import Connections
 from lakebed.care.fsck import Report, quiet
 
 if TYPE_CHECKING:
-    from lakebed.app.care import Care, CareView
+    from lakebed.app.care import CareView
     from lakebed.app.lake import Lake
     from lakebed.care import CareListener, CareResult
     from lakebed.care.backup import BackupReport, RestoreReport
@@ -17,19 +17,12 @@ if TYPE_CHECKING:
     from lakebed.ports import CareEntry
 
 
-class LakeUpkeep:
+class LakeUpkeep(Connections):
     """A part of `Lake`, which alone inherits from it."""
 
     @property
     def _lake(self) -> "Lake":
         return cast("Lake", self)
-
-    @cached_property
-    def _care(self) -> "Care":
-        return self._open_care()
-
-    def _open_care(self) -> "Care":
-        raise NotImplementedError
 
     def care(
         self,

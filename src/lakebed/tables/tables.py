@@ -50,6 +50,11 @@ class Tables:
         """The lake's table with this name, or whose name ends with it; near names are suggested."""
         return self._services.find(name)
 
+    def target(self, name: str | TableName) -> TableName:
+        """The table to write to: by its full name, it need not exist; by the end of its name, it must."""
+        is_full = isinstance(name, TableName) or name.count(".") == 2
+        return full_name(name) if is_full else self.find(name)
+
     def look_up(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
         """A table of the lake with its pointer and the metadata that it points at."""
         return self._services.look_up(name)

@@ -63,7 +63,7 @@ def write(
     no_gates: GatesOption = False,
 ) -> None:
     """Write the rows of a file to a table, which is created if it does not exist."""
-    from lakebed.app.hand import read_rows
+    from lakebed.engines.arrow.local_files import read_rows
 
     rows = read_rows(file)
     with screen.spinner("writing"):

@@ -1,0 +1,188 @@
+"""What a lake is connected to: stores, engines and services, each opened at its first use."""
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from importlib import import_module
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from lakebed.app.stores import Stores, open_stores
+from lakebed.names import TableName
+from lakebed.settings import IN_BUCKET, Root, Settings, cache_folder, logs_folder
+from lakebed.tables import TablePlacement, TableServices
+
+if TYPE_CHECKING:
+    from lakebed.app.care import Care
+    from lakebed.engines.types import IcebergCatalog, SparkSession
+    from lakebed.pipelines import RunServices
+    from lakebed.ports import Compute, ConsumedFile
+    from lakebed.query.queries import Queries
+    from lakebed.query.results.log import QueryLog
+
+Report = Callable[[str], None]
+_NOUNS = ("tables", "pipelines", "zones", "runs")
+_BUILT_ON_STORES = (*_NOUNS, "_placement", "_table_services", "_run_services", "_care")
+
+
+def quiet(_: str) -> None:
+    """Says nothing."""
+
+
+def process_name() -> str:
+    """The holder of a lease, in words that lead to this process."""
+    return f"process {os.getpid()} on {socket.gethostname()}"
+
+
+class Connections:
+    """The stores, engines and services of one lake. Nothing connects and no JVM starts before it is needed."""
+
+    def __init__(
+        self,
+        root: Root,
+        settings: Settings,
+        *,
+        environment: Mapping[str, str],
+        spark: "SparkSession | None" = None,
+        report: Report = quiet,
+    ) -> None:
+        self.root, self.settings = root, settings
+        self._environment, self._report = environment, report
+        self._given_session = spark
+
+    @cached_property
+    def stores(self) -> Stores:
+        """Files, catalog and state."""
+        stores = open_stores(self.settings, self.root, cache=cache_folder(self._environment))
+        stores.database.prepare()
+        return stores
+
+    # -- services
+
+    @cached_property
+    def _placement(self) -> TablePlacement:
+        return TablePlacement(self.root, self.settings, self.stores.catalog, self.stores.files)
+
+    @cached_property
+    def _table_services(self) -> TableServices:
+        stores = self.stores
+        return TableServices(
+            self._placement,
+            stores.leases,
+            stores.records,
+            stores.events,
+            holder=process_name(),
+            compute=self._compute,
+            requeue=self._requeue,
+            keys_of=self._keys_of,
+        )
+
+    def _requeue(self, files: "Sequence[ConsumedFile]") -> None:
+        from lakebed.landing import requeue_files
+
+        requeue_files(files, self.stores.files, self.stores.records)
+
+    def _keys_of(self, table: TableName) -> tuple[str, ...]:
+        from lakebed.pipelines import Pipelines
+
+        return Pipelines(self._run_services).keys_of(table)
+
+    @cached_property
+    def _run_services(self) -> "RunServices":
+        from lakebed.app.run_services import open_run_services
+
+        return open_run_services(
+            self._placement,
+            self.stores,
+            compute=self._compute,
+            holder=process_name(),
+            own_spark=self._given_session is None and self.settings.spark.has_own_functions_only,
+            environment=self._environment,
+        )
+
+    def _compute(self, run_id: str) -> "Compute":
+        from lakebed.engines.spark import SparkCompute, Staging, another_session, close_session
+
+        if "spark" not in self.__dict__:  # use the time the JVM takes to start: load what publishing needs
+            threading.Thread(target=import_module, args=("lakebed.engines.iceberg.metadata.staging",), daemon=True).start()
+        session = another_session(self.spark, self.settings, self.root, environment=self._environment)
+        staging = Staging(self.stores.files, self.root, run_id)
+        return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))
+
+    @cached_property
+    def _care(self) -> "Care":
+        from lakebed.app.care import open_care
+
+        services = self._run_services
+        return open_care(self.root, self.settings, self.stores, services, self._environment, watch=self.watch)
+
+    @cached_property
+    def queries(self) -> "Queries":
+        """Plans and runs SQL over the lake's tables."""
+        from lakebed.app.queries import LakeEngines, open_queries
+
+        places = (self.stores, self.root, self.settings, self._environment)
+        engines = LakeEngines(*places, compute=self._compute, spark=lambda: self.spark)
+        return open_queries(self.stores, self.settings, self.query_log, engines)
+
+    @cached_property
+    def query_log(self) -> "QueryLog":
+        """The queries so far; plain files, so it can be read while catalog and state are down."""
+        from lakebed.query.results.log import QueryLog
+
+        return QueryLog(logs_folder(self.settings, self.root, self._environment))
+
+    # -- engines
+
+    @cached_property
+    def spark(self) -> "SparkSession":
+        """The session that computes and writes; started at first use, or the one that was given."""
+        from lakebed.engines.spark import adopt, open_session
+
+        _ = self.stores  # creates the catalog's tables before Spark looks for them
+        if self._given_session is not None:
+            return adopt(self._given_session, self.settings, self.root)
+        logs = logs_folder(self.settings, self.root, self._environment)
+        return open_session(self.settings, self.root, environment=self._environment, logs=logs, report=self._report)
+
+    def watch(self, on_progress: Callable[[int, int], None]) -> AbstractContextManager[None]:
+        """While the block lasts, `on_progress` is told how many of Spark's tasks are done, and of how many."""
+        from lakebed.engines.spark import watch
+
+        return watch(self.spark, on_progress)
+
+    @cached_property
+    def iceberg(self) -> "IcebergCatalog":
+        """The same tables through PyIceberg."""
+        from lakebed.engines.iceberg import open_pyiceberg
+
+        return open_pyiceberg(self.settings, self.root)
+
+    def close(self) -> None:
+        """Stop what was started here."""
+        if "spark" in self.__dict__:
+            from lakebed.app.run_services import keep_logs
+            from lakebed.engines.spark import close_session
+
+            session = self.__dict__.pop("spark")
+            if self._given_session is None:  # a given session is the caller's, who goes on using it
+                close_session(session)
+            if self.settings.places.logs == IN_BUCKET:
+                keep_logs(self.stores.files, logs_folder(self.settings, self.root, self._environment))
+        if "queries" in self.__dict__:
+            self.__dict__.pop("queries").close()
+        if "iceberg" in self.__dict__:
+            self.__dict__.pop("iceberg").close()
+        if "stores" in self.__dict__:
+            self.__dict__.pop("stores").database.close()
+        for name in _BUILT_ON_STORES:
+            self.__dict__.pop(name, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
