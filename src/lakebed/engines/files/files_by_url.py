@@ -1,4 +1,4 @@
-"""Files by their whole address: below the lake's root through its own store, elsewhere by a store of their own."""
+"""Files by URL: below the lake's root through its own store, elsewhere through another one."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,14 +10,14 @@ from lakebed.settings import FilesSettings, Root, normalized_location
 
 
 class FilesByUrl:
-    """Which store a location means, and its path there."""
+    """Finds the store for a location, and the path in it."""
 
     def __init__(self, root: Root, files: Files, settings: FilesSettings) -> None:
         self._root, self._files, self._settings = root, files, settings
         self._stores: dict[str, Files] = {}
 
     def locate(self, location: str) -> tuple[Files, str]:
-        """The store, and the path in it."""
+        """The store of a location, and the path in it."""
         if path := self._root.relative(location):
             return self._files, path
         place = normalized_location(location)
@@ -34,7 +34,7 @@ class FilesByUrl:
         return files.read(path)
 
     def write(self, location: str, data: bytes) -> None:
-        """Put a file there."""
+        """Write a file."""
         files, path = self.locate(location)
         files.write(path, data)
 

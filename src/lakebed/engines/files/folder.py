@@ -1,4 +1,4 @@
-"""Files in a folder of this machine."""
+"""Files in a local folder."""
 
 import errno
 import os
@@ -23,11 +23,11 @@ _ABANDONED_AFTER = 24 * 3600.0
 
 
 class FolderFiles:
-    """Files below one folder, which must lie on one file system that has hard links.
+    """Files below one folder, on one file system with hard links.
 
-    Every write is synced before it is seen. A symbolic link is followed only while it stays below the root, and is
-    never listed. A killed process may leave an unfinished file: no listing shows it, and a listing that meets one
-    more than a day old removes it.
+    Every write is synced before it becomes visible. A symbolic link is followed only within the root, and never
+    listed. A killed process may leave an unfinished file: no listing shows it, and a listing removes it once it is
+    more than a day old.
     """
 
     def __init__(self, root: Path) -> None:
@@ -48,14 +48,14 @@ class FolderFiles:
 
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
         require_range(start, length)
-        self.info(path)  # only regular files: opening a pipe would wait for ever
+        self.info(path)  # only regular files: opening a pipe would block
         with self._refusing(path), self._followed(path).open("rb") as file:
             file.seek(start)
             return file.read() if length is None else file.read(length)
 
     def write(self, path: str, data: bytes) -> FileInfo:
         with self._refusing(path), self._unfinished(path, data) as (unfinished, place):
-            seen = unfinished.stat()  # at its place somebody may take it away at once
+            seen = unfinished.stat()  # once linked, it may be removed at any time
             unfinished.replace(place)
             _sync(place.parent)
             return _info(path, seen)
@@ -98,7 +98,7 @@ class FolderFiles:
             shutil.rmtree(place)
 
     def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
-        """Of several movers of one file exactly one succeeds; a file that replaces the source meanwhile stays."""
+        """Of several concurrent moves of a file exactly one succeeds; a file that replaces the source meanwhile stays."""
         seen, source, target = self.info(path).etag, self._place(path), self._place(to)
         if etag not in {None, seen}:
             raise FileMissing(path)
@@ -117,7 +117,7 @@ class FolderFiles:
             (self._root / PROBE_FOLDER).rmdir()
 
     def _walk(self, folder: Path, prefix: str) -> Iterator[FileInfo]:
-        # A folder is compared as if the slash were part of its name: so the walk meets paths in their order.
+        # Folders are sorted with their slash, so that the walk yields paths in order.
         for name, entry in sorted(self._entries(folder)):
             if name.endswith("/"):
                 yield from self._walk(Path(entry.path), prefix + name)
@@ -136,7 +136,7 @@ class FolderFiles:
                     yield entry.name, entry
 
     def _place(self, path: str) -> Path:
-        """Where the file itself lies; the last part is not followed, so a link there can be replaced or removed."""
+        """The real path of a file; its last part is not resolved, so that a link can be replaced or removed."""
         place = self._root / require_path(path)
         return self._below_root(path, os.path.realpath(place.parent)) / place.name
 
@@ -150,7 +150,7 @@ class FolderFiles:
 
     @contextmanager
     def _unfinished(self, path: str, data: bytes) -> Iterator[tuple[Path, Path]]:
-        """The data, synced, in a file beside its place."""
+        """Write and sync the data to a temporary file beside its path."""
         place = self._place(path)
         self._make_folder(place.parent, path)
         unfinished = place.parent / unfinished_name()
@@ -180,12 +180,12 @@ class FolderFiles:
             raise FileExists(path) from None
         except OSError as error:
             if error.errno in _NO_HARD_LINKS:
-                raise UnsafeStore(self.where, f"its file system makes no hard links: {error.strerror}.") from None
+                raise UnsafeStore(self.where, f"its file system has no hard links: {error.strerror}.") from None
             raise
 
     @contextmanager
     def _refusing(self, path: str) -> Iterator[None]:
-        """The operating system's refusals in Lakebed's words."""
+        """Turn the operating system's errors into Lakebed's."""
         try:
             yield
         except (FileNotFoundError, NotADirectoryError):
@@ -194,13 +194,13 @@ class FolderFiles:
             raise BadName("path", path, "a folder has this name") from None
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                raise BadName("path", path, "it is longer than the file system takes") from None
+                raise BadName("path", path, "it is longer than the file system allows") from None
             refusal = FilesRefused if error.errno in _NOT_ALLOWED else FilesUnreachable
             raise refusal(self.where, f"{error.strerror} ({path}).") from error
 
 
 def _real(place: str) -> str:
-    """Where links lead. What is not there has a path all the same; any other reason not to know one is an error."""
+    """The path with links resolved; it need not exist, but any other failure is an error."""
     try:
         return os.path.realpath(place, strict=True)
     except (FileNotFoundError, NotADirectoryError):
@@ -212,7 +212,7 @@ def _info(path: str, seen: os.stat_result) -> FileInfo:
 
 
 def _sync(folder: Path) -> None:
-    """A new name survives a power cut only once its folder is on the disk."""
+    """Sync a folder: only then does a new name survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

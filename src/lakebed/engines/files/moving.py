@@ -1,4 +1,4 @@
-"""Taking a file away from its path in a folder, if it still is the one that was meant: others may replace it at any time."""
+"""Moving and removing a local file only if it is still the expected one: it may be replaced at any time."""
 
 import os
 from contextlib import suppress
@@ -8,19 +8,19 @@ from lakebed.ports.file_paths import unfinished_name
 
 
 def etag_of(seen: os.stat_result) -> str:
-    """Differs when the content does: ours is never changed in place, and whoever does changes its time."""
+    """An etag that differs when the content does: Lakebed never changes files in place, and others change their time."""
     return f"{seen.st_size:x}-{seen.st_mtime_ns:x}-{seen.st_ino:x}"
 
 
 def move_file(source: Path, target: Path, etag: str) -> bool:
-    """Remove the source of a move, if its link at the target is the file that was meant; otherwise all is as it was."""
+    """Remove the source of a move if its link at the target is the expected file; otherwise undo the move."""
     try:
         right = etag_of(target.lstat()) == etag
         if right:
             remove_file(source, etag)
-    except FileNotFoundError:  # another mover was first
+    except FileNotFoundError:  # another move was first
         right = False
-    if right and etag_of(target.lstat()) != etag:  # somebody who had it open wrote on: it is not the file that was meant
+    if right and etag_of(target.lstat()) != etag:  # a process that had it open wrote more: it is not the expected file
         _put_back(target, source)
         right = False
     if not right:
@@ -29,7 +29,7 @@ def move_file(source: Path, target: Path, etag: str) -> bool:
 
 
 def remove_file(place: Path, etag: str) -> None:
-    """Remove the file with this etag. It is taken out of everybody's way first: another one is seen in time, and put back."""
+    """Remove the file with this etag. It is renamed first, so that a different file is noticed and put back."""
     held = place.parent / unfinished_name()
     place.rename(held)
     if etag_of(held.lstat()) != etag:
@@ -38,5 +38,5 @@ def remove_file(place: Path, etag: str) -> None:
 
 
 def _put_back(held: Path, place: Path) -> None:
-    with suppress(FileExistsError):  # the next one has come already, and has replaced this
+    with suppress(FileExistsError):  # a new file has already replaced it
         os.link(held, place, follow_symlinks=False)

@@ -24,22 +24,22 @@ from lakebed.ports.file_probe import require_atomic_create
 from lakebed.ports.files import FileInfo
 from lakebed.settings import FilesSettings, Root
 
-_THROUGH_US = 32 * 1024 * 1024  # a file up to this size is moved by reading and creating it, a larger one by the server
+_THROUGH_US = 32 * 1024 * 1024  # files up to this size are moved by reading and creating them, larger ones by the server
 _NO_BUCKET = "NoSuchBucket"
 _AT_ONCE = 1000
-_MAKER = "lakebed-maker"  # metadata by which a creator knows its own file
+_MAKER = "lakebed-maker"  # metadata by which a writer recognises its own file
 
 
 @dataclass(frozen=True)
 class RequestTimeouts:
-    """How long a request may take before the server counts as unreachable."""
+    """How long a request may take before the server is considered unreachable."""
 
     connect: timedelta
     read: timedelta
     retry: timedelta
 
 
-# SeaweedFS lets a loser of a race wait a second or more for its lock.
+# In SeaweedFS the loser of a race may wait more than a second for its lock.
 _PROBING = RequestTimeouts(connect=timedelta(seconds=3), read=timedelta(seconds=8), retry=timedelta(seconds=4))
 
 
@@ -51,13 +51,13 @@ def _working(settings: FilesSettings) -> RequestTimeouts:
 class S3Files:
     """Files below a prefix of a bucket.
 
-    Writing and creating are atomic by the server. Moving is two steps: the new file appears whole and replaces nothing,
-    then the old one goes; a crash between leaves both, and two movers of one file to two places may both succeed.
-    A file over 32 MiB is copied by the server (AWS: up to 5 GB) on condition that nothing is at the new place; AWS checks
-    that atomically, SeaweedFS 4.48 looks first: there two files of that size racing to one place may both seem to get it.
-    No request removes a file on condition of its etag: one that takes its place between our last look and its removal,
-    some milliseconds, goes with it.
-    The time of a file just written is by this machine's clock: ask `info` for the server's.
+    The server writes and creates files atomically. A move has two steps: the new file appears whole and replaces nothing,
+    then the old one is deleted; a crash between them leaves both, and two moves of one file to two paths may both succeed.
+    A file over 32 MiB is copied by the server (AWS: up to 5 GB) on condition that the target does not exist. AWS checks
+    that atomically; SeaweedFS 4.48 checks first, so two such copies that race for one path may both seem to succeed.
+    S3 cannot delete a file by its etag: a file that replaces it within the milliseconds between check and deletion is
+    deleted too.
+    The time of a file just written is by this machine's clock; `info` gives the server's.
     """
 
     def __init__(self, root: Root, settings: FilesSettings, *, patience: RequestTimeouts | None = None) -> None:
@@ -77,7 +77,7 @@ class S3Files:
         if start == 0 and length is None:
             with self._asking(path):
                 return bytes(obstore.get(self._store, require_path(path)).bytes())
-        size = self.info(path).size  # a server refuses a range beyond the end
+        size = self.info(path).size  # servers reject a range beyond the end
         end = size if length is None else min(size, start + length)
         if start >= end:
             return b""
@@ -93,7 +93,7 @@ class S3Files:
         try:
             return self._put_new(path, data, maker)
         except (FileExists, FilesUnreachable):
-            # The answer to an earlier attempt may have been lost on the way: the file says who made it.
+            # The response to an earlier attempt may have been lost: the file says who made it.
             if made := self._made_by(path, maker):
                 return made
             raise
@@ -104,7 +104,7 @@ class S3Files:
         return FileInfo(path, seen["size"], seen["e_tag"] or "", seen["last_modified"])
 
     def list(self, folder: str = "") -> Iterator[FileInfo]:
-        """The whole listing is held and sorted here: not every server sorts by the path as a whole."""
+        """The whole listing is loaded and sorted here: not every server sorts by the full path."""
         return iter(self._sorted(require_folder(folder)))
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
@@ -138,18 +138,18 @@ class S3Files:
             moved = self.info(to)
         now = self._etag(path)
         if now is None or (now != source.etag and source.size > _THROUGH_US):
-            self.delete(to)  # another mover was first; or the server may have copied the file that took its place
+            self.delete(to)  # another move was first, or the server may have copied a file that replaced it
             raise FileMissing(path)
         self.delete(path, etag=source.etag)
         return moved
 
     def probe(self) -> None:
         strict = S3Files(self._root, self._settings, patience=_PROBING)
-        # Not by `create`: a server that ignores the condition must not be saved by our looking.
+        # Not through `create`, whose own check would hide a server that ignores the condition.
         require_atomic_create(strict, create=lambda path, data: strict._put_new(path, data, uuid4().hex))
 
     def _read_if(self, path: str, etag: str) -> bytes:
-        """The bytes of the file with this etag, `FileMissing` if another is there."""
+        """The bytes of the file with this etag; `FileMissing` if a different file is there."""
         with self._asking(path):
             return bytes(obstore.get(self._store, require_path(path), options={"if_match": etag}).bytes())
 
@@ -165,7 +165,7 @@ class S3Files:
         return _written(path, data, put["e_tag"])
 
     def _made_by(self, path: str, maker: str) -> FileInfo | None:
-        """The file, if it is the one our own attempt made."""
+        """The file, if our own attempt made it."""
         try:
             with self._asking(path):
                 found = obstore.get(self._store, require_path(path), options={"head": True})
@@ -183,10 +183,10 @@ class S3Files:
 
     @contextmanager
     def _asking(self, path: str) -> Iterator[None]:
-        """The server's refusals in Lakebed's words."""
+        """Turn the server's errors into Lakebed's."""
         try:
             yield
-        except PreconditionError:  # another file is there than the one that was asked for
+        except PreconditionError:  # a different file is there
             raise FileMissing(path) from None
         except (FileNotFoundError, NotFoundError) as error:
             if _NO_BUCKET in str(error):
@@ -234,7 +234,7 @@ def _written(path: str, data: bytes, etag: str | None) -> FileInfo:
 
 
 def _reason(error: Exception) -> str:
-    """Its first line and the server's own code: what follows is the library's view of it."""
+    """The first line of an error and the server's error code, without what the library adds."""
     text = str(error)
     if _NO_BUCKET in text:
         return "there is no such bucket."

@@ -1,1 +1,1 @@
-"""Avro files, read and rewritten."""
+"""Reading and rewriting Avro files."""

@@ -1,7 +1,7 @@
-"""Avro files read whole, into plain Python values.
+"""Reading Avro files into plain Python values.
 
-PyIceberg's reader costs half a second to load, which is half of what a small query may take. Manifests need little of
-Avro, and their partition values and bounds are wanted as they are stored: logical types are not applied.
+PyIceberg's reader takes half a second to import, half of what a small query may take. Manifests need little of Avro,
+and their partition values and bounds are used as stored: logical types are not applied.
 """
 
 import json
@@ -12,13 +12,13 @@ from typing import Any
 from lakebed.engines.iceberg.avro.rewriting import read_blocks
 from lakebed.engines.iceberg.avro.values import long, sized
 
-Read = Callable[[bytes, int], tuple[Any, int]]  # from a place in the data: the value, and the place after it
+Read = Callable[[bytes, int], tuple[Any, int]]  # from an offset in the data: the value, and the offset after it
 
 
 def read_records(data: bytes) -> tuple[Any, Mapping[str, bytes], Iterator[dict[str, Any]]]:
-    """The schema, the headers, and every record; `ValueError` or `IndexError` for what is no Avro.
+    """The schema, the headers, and every record; `ValueError` or `IndexError` for bytes that are not Avro.
 
-    Maps with keys that are no texts, which Iceberg writes as arrays of `key` and `value`, become dicts.
+    Maps with keys other than strings, which Iceberg writes as arrays of `key` and `value`, become dicts.
     """
     meta, blocks = read_blocks(data)
     schema = json.loads(meta["avro.schema"])
@@ -36,7 +36,7 @@ def _records(read: Read, blocks: Iterator[tuple[int, bytes]]) -> Iterator[dict[s
 
 
 def reader(schema: Any, named: dict[str, Any]) -> Read:
-    """How a value of this schema is read. `named` are the types that the schema has defined so far."""
+    """A reader for values of this schema. `named` are the types that it has defined so far."""
     if isinstance(schema, list):
         return _union([reader(branch, named) for branch in schema])
     kind = schema["type"] if isinstance(schema, dict) else schema
@@ -110,7 +110,7 @@ def _pairs(key: Read, value: Read) -> Read:
 
 def _count(data: bytes, at: int) -> tuple[int, int]:
     count, at = long(data, at)
-    if count < 0:  # then the size in bytes follows, for those who skip
+    if count < 0:  # then the size in bytes follows, for readers that skip
         _, at = long(data, at)
     return abs(count), at
 

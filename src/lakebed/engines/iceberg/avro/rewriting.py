@@ -1,7 +1,7 @@
-"""Changing single values of an Avro file, and nothing else: all other bytes are copied as they are.
+"""Changing single values of an Avro file; all other bytes are copied as they are.
 
-Iceberg's manifests hold much that is not ours to understand: bounds, metrics, keys, partition values of any type. So
-nothing is decoded that is not asked for, and the schema and the other headers are kept to the letter.
+Manifests contain much that need not be understood here: bounds, metrics, keys, partition values of any type. So only
+the requested values are decoded, and the schema and the other headers are kept exactly.
 """
 
 import json
@@ -14,7 +14,7 @@ _MAGIC, _SYNC, _CODEC, _SCHEMA = b"Obj\x01", 16, "avro.codec", "avro.schema"
 
 
 def rewrite(data: bytes, changes: Mapping[Path, Change]) -> bytes:
-    """The file with the values at these paths of record fields changed, texts and numbers; `ValueError` for what is no Avro."""
+    """The file with the strings and numbers at these field paths changed; `ValueError` for bytes that are not Avro."""
     meta, at = _header(data)
     copy = copier(json.loads(meta[_SCHEMA]), (), changes, {})
     codec = meta.get(_CODEC, b"null").decode()
@@ -29,7 +29,7 @@ def rewrite(data: bytes, changes: Mapping[Path, Change]) -> bytes:
 
 
 def read_blocks(data: bytes) -> tuple[dict[str, bytes], Iterator[tuple[int, bytes]]]:
-    """The headers, and for each block how many values it holds and their bytes; `ValueError` for what is no Avro."""
+    """The headers, and for each block its number of values and their bytes; `ValueError` for bytes that are not Avro."""
     meta, at = _header(data)
     return meta, _blocks(data, at, _unpacking(meta.get(_CODEC, b"null").decode()))
 

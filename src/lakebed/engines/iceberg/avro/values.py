@@ -1,17 +1,17 @@
-"""Avro values, copied from one place to another as their schema says; some are changed on the way."""
+"""Copying Avro values by their schema, with some of them changed."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 Path = tuple[str, ...]
 Change = Callable[[Any], Any]
-Copy = Callable[[bytes, int, bytearray], int]  # from a place in the data to the output; returns the place after it
+Copy = Callable[[bytes, int, bytearray], int]  # copies the value at an offset to the output; returns the offset after it
 
 _FIXED = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 
 
 def copier(schema: Any, path: Path, changes: Mapping[Path, Change], named: dict[str, Any]) -> Copy:
-    """How a value of this schema is copied. `named` are the types that the schema has defined so far."""
+    """A copier for values of this schema. `named` are the types that it has defined so far."""
     if isinstance(schema, list):
         return _union([copier(branch, path, changes, named) for branch in schema])
     kind = schema["type"] if isinstance(schema, dict) else schema
@@ -58,7 +58,7 @@ def _array(item: Copy) -> Copy:
     def copy(data: bytes, at: int, out: bytearray) -> int:
         while True:
             count, at = long(data, at)
-            if count < 0:  # then its size in bytes follows, which may change: the count alone is enough
+            if count < 0:  # then its size in bytes follows, which may change and is optional
                 _, at = long(data, at)
             out += packed(abs(count))
             for _ in range(abs(count)):
@@ -97,7 +97,7 @@ def _text(change: Change | None) -> Copy:
 
 
 def long(data: bytes, at: int) -> tuple[int, int]:
-    """A number, and the place after it."""
+    """A number, and the offset after it."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -109,7 +109,7 @@ def long(data: bytes, at: int) -> tuple[int, int]:
 
 
 def sized(data: bytes, at: int) -> tuple[bytes, int]:
-    """Bytes after their length, and the place after them."""
+    """Length-prefixed bytes, and the offset after them."""
     size, at = long(data, at)
     if size < 0 or at + size > len(data):
         raise ValueError("an Avro value is longer than its file")
@@ -117,7 +117,7 @@ def sized(data: bytes, at: int) -> tuple[bytes, int]:
 
 
 def packed(value: int) -> bytes:
-    """A number as Avro writes it."""
+    """A number in Avro's encoding."""
     number, out = (value << 1) ^ (value >> 63), bytearray()
     while number > 0x7F:
         out.append((number & 0x7F) | 0x80)

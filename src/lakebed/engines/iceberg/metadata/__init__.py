@@ -1,1 +1,1 @@
-"""Metadata files: read, changed and written."""
+"""Reading, changing and writing metadata files."""

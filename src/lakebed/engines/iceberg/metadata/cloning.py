@@ -1,4 +1,4 @@
-"""A table's metadata under another identity: the same files, a life of its own."""
+"""The metadata of a clone: the same files under a new identity."""
 
 from collections.abc import Mapping
 from uuid import uuid4
@@ -14,14 +14,14 @@ from lakebed.ports import NAME
 
 
 def write_clone(location: str, *, snapshot: int, to: str, properties: Mapping[str, str]) -> str:
-    """Write the first metadata file of a table at `to` that stands at the snapshot; returns where it lies."""
+    """Write the first metadata file of a clone at `to`, at this snapshot; returns its location."""
     io = load_file_io(dict(properties), location)
     document, present = read_document(io, location)
     return write_document(io, changed_document(document, present, cloned(present, snapshot=snapshot, to=to)), number=0)
 
 
 def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetadata:
-    """The snapshot alone, in a table with a new identity."""
+    """Metadata with this snapshot only, and a new identity."""
     found = present.snapshot_by_id(snapshot)
     if found is None:
         raise UnknownName("snapshot", str(snapshot), [str(one.snapshot_id) for one in present.snapshots])
@@ -46,7 +46,7 @@ def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetada
 
 
 def _own_properties(present: IcebergMetadata) -> dict[str, str]:
-    """Those of the table it comes from, save what that one is called."""
+    """The properties of the source table, without its name."""
     return {key: value for key, value in present.properties.items() if key != NAME}
 
 

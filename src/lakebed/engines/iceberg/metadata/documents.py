@@ -1,7 +1,7 @@
-"""Metadata files changed through PyIceberg's model of them, without losing what that does not know.
+"""Changing metadata files through PyIceberg's model, without losing what the model does not know.
 
-PyIceberg 0.12 reads format version 3 and does not write it, knows no `variant`, and leaves out keys that it has no field for. So
-only what a change of the model has changed is taken from it; everything else stays as it is in the file.
+PyIceberg 0.12 reads format version 3 but does not write it, does not know `variant`, and drops keys that it has no
+field for. So only what changed in the model is taken from it; everything else stays as it is in the file.
 """
 
 import json
@@ -20,7 +20,7 @@ from lakebed.engines.iceberg.metadata.parsing import Json, refuse_newer
 from lakebed.engines.iceberg.metadata.reading import document_of
 
 _UNKNOWN_TYPE, _STAND_IN = "variant", "binary"
-_BY_ID = {  # lists whose items are the same item where this is the same
+_BY_ID = {  # the key that identifies the items of a list
     "snapshots": "snapshot-id",
     "schemas": "schema-id",
     "fields": "id",
@@ -30,7 +30,7 @@ _BY_ID = {  # lists whose items are the same item where this is the same
 
 
 def read_document(io: FileIO, location: str) -> tuple[Json, IcebergMetadata]:
-    """A metadata file as it is, and as PyIceberg sees it. `NewerFormat` for one that nobody here knows how to change."""
+    """A metadata file as JSON and as PyIceberg's model; `NewerFormat` for an unknown format version."""
     with io.new_input(location).open() as file:
         document = document_of(file.read())
     refuse_newer(document, location)
@@ -38,7 +38,7 @@ def read_document(io: FileIO, location: str) -> tuple[Json, IcebergMetadata]:
 
 
 def static_table(location: str, properties: Mapping[str, str]) -> StaticTable:
-    """The table of a metadata file, to be read through PyIceberg."""
+    """A metadata file as a PyIceberg table, for reading."""
     io = load_file_io(dict(properties), location)
     _, metadata = read_document(io, location)
     return StaticTable(
@@ -51,7 +51,7 @@ def static_table(location: str, properties: Mapping[str, str]) -> StaticTable:
 
 
 def write_document(io: FileIO, document: Json, *, number: int) -> str:
-    """Write a metadata file into the table's own folder; returns where it lies."""
+    """Write a metadata file into the table's folder; returns its location."""
     provider = load_location_provider(document["location"], document.get("properties") or {})
     place = provider.new_table_metadata_file_location(number)
     with io.new_output(place).create() as file:
@@ -60,13 +60,13 @@ def write_document(io: FileIO, document: Json, *, number: int) -> str:
 
 
 def as_modelled(document: Json) -> IcebergMetadata:
-    """PyIceberg's view of a document: columns of a type that it does not know are there, as `binary`."""
+    """PyIceberg's model of a document; columns of types that it does not know are `binary`."""
     schemas = {key: _with_stand_ins(document[key]) for key in ("schemas", "schema") if key in document}
     return TableMetadataUtil.parse_raw(json.dumps({**document, **schemas}))
 
 
 def _with_stand_ins(value: Any) -> Any:
-    """A schema, or some, with types that PyIceberg knows. A type stands under `type`, `element`, `key` or `value`."""
+    """Schemas with unknown types replaced; a type is under `type`, `element`, `key` or `value`."""
     if isinstance(value, list):
         return [_with_stand_ins(item) for item in value]
     if not isinstance(value, dict):
@@ -76,19 +76,19 @@ def _with_stand_ins(value: Any) -> Any:
 
 
 def changed_document(document: Json, present: IcebergMetadata, changed: IcebergMetadata) -> Json:
-    """The document after what became of `present`, which is PyIceberg's view of it."""
+    """The document with the differences between `present`, PyIceberg's model of it, and `changed`."""
     before = _dumped(present)
     result: Json = _merged(document, before, _dumped(changed))
     return {**result, "schemas": [_of_known_columns(schema, document, before) for schema in result["schemas"]]}
 
 
 def _dumped(metadata: IcebergMetadata) -> Any:
-    """As JSON: of version 3 too, of which PyIceberg refuses to write as much as it knows."""
+    """The model as JSON, also for version 3, which PyIceberg refuses to write."""
     return json.loads(IcebergBaseModel.model_dump_json(metadata))
 
 
 def _merged(document: Any, before: Any, after: Any) -> Any:
-    """`after`, in the document's words where it is as it was `before`."""
+    """`after`, with the document's own values where nothing changed since `before`."""
     if after == before:
         return document
     if not all(isinstance(one, Mapping) for one in (document, before, after)):
@@ -112,7 +112,7 @@ def _items(items: Sequence[Json], id_: str) -> dict[Any, Json]:
 
 
 def _of_known_columns(schema: Json, document: Json, before: Json) -> Json:
-    """A schema that is new has columns of the present one, which keep their types and whatever else is said of them."""
+    """A new schema with the document's own definition of each known column, unknown types and keys included."""
     known, seen = (_items(one.get("schemas") or (), "schema-id") for one in (document, before))
     current = document.get("current-schema-id")
     if schema["schema-id"] in known or current not in known:

@@ -1,14 +1,14 @@
-"""What a metadata file says that reading the table asks about."""
+"""The parts of a metadata file that reading a table needs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-Field = Mapping[str, Any]  # of a schema, as the metadata has it
+Field = Mapping[str, Any]  # of a schema, as JSON
 _BY_NAME = "schema.name-mapping.default"
 
 
 class SnapshotOutline(NamedTuple):
-    """A snapshot: its manifest list, and what it says it holds."""
+    """A snapshot: its manifest list, and its number of files and bytes."""
 
     manifests: str
     files: int | None
@@ -16,22 +16,22 @@ class SnapshotOutline(NamedTuple):
 
 
 class MetadataOutline(NamedTuple):
-    """A table's schemas, partition specs and snapshots by their ids."""
+    """A table's schemas, partition specs and snapshots by id."""
 
     schema: int  # the present one
     schemas: Mapping[int, Sequence[Field]]
     specs: Mapping[int, Sequence[Mapping[str, Any]]]
     snapshots: Mapping[int, SnapshotOutline]
-    by_name: bool  # there may be files without field ids, whose columns are found by their names
+    by_name: bool  # some files may have no field ids: their columns are found by name
 
     @property
     def never_changed(self) -> bool:
-        """Whether the table has had one schema only. Ids of schemas are never used again, so none was removed either."""
+        """Whether the table has only ever had one schema; ids are never reused, so none was removed."""
         return self.schema == 0 and set(self.schemas) == {0}
 
 
 def read_outline(document: Mapping[str, Any]) -> MetadataOutline:
-    """`KeyError` or `TypeError` for a document that is no metadata."""
+    """The outline of a document; `KeyError` or `TypeError` if it is not table metadata."""
     return MetadataOutline(
         document["current-schema-id"],
         {schema["schema-id"]: schema["fields"] for schema in document["schemas"]},

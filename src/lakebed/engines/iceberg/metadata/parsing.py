@@ -1,4 +1,4 @@
-"""Iceberg's metadata JSON as our own types: plain JSON, so that listing a lake loads no table library."""
+"""Reading Iceberg's metadata from JSON, so that listing a lake does not load a table library."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -9,21 +9,21 @@ from lakebed.ports import MAIN, Column, Snapshot, SnapshotRef, TableMetadata, Vi
 from lakebed.types import read_iceberg_type
 
 Json = Mapping[str, Any]
-NEWEST_FORMAT = 3  # of Iceberg's specification, that the engines here read and write
+NEWEST_FORMAT = 3  # the newest version of Iceberg's format that the engines support
 
 
 def refuse_newer(document: Json, location: str) -> None:
-    """`NewerFormat` for a table whose rows or metadata may mean something that nobody here knows."""
+    """`NewerFormat` for a table of an unknown format version, whose meaning cannot be guessed."""
     if document["format-version"] > NEWEST_FORMAT:
         raise NewerFormat(location, document["format-version"], NEWEST_FORMAT)
 
 
 def read_metadata(document: Json) -> TableMetadata:
-    """What a metadata file says. `KeyError` or `TypeError` for a document that is none."""
+    """The metadata of a table; `KeyError` or `TypeError` for a document that is not table metadata."""
     fields = _current(document["schemas"], "schema-id", document["current-schema-id"])["fields"]
     names = {field["id"]: field["name"] for field in fields}
     return TableMetadata(
-        uuid=str(document["table-uuid"]),  # PyIceberg has an object of its own for it
+        uuid=str(document["table-uuid"]),  # PyIceberg uses its own class for it
         location=document["location"],
         format_version=document["format-version"],
         updated_at=_time(document["last-updated-ms"]),
@@ -44,7 +44,7 @@ def read_metadata(document: Json) -> TableMetadata:
 
 
 def read_view(document: Json) -> ViewMetadata:
-    """What the metadata file of a view says: its present version, in Spark's SQL if it has that."""
+    """The current version of a view, in Spark's SQL if it has that."""
     version = _current(document["versions"], "version-id", document["current-version-id"])
     schema = _current(document["schemas"], "schema-id", version["schema-id"])
     texts = {one["dialect"]: one["sql"] for one in version["representations"] if one["type"] == "sql"}
@@ -86,7 +86,7 @@ def _sort(document: Json, names: Mapping[int, str]) -> tuple[str, ...]:
 
 
 def _nulls(field: Json) -> str:
-    """Where NULLs go, if not where they usually go: before all others, going down after them."""
+    """The position of NULLs, if not the default: first when ascending, last when descending."""
     usual = "nulls-first" if field["direction"] == "asc" else "nulls-last"
     given = field.get("null-order", usual)
     return "" if given == usual else f" {given.replace('-', ' ')}"

@@ -1,4 +1,4 @@
-"""Reading metadata files wherever the catalog says they are."""
+"""Reading the metadata files that the catalog points at."""
 
 import gzip
 import json
@@ -21,48 +21,48 @@ _GZIP = b"\x1f\x8b"
 
 
 def parse_metadata(data: bytes) -> tuple[TableMetadata, Json]:
-    """A metadata file, compressed or not: as we see it, and as it is. `ValueError` or `KeyError` for what is none."""
+    """A metadata file, compressed or not, parsed and as JSON; `ValueError` or `KeyError` if it is not one."""
     document = document_of(data)
     return read_metadata(document), document
 
 
 def document_of(data: bytes) -> Json:
-    """A metadata file as it is. `ValueError` for what is none."""
+    """A metadata file as JSON; `ValueError` if it is not one."""
     document: Json = json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data)
     return document
 
 
 class MetadataReader:
-    """Metadata files by location: below the root through the lake's own store, elsewhere by their own address."""
+    """Reads metadata files by location: below the root through the lake's store, elsewhere by URL."""
 
     def __init__(self, root: Root, files: Files, settings: FilesSettings) -> None:
         self._root, self._files, self._settings = root, files, settings
 
     def read(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
-        """All of them, several at a time where each costs a request."""
+        """The metadata of tables, several at once where each takes a request."""
         if not self._root.is_bucket:
             return {pointer.table: self._one(pointer) for pointer in pointers}
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return dict(zip((pointer.table for pointer in pointers), pool.map(self._one, pointers), strict=True))
 
     def view(self, view: TableName, location: str) -> ViewMetadata:
-        """What the metadata file of a view says."""
+        """The metadata of a view."""
         with _damage(view, location):
             return read_view(document_of(self._bytes(location)))
 
     def folder_of(self, pointer: Pointer) -> str | None:
-        """Where a table lies below the root; None for one that lies elsewhere, or cannot be read."""
+        """A table's folder below the root; None if it is elsewhere or cannot be read."""
         try:
             return self._files.path_of(self._one(pointer).location)
         except DamagedTable:
             return None
 
     def in_lake(self, location: str) -> bool:
-        """Whether this is the address of a file below the root."""
+        """Whether a location is below the root."""
         return self._files.path_of(location) is not None
 
     def clear(self, folder: str) -> None:
-        """Remove what a table left in its folder."""
+        """Remove a table's folder."""
         self._files.clear(folder)
 
     def _one(self, pointer: Pointer) -> TableMetadata:

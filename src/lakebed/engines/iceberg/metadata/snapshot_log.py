@@ -1,4 +1,4 @@
-"""The times that a table's metadata tells, as Iceberg wants them: never going back, and silent about what has expired."""
+"""Times in a table's metadata, as Iceberg requires them: never going back, and without expired snapshots."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -11,7 +11,7 @@ Entry = TypeVar("Entry", SnapshotLogEntry, MetadataLogEntry)
 
 
 def with_ordered_times(present: IcebergMetadata, changed: IcebergMetadata) -> IcebergMetadata:
-    """What became of `present`, with times that go forward only, whatever this machine's clock says.
+    """The changed metadata with times that never go back, whatever this machine's clock says.
 
     Iceberg refuses to read a table whose times go back by more than a minute.
     """
@@ -26,7 +26,7 @@ def with_ordered_times(present: IcebergMetadata, changed: IcebergMetadata) -> Ic
 
 
 def _with_parents(present: IcebergMetadata, changed: IcebergMetadata) -> list[Snapshot]:
-    """A snapshot stays the child of one that has expired: without a parent it would be taken for the first of its table."""
+    """Snapshots keep their parents, even expired ones: without a parent one would look like the table's first."""
     parents = {one.snapshot_id: one.parent_snapshot_id for one in present.snapshots}
     return [
         one.model_copy(update={"parent_snapshot_id": parents.get(one.snapshot_id, one.parent_snapshot_id)})
@@ -35,7 +35,7 @@ def _with_parents(present: IcebergMetadata, changed: IcebergMetadata) -> list[Sn
 
 
 def _moves(present: IcebergMetadata, changed: IcebergMetadata) -> Iterable[SnapshotLogEntry]:
-    """Every move of `main`; those that are new happened no earlier than what the table knew already."""
+    """Every move of `main`; new ones are no earlier than the last known change."""
     known = {(entry.snapshot_id, entry.timestamp_ms) for entry in present.snapshot_log}
     yield from present.snapshot_log
     for entry in changed.snapshot_log:
@@ -44,7 +44,7 @@ def _moves(present: IcebergMetadata, changed: IcebergMetadata) -> Iterable[Snaps
 
 
 def _without_gaps(log: Iterable[SnapshotLogEntry], kept: set[int]) -> list[SnapshotLogEntry]:
-    """From the last state on that has expired: of the time before, the log would tell the state of another moment."""
+    """The log after the last expired snapshot: before it, times would resolve to the wrong snapshot."""
     told: list[SnapshotLogEntry] = []
     for entry in log:
         if entry.snapshot_id in kept:

@@ -1,4 +1,4 @@
-"""The next metadata file of a table, written beside the present one and not yet pointed at. PyIceberg says what becomes of it."""
+"""Writing the next metadata file of a table, before the catalog points at it. PyIceberg applies the updates."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -42,7 +42,7 @@ from lakebed.ports import (
 
 
 def moves_forward(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
-    """The ref goes to the branch's head, the branch goes away, and the columns become what they are to be."""
+    """Updates that move the ref to the branch's head, remove the branch and apply the schema change."""
     refs: tuple[TableUpdate, ...] = ()
     if move.branch != move.ref:
         placed = (_placed(move.ref, move.to, present),) if move.to != move.base else ()
@@ -52,7 +52,7 @@ def moves_forward(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate,
 
 
 def moves_back(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
-    """The branch comes back, and the ref goes to where it was."""
+    """Updates that restore the branch and move the ref back."""
     if move.branch == move.ref:
         return ()
     branch = _placed(move.branch, move.to, present)
@@ -64,7 +64,7 @@ def moves_back(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ..
 def _placed(
     ref: str, snapshot: int, present: IcebergMetadata, *, kind: Literal["branch", "tag"] = "branch"
 ) -> SetSnapshotRefUpdate:
-    """The ref at a snapshot; how long it and its snapshots are kept stays as it was."""
+    """An update that sets a ref to a snapshot and keeps its retention settings."""
     kept = present.refs.get(ref)
     return SetSnapshotRefUpdate(
         ref_name=ref,
@@ -77,7 +77,7 @@ def _placed(
 
 
 def _reshaped(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
-    """The present schema with the move's columns only, in their order and under their new names; ids stay, and so do values."""
+    """The current schema with the move's columns only, in order and renamed; ids stay, and so do values."""
     schema, names = present.schema(), dict(move.renames)
     kept = tuple(field.name for field in schema.fields) if move.columns is None else move.columns
     fresh = max(known.schema_id for known in present.schemas) + 1
@@ -88,13 +88,13 @@ def _reshaped(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...
 
 
 def _called(schema: Schema, column: str, name: str) -> NestedField:
-    """A column under its name from now on, which it may have already."""
+    """A column with its new name, which it may already have."""
     there = {field.name: field for field in schema.fields}
     return (there.get(column) or there[name]).model_copy(update={"name": name})
 
 
 def updates_for(amendments: Iterable[Amendment], present: IcebergMetadata) -> tuple[TableUpdate, ...]:
-    """Amendments as PyIceberg's updates; what is so already needs none."""
+    """Amendments as PyIceberg's updates, without those that change nothing."""
     return tuple(update for amendment in amendments for update in _amended(amendment, present))
 
 
@@ -106,7 +106,7 @@ def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUp
             yield RemoveSnapshotRefUpdate(ref_name=name)
         case SetSchema(schema) if schema != present.current_schema_id:
             yield SetCurrentSchemaUpdate(schema_id=schema)
-            yield from _fitting_layout(schema, present)
+            yield from _fitting_arrangement(schema, present)
         case RemoveSnapshots(snapshots):
             if gone := {snapshot.snapshot_id for snapshot in present.snapshots} & set(snapshots):
                 yield RemoveSnapshotsUpdate(snapshot_ids=sorted(gone))
@@ -115,7 +115,7 @@ def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUp
 
 
 def requirements_of(amendments: Collection[Amendment], present: IcebergMetadata) -> tuple[TableRequirement, ...]:
-    """What must still be so when the change arrives: a commit in between would be undone by it, and nobody would know."""
+    """Requirements for the commit, without which it could silently undo another commit made in between."""
     refs = {one.name for one in amendments if isinstance(one, SetRef | RemoveRef)}
     if any(isinstance(one, RemoveSnapshots) for one in amendments):
         refs |= present.refs.keys()
@@ -127,8 +127,8 @@ def requirements_of(amendments: Collection[Amendment], present: IcebergMetadata)
     )
 
 
-def _fitting_layout(schema_id: int, present: IcebergMetadata) -> Iterator[TableUpdate]:
-    """A table is not partitioned or sorted by a column that it does not have: then by what it last was without it."""
+def _fitting_arrangement(schema_id: int, present: IcebergMetadata) -> Iterator[TableUpdate]:
+    """Switch to the last partition spec and sort order that do not use a column missing from the schema."""
     schema = next(one for one in present.schemas if one.schema_id == schema_id)
     known = set(schema.field_ids)
     specs = [spec for spec in present.partition_specs if {field.source_id for field in spec.fields} <= known]
@@ -147,16 +147,16 @@ def _with_properties(properties: Mapping[str, str | None], present: IcebergMetad
 
 
 def stage_move(location: str, move: RefMove, *, properties: Mapping[str, str]) -> str:
-    """Write the metadata as it will be after the move; returns where it lies, or the present place if nothing changes."""
+    """Write the metadata after the move; returns its location, or the current one if nothing changes."""
     updates = partial(moves_forward, move)
     return _stage(location, updates, properties=properties, after=partial(_with_its_schema, move))
 
 
 def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadata:
-    """Whoever reads the published snapshot by its id is to see the columns it was published with.
+    """Give the published snapshot the schema it was published with, for readers that use its id.
 
-    It was written before they got their names. A snapshot cannot be told so through a REST catalog: there it keeps the
-    schema of its writing, and `TableMetadata.shown_at` knows the difference.
+    It was written before columns were renamed. A REST catalog cannot change a snapshot's schema: there it keeps the one
+    it was written with, and `TableMetadata` maps the names.
     """
     if move.columns is None and not move.renames:
         return metadata
@@ -166,7 +166,7 @@ def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadat
 
 
 def stage_amendments(location: str, amendments: Iterable[Amendment], *, properties: Mapping[str, str]) -> str:
-    """The same for amendments."""
+    """Write the metadata after the amendments; returns its location, or the current one if nothing changes."""
     return _stage(location, lambda present: updates_for(amendments, present), properties=properties)
 
 
@@ -192,6 +192,6 @@ def _number(location: str) -> int:
 
 
 def discard(location: str, *, properties: Mapping[str, str]) -> None:
-    """Remove a staged file that nothing came to point at; a failure only leaves an orphan."""
+    """Remove a staged file that was never committed; a failure only leaves an orphan."""
     with suppress(OSError):
         load_file_io(dict(properties), location).delete(location)

@@ -1,7 +1,7 @@
 """Comparable forms of Iceberg's values, for stored bounds on one side and a predicate's values on the other.
 
-Numbers stand for themselves, decimals for their unscaled number, dates and times for microseconds, texts for their UTF-8.
-Engines do not agree on every comparison between types; where they may not, the value becomes a range around itself.
+Numbers are compared as they are, decimals by unscaled value, dates and times in microseconds, strings as UTF-8.
+Where engines may disagree on a comparison between types, the value becomes a range around itself.
 """
 
 import math
@@ -21,7 +21,7 @@ DAY = 86_400_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:\d\d)?)?)?")
-_DIGITS = 38  # more than these no engine compares exactly
+_DIGITS = 38  # no engine compares more digits exactly
 _LONG_DIGITS = 19
 
 
@@ -56,7 +56,7 @@ def comparable_type(type_: object) -> ComparableType | None:
 
 
 def _whole(data: bytes) -> int:
-    return int.from_bytes(data, "little", signed=True)  # 4 bytes where the column was an int then
+    return int.from_bytes(data, "little", signed=True)  # 4 bytes if the column was an int
 
 
 def _unscaled(data: bytes) -> int:
@@ -158,7 +158,7 @@ def _time(value: object) -> ValueRange | None:
 
 
 def _on_calendar(*, zoned: bool) -> Callable[[object], ValueRange | None]:
-    """A moment against dates and timestamps. Without a zone on one side only, it may mean any moment within a day."""
+    """A date or time to compare with dates and timestamps; if only one side has a zone, it may be up to a day off."""
 
     def target(value: object) -> ValueRange | None:
         moment = _parsed(value) if isinstance(value, str) else value

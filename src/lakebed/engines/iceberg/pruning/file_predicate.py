@@ -120,7 +120,7 @@ def _below(lower: Any, target: ValueRange) -> bool:
 
 
 def _above(target: ValueRange, comparable: ComparableType, *, strictly: bool) -> Test:
-    floating = comparable.kind in ("float", "double")  # NaN is more than any number, and in no bounds
+    floating = comparable.kind in ("float", "double")  # NaN is larger than any number and not in the bounds
 
     def test(known: ColumnBounds) -> bool:
         if not known.may_have_values:

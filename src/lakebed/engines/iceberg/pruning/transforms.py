@@ -75,7 +75,7 @@ def _identity(lower: Any, upper: Any, comparable: ComparableType) -> ColumnBound
 
 
 def _starts(unit: str, ordinal: int) -> int:
-    """When a year, month … since 1970 begins. One that early Iceberg wrote may, before 1970, stand for the unit before it."""
+    """When a year, month … since 1970 begins. Before 1970, values of early Iceberg versions may be one unit too late."""
     match unit:
         case "day":
             return ordinal * DAY
@@ -96,7 +96,7 @@ def _days_to(year: int, months: int) -> int:
 
 
 def bucket_hash(value: Any, comparable: ComparableType) -> int | None:
-    """A value's 32-bit hash, of which Iceberg takes the bucket; None where the type has none."""
+    """The 32-bit hash from which Iceberg computes the bucket; None for types without one."""
     match comparable.kind:
         case "int" | "long" | "time" | "timestamp" | "timestamptz":
             return _murmur(_eight(value)) if _fits(value) else None

@@ -1,4 +1,4 @@
-"""Under which names data files hold the columns of a table: read of their footers once, and remembered."""
+"""Names of a table's columns in its data files, read from their footers once and cached."""
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,27 +11,27 @@ from lakebed.ports import ColumnGroup, ScanColumn, ScanFile
 from lakebed.ports.ranged_file import RangedFile
 from lakebed.settings import normalized_location
 
-_FILES = 128  # for more it takes too long to look into all before the first is read
-_WAYS = 4  # kinds of files that are read side by side
+_FILES = 128  # reading the footers of more takes too long before the first row
+_WAYS = 4  # different schemas that are read side by side
 _AT_ONCE = 8
 
-StoredColumn = tuple[int, str, str]  # a column of a file: its field id, its name there, its type
+StoredColumn = tuple[int, str, str]  # a column of a file: field id, name, type
 
 
 class Footers:
-    """Footers never change; what is kept of each are its top-level columns."""
+    """Caches the top-level columns of each footer: footers never change."""
 
     def __init__(self, places: FilesByUrl, remembered: ManifestCache) -> None:
         self._places, self._remembered = places, remembered
 
     def stored(self, columns: Sequence[ScanColumn], files: Sequence[tuple[ManifestEntry, ScanFile]]) -> tuple[ColumnGroup, ...]:
-        """The files by how they hold these columns; nothing where that is not known, or there are too many kinds."""
+        """The files grouped by how they store these columns; nothing if unknown or if there are too many groups."""
         if not 0 < len(files) <= _FILES:
             return ()
         return grouped(columns, zip(self._held([entry for entry, _ in files]), (file for _, file in files), strict=True))
 
     def _held(self, entries: Sequence[ManifestEntry]) -> list[tuple[StoredColumn, ...]]:
-        """Several at a time where each costs a request."""
+        """Several at once where each takes a request."""
         if len(entries) > 1 and entries[0].location.startswith("s3://"):
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 return list(pool.map(self._look, entries))
@@ -40,7 +40,7 @@ class Footers:
     def _look(self, entry: ManifestEntry) -> tuple[StoredColumn, ...]:
         try:
             held: tuple[StoredColumn, ...] = self._remembered.get("footer", entry.location, lambda: self._read(entry))
-        except Exception:  # a file that is lost or damaged is for the engine to report, which reads it by field id
+        except Exception:  # the engine reports a lost or damaged file when it reads it by field id
             return ()
         return held
 
@@ -53,16 +53,16 @@ class Footers:
 
 
 def held_columns(schema: Any) -> tuple[StoredColumn, ...]:
-    """The columns of a file by its Arrow schema; none if one has no field id, or if names differ in nothing but case."""
+    """The columns of a file by its Arrow schema; none if one has no field id, or if names differ only in case."""
     ids = [int((field.metadata or {}).get(b"PARQUET:field_id", -1)) for field in schema]
     if -1 in ids or len({name.casefold() for name in schema.names}) < len(schema.names):
         return ()
-    # Arrow's own note in a file tells texts of 32 and of 64 bits apart, which Parquet does not.
+    # Arrow's metadata in a file distinguishes strings with 32-bit and 64-bit offsets; Parquet does not.
     return tuple((id_, field.name, str(field.type).replace("large_", "")) for id_, field in zip(ids, schema, strict=True))
 
 
 def grouped(columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[StoredColumn, ...], ScanFile]]) -> tuple[ColumnGroup, ...]:
-    """Files that hold the columns under the same names and with the same types, together."""
+    """Group files that store the columns with the same names and types."""
     groups: dict[tuple[tuple[str, str] | None, ...], list[ScanFile]] = {}
     for held, file in files:
         if not held:

@@ -1,4 +1,4 @@
-"""What was read once of files that never change: in memory for this process, on disk for the next one."""
+"""A cache of what was read from immutable files: in memory for this process, on disk for the next."""
 
 import marshal
 import os
@@ -14,16 +14,16 @@ from typing import Any
 
 from cachetools import LRUCache
 
-_VERSION = 1  # of what is kept: raise it when that changes, and nothing old is found any more
-_LOOK_EVERY = 64  # how many entries are written before the folder is measured again
+_VERSION = 1  # of the cached values: increase it when they change, so that old ones are ignored
+_LOOK_EVERY = 64  # entries written between two measurements of the folder
 _SUM = 4
 
 
 class ManifestCache:
-    """Values by the address of an immutable file: tuples, dicts, texts, bytes and numbers, nothing else.
+    """Values by the location of an immutable file: only tuples, lists, dicts, strings, bytes and numbers.
 
-    Processes share the folder: an entry is written aside and renamed, so it is there whole or not at all, and one that
-    is damaged all the same is as good as none. Without a folder only this process remembers.
+    Processes share the folder: an entry is written to a temporary file and renamed, so it is complete or absent; a
+    damaged one is ignored. Without a folder the cache is in memory only.
     """
 
     def __init__(self, folder: Path | None, *, memory: int, disk: int) -> None:
@@ -35,7 +35,7 @@ class ManifestCache:
         self._lock = Lock()
 
     def get(self, kind: str, location: str, make: Callable[[], Any]) -> Any:
-        """What `make` made of this file, now or earlier."""
+        """The value that `make` returns for this file, cached."""
         key = sha256(f"{kind}\n{location}".encode()).hexdigest()
         with self._lock:
             if key in self._known:
@@ -67,11 +67,11 @@ class ManifestCache:
         except (OSError, ValueError, EOFError, TypeError):
             return None
         with suppress(OSError):
-            os.utime(file)  # what was used last goes last
+            os.utime(file)  # the least recently used is removed first
         return value, data
 
     def _to_disk(self, key: str, data: bytes) -> None:
-        """A cache that cannot be written is none; nothing fails for it."""
+        """Write an entry; a cache that cannot be written is no error."""
         if self._folder is None or len(data) > self._disk:
             return
         aside = self._folder / f".{key}.{secrets.token_hex(6)}"
@@ -89,7 +89,7 @@ class ManifestCache:
             self._make_room(self._folder)
 
     def _make_room(self, folder: Path) -> None:
-        """Remove what was not used for longest until three quarters of the bound are left."""
+        """Remove the least recently used entries until three quarters of the limit are left."""
         found = []
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:

@@ -1,4 +1,4 @@
-"""Manifest lists and manifests as plain tuples: what planning a scan asks about, and no more."""
+"""Manifest lists and manifests as plain tuples, with what planning a scan needs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ _DATA = 0
 
 
 class PartitionSummary(NamedTuple):
-    """What the files of a manifest have in common in one partition field, as stored."""
+    """A manifest's summary of one partition field, as stored."""
 
     nulls: bool
     nans: bool | None
@@ -20,18 +20,18 @@ class PartitionSummary(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """A line of a manifest list."""
+    """An entry of a manifest list."""
 
     location: str
     length: int
     spec: int
     deletes: bool
-    living: bool  # holds files that are part of the table, as far as the list says
+    living: bool  # whether it has files that are part of the table, as far as the list says
     summaries: tuple[PartitionSummary, ...] | None
 
 
 class ManifestEntry(NamedTuple):
-    """A living file of a manifest. Partition values are by partition field id, bounds and counts by field id, all as stored."""
+    """A file of a manifest that is part of the table. Partition values, bounds and counts are by field id, as stored."""
 
     location: str
     data: bool
@@ -48,12 +48,12 @@ class ManifestEntry(NamedTuple):
 
 
 def read_list(data: bytes) -> list[Any]:
-    """The lines of a manifest list, to be remembered; see `as_manifests`."""
+    """The entries of a manifest list in cacheable form; see `as_manifests`."""
     return [tuple(_manifest(record)) for record in read_records(data)[2]]
 
 
 def as_manifests(lines: list[Any]) -> list[Manifest]:
-    """What was remembered, as it is meant."""
+    """Cached values as their types."""
     return [_made(*line) for line in lines]
 
 
@@ -63,14 +63,14 @@ def _made(location: str, length: int, spec: int, deletes: bool, living: bool, su
 
 
 def read_entries(data: bytes) -> list[Any]:
-    """The living files of a manifest, to be remembered; see `as_entries`."""
+    """The files of a manifest in cacheable form, without deleted ones; see `as_entries`."""
     schema, _, records = read_records(data)
     ids = _partition_ids(schema)
     return [_entry(record["data_file"], ids) for record in records if record["status"] != _DELETED]
 
 
 def as_entries(lines: list[Any]) -> list[ManifestEntry]:
-    """What was remembered, as it is meant."""
+    """Cached values as their types."""
     return [ManifestEntry._make(line) for line in lines]
 
 
@@ -97,7 +97,7 @@ def _summary(record: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _partition_ids(schema: Any) -> dict[str, int]:
-    """The partition field ids by the names that the fields have in the file."""
+    """Partition field ids by the names of the fields in the file."""
     data_file = next(field["type"] for field in schema["fields"] if field["name"] == "data_file")
     partition = next(field["type"] for field in data_file["fields"] if field["name"] == "partition")
     return {field["name"]: int(field["field-id"]) for field in partition["fields"] if "field-id" in field}

@@ -1,4 +1,4 @@
-"""The largest value of a column in a snapshot, from what the manifests say of each file."""
+"""The largest value of a column in a snapshot, from the statistics in its manifests."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -37,7 +37,7 @@ _ORDERED = (*_EXACT, FloatType, DoubleType, StringType)
 
 
 def newest_value(location: str, *, snapshot: int, column: str, properties: Mapping[str, str]) -> Any:
-    """A Python value of the column's kind; times of type `timestamp` (with zone) come with UTC."""
+    """The largest value, as a Python value of the column's type; timestamps with a zone are in UTC."""
     table = static_table(location, properties)
     field = _field(table, column)
     if isinstance(field.field_type, _EXACT):
@@ -55,7 +55,7 @@ def _field(table: StaticTable, column: str) -> NestedField:
         raise UnknownName("column", column, fields)
     field = fields[folded[column.casefold()]]
     if not isinstance(field.field_type, _ORDERED):
-        raise UsageError(f"the column {column} is of type {field.field_type}, which has no order to go by.")
+        raise UsageError(f"the column {column} is of type {field.field_type}, which cannot be ordered.")
     return field
 
 
@@ -63,7 +63,7 @@ _ALL_NULL = object()
 
 
 def _bounds(table: StaticTable, snapshot: int, field: NestedField) -> Iterator[Any]:
-    """The upper bound of every file; `_ALL_NULL` where it holds only NULLs, None where the file does not say."""
+    """The upper bound of every file; `_ALL_NULL` if it has only NULLs, None if it is unknown."""
     found = table.snapshot_by_id(snapshot)
     io = load_file_io(table.io.properties, table.metadata_location)
     for manifest in found.manifests(io) if found else ():
@@ -76,7 +76,7 @@ def _bound(file: DataFile, field: NestedField) -> Any:
     if upper is not None and isinstance(field.field_type, PrimitiveType):
         return from_bytes(field.field_type, upper)
     nulls = (file.null_value_counts or {}).get(field.field_id)
-    # Without a count the file may be older than the column, or its statistics may leave the column out: who knows.
+    # Without a count the file may be older than the column, or its statistics may not include it.
     return _ALL_NULL if nulls == file.record_count or file.record_count == 0 else None
 
 
@@ -86,7 +86,7 @@ def _spelt(kind: IcebergType, value: Any) -> Any:
 
 
 def _scanned(table: StaticTable, snapshot: int, column: str) -> Any:
-    """Batch by batch: statistics shorten texts, and do not order NaN. NaN is left out: nothing would ever be newer."""
+    """Scan batch by batch: statistics truncate strings and ignore NaN. NaN is skipped: nothing would ever be newer."""
     newest = None
     for batch in table.scan(snapshot_id=snapshot, selected_fields=(column,)).to_arrow_batch_reader():
         value = pc.max(batch.column(0)).as_py()

@@ -1,4 +1,4 @@
-"""From a pinned metadata file and snapshot to the data files that may hold the rows that are wanted."""
+"""Planning a scan: from a pinned metadata file and snapshot to the data files that may have matching rows."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,12 +23,12 @@ from lakebed.ports import ColumnGroup, Pointer, Predicate, Scan, ScanColumn, Sca
 from lakebed.settings import normalized_location
 
 _AT_ONCE = 8
-_OUTLINES = 64  # metadata files kept parsed
+_OUTLINES = 64  # parsed metadata files in the cache
 T = TypeVar("T")
 
 
 class IcebergScans:
-    """Plans from manifests. Each is read once and remembered: they never change."""
+    """Plans scans from manifests, each of which is read once and cached: they never change."""
 
     def __init__(self, places: FilesByUrl, remembered: ManifestCache) -> None:
         self._places, self._remembered, self._footers = places, remembered, Footers(places, remembered)
@@ -69,7 +69,7 @@ class IcebergScans:
         entries: Sequence[ManifestEntry],
         files: tuple[ScanFile, ...],
     ) -> tuple[ColumnGroup, ...]:
-        """How the files hold these columns. Those of a table that never changed need not be looked into."""
+        """How the files store these columns; if the schema never changed, no footer needs to be read."""
         if outline.never_changed and all(stored_as_named(column.name) for column in columns):
             return (ColumnGroup(tuple(column.name for column in columns), files),)
         return self._footers.stored(columns, list(zip(entries, files, strict=True)))
@@ -102,7 +102,7 @@ class IcebergScans:
             yield from (entry for entry in entries if not matches or matches(FileStatistics(entry, parts)))
 
     def _read_all(self, pointer: Pointer, manifests: Collection[Manifest]) -> Iterable[list[ManifestEntry]]:
-        """Several at a time where each costs a request."""
+        """Several at once where each takes a request."""
         if len(manifests) > 1 and normalized_location(pointer.location).startswith("s3://"):
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 return list(pool.map(lambda manifest: self._entries(pointer, manifest), manifests))
@@ -116,7 +116,7 @@ class IcebergScans:
     def _totals(
         self, pointer: Pointer, outline: MetadataOutline, snapshot: int | None, manifests: Collection[Manifest]
     ) -> tuple[int, int]:
-        """How many data files there are and their size: as the snapshot says, or counted where it does not."""
+        """The number and size of data files, from the snapshot's summary or else counted."""
         state = outline.snapshots[snapshot] if snapshot is not None else None
         if state and state.files is not None and state.bytes is not None:
             return state.files, state.bytes
@@ -130,12 +130,12 @@ class IcebergScans:
             raise DamagedTable(str(pointer.table), place, "there is no such file.") from None
         except LakebedError:
             raise
-        except Exception as error:  # whatever bytes that are no Avro and no JSON lead to
+        except Exception as error:  # whatever readers raise on bytes that are neither Avro nor JSON
             raise DamagedTable(str(pointer.table), place, f"{type(error).__name__}: {error}.") from error
 
 
 def _known(document: Json, place: str) -> Json:
-    """Rows of a newer format may be anything: they are not guessed at."""
+    """The document, unless its format version is unknown."""
     refuse_newer(document, place)
     return document
 

@@ -1,4 +1,4 @@
-"""The columns of a scan, and whether files hold their nested fields as they are now."""
+"""The columns of a scan, and whether files store their nested fields as they are now."""
 
 import json
 from base64 import b16decode
@@ -14,7 +14,7 @@ from lakebed.ports import ScanColumn
 
 
 def scan_columns(table: str, fields: Sequence[Field], names: Collection[str] | None) -> tuple[ScanColumn, ...]:
-    """These columns in the order they are asked for, or all. Case matters only where names differ by nothing else."""
+    """These columns in the given order, or all. Case matters only if names differ in nothing else."""
     if names is None:
         return tuple(_column(field) for field in fields)
     exact = {field["name"]: field for field in fields}
@@ -38,7 +38,7 @@ def _column(field: Field) -> ScanColumn:
 
 
 def _value(default: Any, type_: str) -> object:
-    """A default of the metadata's JSON as a Python value."""
+    """A default in the metadata's JSON as a Python value."""
     match type_.partition("(")[0].partition("[")[0]:
         case "decimal":
             return Decimal(default)
@@ -56,10 +56,10 @@ def _value(default: Any, type_: str) -> object:
 
 
 def stored_as_named(name: str) -> bool:
-    """Whether every writer calls a column in its files as the table does.
+    """Whether every writer uses the table's name for a column in its files.
 
-    Iceberg's writers spell what Avro would not take in other letters (`my_x20col`), and differ in where and how; others do
-    not. All keep letters, digits and underscores.
+    Iceberg's writers encode characters that Avro does not allow (`my_x20col`), in different ways; other writers do not.
+    All keep letters, digits and underscores.
     """
     return all(_is_kept(char, first=place == 0) for place, char in enumerate(name))
 
@@ -69,7 +69,7 @@ def _is_kept(char: str, *, first: bool) -> bool:
 
 
 def nested_alike(ids: Collection[int], fields: Sequence[Field], schemas: Iterable[Sequence[Field]]) -> bool:
-    """Whether files hold the nested fields of these columns as they are now: under these names, in this order."""
+    """Whether files store the nested fields of these columns with their present names and order."""
     now = {field["id"]: tuple(_inside(field["type"])) for field in fields if field["id"] in ids}
     nested = {id_ for id_, inside in now.items() if inside}
     if not nested:
@@ -81,7 +81,7 @@ def nested_alike(ids: Collection[int], fields: Sequence[Field], schemas: Iterabl
 
 
 def _inside(type_: Any) -> Iterator[tuple[int, str, bool]]:
-    """The ids and names below a type, in their order; one who asks for more than these reads it wrongly."""
+    """The ids and names of the fields inside a type, in order, and whether each is primitive."""
     if isinstance(type_, str):
         return
     for id_, name, below in _below(type_):

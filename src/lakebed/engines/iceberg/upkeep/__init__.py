@@ -1,1 +1,1 @@
-"""Which files tables reach, whether they are whole, and tables of a lake that was moved."""
+"""The files that tables reach, whether they are intact, and relocating tables of a lake that was moved."""

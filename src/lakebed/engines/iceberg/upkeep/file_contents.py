@@ -1,7 +1,7 @@
-"""A file read whole: its digest, and for Parquet every page decoded, checksums verified where the writer left some.
+"""Reading a file in full: its digest and, for Parquet, every page decoded and its checksum verified.
 
-Spark writes a CRC with every page, so that a changed byte of a value is seen at once; PyIceberg and pyarrow do not. In
-a folder Spark also leaves the CRCs of each file, every 512 bytes, in another one beside it.
+Spark writes a CRC with every page, so that any changed byte is noticed; PyIceberg and pyarrow do not. In a local folder
+Spark also leaves a file with CRCs, one per 512 bytes, beside each file.
 """
 
 import zlib
@@ -15,12 +15,12 @@ from lakebed.ports import FileContent
 from lakebed.ports.files import Files
 from lakebed.ports.ranged_file import RangedFile
 
-_IN_MEMORY = 64 * 1024 * 1024  # a file up to this size is fetched once, and read twice
+_IN_MEMORY = 64 * 1024 * 1024  # a file up to this size is fetched once and read twice
 _PIECE = 16 * 1024 * 1024
 
 
 def content_of(files: Files, path: str, *, rows: int | None) -> FileContent:
-    """The content of a file; `rows` are how many its manifest promises. `FileMissing` if there is none."""
+    """The content of a file; `rows` is the number in its manifest. `FileMissing` if there is no file."""
     size = files.info(path).size
     data = files.read(path) if size <= _IN_MEMORY else None
     beside = _sums_beside(files, path)
@@ -28,14 +28,14 @@ def content_of(files: Files, path: str, *, rows: int | None) -> FileContent:
     for piece in (data,) if data is not None else _pieces(files, path, size):
         digest.update(piece)
         agrees = agrees and (beside is None or beside.agree(piece))
-    fault = "" if agrees else "the checksums that Spark left beside it say otherwise"
+    fault = "" if agrees else "it does not match the checksums that Spark left beside it"
     if not fault and path.endswith(".parquet"):
         fault = _fault(files, path, data, size, rows)
     return FileContent(digest.hexdigest(), size, fault)
 
 
 class _Beside:
-    """Hadoop's checksums: `crc`, a zero, how many bytes each is of, and a CRC-32 for each such piece of the file."""
+    """Hadoop's checksum file: `crc`, a zero, the chunk size, and a CRC-32 for each chunk."""
 
     def __init__(self, data: bytes) -> None:
         self._each = int.from_bytes(data[4:8])
@@ -43,7 +43,7 @@ class _Beside:
         self._at = 0
 
     def agree(self, piece: bytes) -> bool:
-        """Whether the next bytes of the file are those that were written; pieces but the last hold whole counts."""
+        """Whether the next bytes match their checksums; all pieces but the last consist of whole chunks."""
         for start in range(0, len(piece), self._each):
             wanted = self._sums[self._at : self._at + 4]
             if zlib.crc32(piece[start : start + self._each]).to_bytes(4) != wanted:
@@ -79,7 +79,7 @@ def _fault(files: Files, path: str, data: bytes | None, size: int, rows: int | N
             for _ in file.iter_batches():
                 pass
     except NotImplementedError:
-        return ""  # a type or codec that pyarrow does not know is no fault
-    except Exception as error:  # whatever Parquet readers say of bytes that are none
+        return ""  # a type or codec that pyarrow does not know is not a fault
+    except Exception as error:  # whatever Parquet readers raise on other bytes
         return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'it cannot be decoded'}"
     return ""

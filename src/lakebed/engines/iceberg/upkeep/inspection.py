@@ -55,7 +55,7 @@ class IcebergInspection:
 
 
 def number_of(location: str) -> int:
-    """The number at the beginning of a metadata file's name; -1 for one without."""
+    """The number at the beginning of a metadata file's name; -1 if there is none."""
     digits = location.rsplit("/", 1)[-1].split("-", 1)[0].removeprefix("v").split(".", 1)[0]
     return int(digits) if digits.isdigit() else -1
 

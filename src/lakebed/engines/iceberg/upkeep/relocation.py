@@ -1,7 +1,7 @@
-"""Metadata of a table that was moved: the same tree of files, written anew beside the old one with the addresses of today.
+"""Relocating a table that was moved: its metadata files are rewritten beside the old ones, with the new addresses.
 
-Data files stay as they are. New files are named after the old ones and the new root, so that work which was broken off
-is done again onto the same names.
+Data files stay as they are. New files are named after the old ones and the new root, so that an interrupted relocation
+is repeated with the same names.
 """
 
 import gzip
@@ -28,7 +28,7 @@ _POSITION_DELETES, _DELETED = 1, 2
 
 
 class Relocation:
-    """From one root to another. `only_look` reads everything and writes nothing."""
+    """Relocates from one root to another. With `only_look` everything is read and nothing written."""
 
     def __init__(self, places: FilesByUrl, *, origin: str, root: Root, only_look: bool = False) -> None:
         self._places, self._root, self._only_look = places, root, only_look
@@ -37,14 +37,14 @@ class Relocation:
         self._written: dict[str, tuple[str, int]] = {}  # old address of an Avro file → new one and its size
 
     def moved(self, location: str) -> str:
-        """Where it is now; what never lay below the old root is where it was."""
+        """The new address; addresses outside the old root stay the same."""
         spelt = normalized_location(location)
         if spelt != self._origin and not spelt.startswith(f"{self._origin}/"):
             return location
         return self._root.url + spelt.removeprefix(self._origin)
 
     def table(self, name: str, location: str) -> RelocatedTable:
-        """Write the tree of a table, or the one file of a view, that the catalog finds at `location`."""
+        """Rewrite the metadata of the table, or of the view, at `location`."""
         document = self._document(name, location)
         snapshots = document.get("snapshots") or []
         lists = {place for snapshot in snapshots if (place := snapshot.get("manifest-list")) and self._is_ours(place)}
@@ -65,7 +65,7 @@ class Relocation:
         return document
 
     def _next(self, location: str) -> str:
-        """The next metadata file's address: always the same for the same move."""
+        """The address of the new metadata file: always the same for the same relocation."""
         folder = self.moved(location).rpartition("/")[0]
         return f"{folder}/{number_of(location) + 1:05d}-{uuid5(NAMESPACE_URL, self._root.url + location)}.metadata.json"
 
@@ -80,7 +80,7 @@ class Relocation:
         return self._put(place, rewrite(data, self._of_list()))[0]
 
     def _of_list(self) -> dict[tuple[str, ...], Callable[[Any], Any]]:
-        """A manifest's address comes before its length."""
+        """Changes for a manifest list, where a manifest's address comes before its length."""
         last: list[tuple[str, int] | None] = [None]
 
         def path(value: str) -> str:
@@ -114,7 +114,7 @@ class Relocation:
         return self._put(place, data)
 
     def _put(self, place: str, data: bytes) -> tuple[str, int]:
-        """Write an Avro file beside the one it comes from."""
+        """Write an Avro file beside the original."""
         stem = self.moved(place).removesuffix(".avro")
         target = f"{_ADDED_BEFORE.sub('', stem)}-at{self._mark}.avro"
         self._write(target, data)
@@ -133,13 +133,13 @@ class Relocation:
             return read()
         except FileMissing:
             where = self.moved(place)
-            raise DamagedTable(name, where, f"there is no such file; it lay at {place}.") from None
+            raise DamagedTable(name, where, f"there is no such file; it was at {place}.") from None
         except (ValueError, KeyError, IndexError, OSError) as error:
             raise DamagedTable(name, self.moved(place), f"{type(error).__name__}: {error}.") from error
 
 
 def _manifests(data: bytes) -> list[str]:
-    """The addresses that a manifest list holds, each once."""
+    """The addresses in a manifest list, each once."""
     found: dict[str, None] = {}
 
     def seen(path: str) -> str:
@@ -151,7 +151,7 @@ def _manifests(data: bytes) -> list[str]:
 
 
 def _replaced(value: Any, change: Callable[[str], str]) -> Any:
-    """All texts of a document but those of columns."""
+    """The document with all strings changed except those of schemas."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
