@@ -1,67 +1,68 @@
-"""Working through a graph: what is ready goes, several at a time; what a failure is in the way of, is skipped."""
+"""Walking a graph: what is ready starts, several at a time; what depends on a failure is skipped."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from graphlib import TopologicalSorter
 
 from lakebed.names import TableName
 from lakebed.ports import RunRecord
 
-Depends = Mapping[TableName, frozenset[TableName]]
-
-
-class _Walk:
-    def __init__(self, tables: Sequence[TableName], depends: Depends, *, fail_fast: bool) -> None:
-        self.waiting, self.depends, self.fail_fast = list(tables), depends, fail_fast
-        self.done: dict[TableName, RunRecord] = {}
-
-    def ready(self, running: int, threads: int) -> list[TableName]:
-        """What may start now, in the order it was given."""
-        free = [table for table in self.waiting if self.depends[table] <= self.done.keys()]
-        return free[: max(threads - running, 0)]
-
-    def obstacle(self, table: TableName) -> TableName | None:
-        """The failed table that stands in a table's way."""
-        if self.fail_fast and (failed := self.failed()):
-            return failed
-        return next((upstream for upstream in sorted(self.depends[table]) if self.done[upstream].state in _NOT_DONE), None)
-
-    def failed(self) -> TableName | None:
-        return next((table for table, record in self.done.items() if record.state == "failed"), None)
-
-
-_NOT_DONE = ("failed", "skipped")
+Dependencies = Mapping[TableName, frozenset[TableName]]
+Records = dict[TableName, RunRecord]
 
 
 def walk(
     tables: Sequence[TableName],
-    depends: Depends,
-    work: Callable[[TableName], RunRecord],
+    dependencies: Dependencies,
+    run: Callable[[TableName], RunRecord],
     skip: Callable[[TableName, TableName], RunRecord],
     *,
     threads: int = 1,
     fail_fast: bool = False,
     interrupt: Callable[[], None] = lambda: None,
 ) -> tuple[RunRecord, ...]:
-    """Do the work for every table once all it depends on is done; records in the order of `tables`.
+    """Run every table once all it depends on is done; returns the records in the order of `tables`.
 
-    Ctrl+C calls `interrupt`, which asks the work that is under way to end, and waits for that.
+    Ctrl+C calls `interrupt`, which asks the runs under way to end, and waits for them.
     """
-    state = _Walk(tables, depends, fail_fast=fail_fast)
+    graph = TopologicalSorter(dependencies)
+    graph.prepare()
+    done: Records = {}
+    ready: list[TableName] = []
     running: dict[Future[RunRecord], TableName] = {}
     with ThreadPoolExecutor(max_workers=max(threads, 1), thread_name_prefix="lakebed-run") as pool:
-        while state.waiting or running:
-            for table in state.ready(len(running), threads):
-                state.waiting.remove(table)
-                if obstacle := state.obstacle(table):
-                    state.done[table] = skip(table, obstacle)
+        while graph.is_active():
+            ready = sorted((*ready, *graph.get_ready()), key=tables.index)
+            while ready and len(running) < max(threads, 1):
+                table = ready.pop(0)
+                if failed := _obstacle(table, dependencies, done, fail_fast=fail_fast):
+                    done[table] = skip(table, failed)
+                    graph.done(table)
                 else:
-                    running[pool.submit(work, table)] = table
-            if running:
-                try:
-                    finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                except KeyboardInterrupt:
-                    interrupt()
-                    raise
-                for future in finished:
-                    state.done[running.pop(future)] = future.result()
-    return tuple(state.done[table] for table in tables)
+                    running[pool.submit(run, table)] = table
+            with _on_interrupt(interrupt):
+                finished = wait(running, return_when=FIRST_COMPLETED).done if running else set()
+            for future in finished:
+                table = running.pop(future)
+                done[table] = future.result()
+                graph.done(table)
+    return tuple(done[table] for table in tables)
+
+
+@contextmanager
+def _on_interrupt(interrupt: Callable[[], None]) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        interrupt()
+        raise
+
+
+def _obstacle(table: TableName, dependencies: Dependencies, done: Records, *, fail_fast: bool) -> TableName | None:
+    """The failed table because of which a table is skipped."""
+    failed = (other for other, record in done.items() if record.state == "failed")
+    if fail_fast and (first := next(failed, None)):
+        return first
+    not_done = (other for other in sorted(dependencies[table]) if done[other].state in ("failed", "skipped"))
+    return next(not_done, None)
