@@ -16,7 +16,7 @@ from lakebed.settings import IN_BUCKET, Root, Settings, cache_folder, logs_folde
 from lakebed.tables import TablePlacement, TableServices
 
 if TYPE_CHECKING:
-    from lakebed.app.care import Care
+    from lakebed.care import CareServices
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import RunServices
     from lakebed.ports import Compute, ConsumedFile
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Report = Callable[[str], None]
 _NOUNS = ("tables", "pipelines", "zones", "runs")
-_BUILT_ON_STORES = (*_NOUNS, "_placement", "_table_services", "_run_services", "_care")
+_BUILT_ON_STORES = (*_NOUNS, "_placement", "_table_services", "_run_services")
 
 
 def quiet(_: str) -> None:
@@ -112,12 +112,12 @@ class Connections:
         staging = Staging(self.stores.files, self.root, run_id)
         return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))
 
-    @cached_property
-    def _care(self) -> "Care":
-        from lakebed.app.care import open_care
+    def _care_services(self) -> "CareServices":
+        """What one care works with; it remembers what it has read."""
+        from lakebed.app.care import care_services
 
-        services = self._run_services
-        return open_care(self.root, self.settings, self.stores, services, self._environment, watch=self.watch)
+        runs = self._run_services
+        return care_services(self.root, self.settings, self.stores, runs, self._environment, watch=self.watch)
 
     @cached_property
     def queries(self) -> "Queries":

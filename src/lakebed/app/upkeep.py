@@ -1,19 +1,18 @@
 """The verbs of a lake that keep it healthy: care, fsck, backup, restore, relocate."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
-from lakebed.app.connections import Connections
-from lakebed.care.fsck import Report, quiet
+from lakebed.app.connections import Connections, Report, quiet
 
 if TYPE_CHECKING:
-    from lakebed.app.care import CareView
     from lakebed.app.lake import Lake
     from lakebed.care import CareListener, CareResult
     from lakebed.care.backup import BackupReport, RestoreReport
     from lakebed.care.fsck import FsckReport, RebuildReport
     from lakebed.care.relocation import Relocated
+    from lakebed.care.settings_view import CareView
     from lakebed.ports import CareEntry
 
 
@@ -37,15 +36,22 @@ class LakeUpkeep(Connections):
 
         `orphans` removes orphans, which are only reported otherwise; `now` is the time to judge ages by.
         """
-        return self._care.take(tables, dry_run=dry_run, only=only, orphans=orphans, now=now, listener=listener)
+        from lakebed.care import take_care
+        from lakebed.care.selection import care_request
+
+        services = self._care_services()
+        request = care_request(services, tables, dry_run=dry_run, only=only, orphans=orphans)
+        return take_care(services, request, now=now or datetime.now(UTC), listener=listener)
 
     def care_history(self, *, subject: str | None = None, limit: int = 50) -> "tuple[CareEntry, ...]":
         """What care did, newest first."""
-        return self._care.history(subject=subject, limit=limit)
+        return self.stores.care.entries(subject=subject, limit=limit)
 
     def care_settings(self, name: str) -> "CareView":
         """How a table is cared for, and who says so."""
-        return self._care.settings_of(name)
+        from lakebed.care.settings_view import care_settings
+
+        return care_settings(self._care_services(), name)
 
     def fsck(self, *, repair: bool = False, sample: int | None = 200, report: Report = quiet) -> "FsckReport":
         """Compare catalog, files, pipelines and state with each other; `repair` makes the repairs that lose nothing.

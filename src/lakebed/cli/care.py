@@ -13,7 +13,7 @@ from lakebed.cli.parsing.completion import known_tables
 from lakebed.presentation.care import care_entry_json, care_json, care_settings_json
 
 if TYPE_CHECKING:
-    from lakebed.app.care import CareView
+    from lakebed.care.settings_view import CareView
 
 
 def add_to(app: typer.Typer) -> None:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from lakebed.presentation.values import fields_of, json_ready
 
 if TYPE_CHECKING:
-    from lakebed.app.care import CareView
     from lakebed.care import CareResult
+    from lakebed.care.settings_view import CareView
     from lakebed.ports import CareEntry
 
 

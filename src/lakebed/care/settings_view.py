@@ -1,0 +1,41 @@
+"""How a table is cared for, and who says so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lakebed.care.selection import known_tables
+from lakebed.care.services import CareServices
+from lakebed.errors import LakebedError
+from lakebed.names import TableName
+from lakebed.settings import TableCare, effective_care
+from lakebed.tables.lookup.names import find_by_name
+
+
+@dataclass(frozen=True)
+class CareView:
+    """How a table is cared for: the defaults, what differs for this table, and what is in effect."""
+
+    table: TableName
+    system: Mapping[str, Any]
+    overrides: Mapping[str, Mapping[str, Any]]  # by who says so
+    effective: Mapping[str, Any]
+
+
+def care_settings(services: CareServices, name: str) -> CareView:
+    """The settings for the care of a table; raises the error of a pipeline whose own cannot be read."""
+    table = find_by_name(name, known_tables(services))
+    own = services.own_care().get(table, TableCare())
+    if isinstance(own, LakebedError):
+        raise own
+    settings = services.settings
+    namespace, named = settings.namespaces.get(table.namespace), settings.tables.get(str(table))
+    levels = {
+        "lake": effective_care(settings.care),
+        f"namespace {table.namespace}": namespace.care if namespace else TableCare(),
+        "table": named.care if named else TableCare(),
+        "pipeline": own,
+    }
+    overrides = {level: care.model_dump(exclude_unset=True) for level, care in levels.items()}
+    given = {level: values for level, values in overrides.items() if values}
+    return CareView(table, TableCare().model_dump(), given, settings.care_for(table, own=own).model_dump())
