@@ -1,4 +1,4 @@
-"""What may be changed about a table besides its rows: refs, schema, snapshots kept, properties."""
+"""Changes to a table that write no rows: refs, schema, snapshots and properties."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class SetRef:
-    """A branch or tag stands at a snapshot from now on."""
+    """Point a branch or tag at a snapshot."""
 
     name: str
     snapshot: int
@@ -16,31 +16,31 @@ class SetRef:
 
 @dataclass(frozen=True)
 class RemoveRef:
-    """A branch or tag goes; what only it reached may expire."""
+    """Remove a branch or tag; snapshots that only it kept may expire."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class SetSchema:
-    """The columns are those of this schema from now on."""
+    """Make this schema the current one."""
 
     schema: int
 
 
 @dataclass(frozen=True)
 class RemoveSnapshots:
-    """These are known no more. Their files stay: whether another table reaches them is asked elsewhere."""
+    """Remove snapshots from the metadata. Their files stay: another table may need them."""
 
     snapshots: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class SetProperties:
-    """These properties hold from now on; None takes one away."""
+    """Set properties; None removes one."""
 
     properties: Mapping[str, str | None]
 
 
 Amendment = SetRef | RemoveRef | SetSchema | RemoveSnapshots | SetProperties
-"""One change to a table's metadata. Several make one commit."""
+"""One change to a table's metadata; several are committed together."""

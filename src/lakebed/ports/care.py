@@ -1,4 +1,4 @@
-"""What we ask of the log of care: what was done to what, how much of it, and how it ended."""
+"""The care log: what maintenance did to what, how much, and how it ended."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,10 @@ CareState = Literal["done", "skipped", "failed", "reported"]
 
 @dataclass(frozen=True)
 class CareEntry:
-    """One action of care. `subject` is a table, a zone, a folder or the lake; `reported` is what was found and left."""
+    """One maintenance action on a table, a zone, a folder or the lake; `reported`: found, and left as it is.
+
+    Entries are stored and printed as JSON: the field names are part of that format.
+    """
 
     action: str
     subject: str
@@ -23,16 +26,16 @@ class CareEntry:
 
 
 class CareLog(Protocol):
-    """The memory of care."""
+    """What maintenance did."""
 
     def write(self, entry: CareEntry) -> None:
-        """Put down what was done."""
+        """Add an entry."""
         ...
 
     def entries(self, *, subject: str | None = None, action: str | None = None, limit: int = 50) -> tuple[CareEntry, ...]:
-        """What was done, newest first."""
+        """Entries, newest first."""
         ...
 
     def delete(self, *, before: datetime) -> int:
-        """Remove older entries; says how many."""
+        """Delete entries older than this; returns how many."""
         ...

@@ -1,4 +1,4 @@
-"""What we ask of a catalog: where tables are, and to move several of them at once."""
+"""The catalog: where each table's metadata is, and commits to one table or to several at once."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ from lakebed.ports.tables import MAIN, ForeignTable, Pointer, TableMetadata, Vie
 
 @dataclass(frozen=True, order=True)
 class RefMove:
-    """One table's part of a publication: `ref` goes from `base` to `to`, and `branch` goes away.
+    """One table's part of a publication: `ref` moves from `base` to `to`, and `branch` is removed.
 
-    A first run's hidden table `becomes` the table it was made for; `columns` are those the table has from then on, by their
-    present names, and `renames` the names that some of them get.
+    A first run writes to a hidden table, which `becomes` the table it was made for. `columns` are the columns
+    that remain, by their present names, and `renames` gives some of them new names.
+    Publications are stored as JSON: the field names are part of that format.
     """
 
     table: TableName
@@ -32,13 +33,13 @@ class RefMove:
 
     @property
     def published(self) -> TableName:
-        """The name under which readers find it."""
+        """The name that readers use."""
         return self.becomes or self.table
 
 
 @dataclass(frozen=True)
 class Publication:
-    """What one run makes visible, all of it or nothing. `moves` are in the order of table names."""
+    """What one run publishes, all of it or nothing. `moves` are ordered by table name."""
 
     run_id: str
     moves: tuple[RefMove, ...]
@@ -55,7 +56,7 @@ class Publication:
 
 @dataclass(frozen=True)
 class DroppedTable:
-    """A table that was dropped, and whose files are still there."""
+    """A table that was dropped and can be restored: its files still exist."""
 
     uuid: str
     table: TableName
@@ -68,7 +69,7 @@ class DroppedTable:
 
     @property
     def hidden_name(self) -> TableName:
-        """The name under which its books are kept meanwhile, and on some catalogs the table itself."""
+        """The name in the ledger until it is restored; on some catalogs also the table's own."""
         return TableName(self.table.namespace, self.table.layer, f"dropped_{self.uuid.replace('-', '')}")
 
 
@@ -77,17 +78,17 @@ class Catalog(Protocol):
 
     @property
     def where(self) -> str:
-        """Address for messages, without secrets."""
+        """The address for messages, without secrets."""
         ...
 
     @property
     def atomic(self) -> bool:
-        """Whether a publication of several tables is one step that a crash cannot divide."""
+        """Whether a publication of several tables is one commit that a crash cannot divide."""
         ...
 
     @property
     def owns_files(self) -> bool:
-        """Whether it places tables itself, and removes a table's files together with the table."""
+        """Whether it chooses where tables are, and removes a table's files together with the table."""
         ...
 
     def pointers(
@@ -95,12 +96,12 @@ class Catalog(Protocol):
     ) -> dict[TableName, Pointer]:
         """The present pointers of these tables, or of all, read in one statement; absent tables are left out.
 
-        `named` leaves out tables whose last name is none of these, whatever its case.
+        `named` keeps only tables whose last name is one of these, ignoring case.
         """
         ...
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
-        """What the pointers point at; `DamagedTable` for a file that is missing or unreadable."""
+        """The metadata of each pointer; `DamagedTable` if a file is missing or unreadable."""
         ...
 
     def views(self) -> dict[TableName, str]:
@@ -108,19 +109,22 @@ class Catalog(Protocol):
         ...
 
     def view(self, view: TableName) -> ViewMetadata | None:
-        """What a view is, whoever made it; None if there is none. `DamagedTable` if its metadata cannot be read."""
+        """A view's definition, whoever made it; None if it does not exist, `DamagedTable` if it cannot be read."""
         ...
 
     def drop_view(self, view: TableName) -> bool:
-        """Take a view out of the catalog; whether there was one."""
+        """Remove a view from the catalog; returns whether it existed."""
         ...
 
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
-        """Every table and view that `pointers` and `views` leave out, as no name of ours fits it; `named` as for `pointers`."""
+        """Every table and view whose name is not in our three parts, so that `pointers` and `views` omit it.
+
+        `named` is as for `pointers`.
+        """
         ...
 
     def create_namespace(self, namespace: str, layer: str) -> None:
-        """Make a place for tables; one that is there is no error."""
+        """Create a namespace for tables if it does not exist."""
         ...
 
     def commit(
@@ -131,21 +135,21 @@ class Catalog(Protocol):
         leases: Sequence[Lease] = (),
         records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
-        """Carry out a publication that was planned on the pointers in `seen`.
+        """Carry out a publication that was planned on the pointers in `expected`, and store its records.
 
-        `PointerMoved` if one of them moved since, or a name is taken; `LeaseLost` if a lease is no longer ours: then
-        nothing is changed. The publication is recorded in the same step, and so is what goes `along`.
+        `PointerMoved` if one of them has moved since or a name is taken, `LeaseLost` if a lease was lost: then nothing
+        is changed.
         """
         ...
 
     def published(self, run_id: str) -> Publication | None:
-        """The publication of a run, if it happened: what to ask when an answer was lost."""
+        """The publication of a run, if it happened: this resolves a lost answer."""
         ...
 
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
-        """Publications that a crash may have divided: begun, not finished, and their runs hold their leases no more.
+        """Publications that a crash may have divided: begun, not finished, and their runs no longer hold their leases.
 
-        Those of the run `own` are among them whoever holds what. Always none where `atomic`.
+        Those of the run `own` are included whoever holds its leases. Always empty where `atomic`.
         """
         ...
 
@@ -158,28 +162,28 @@ class Catalog(Protocol):
         leases: Sequence[Lease] = (),
         records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
-        """Change a table's metadata in one commit, and write down what goes `along` in the same step.
+        """Change a table's metadata and store the records in one commit.
 
-        What is so already, and refs that are gone already, need no change. `PointerMoved` if the table is not where it was
-        `seen`, `LeaseLost` if a lease is no longer ours: then nothing is changed. An absent table is no error.
+        Amendments that are already in effect change nothing, and so does an absent table. `PointerMoved` if the table
+        is not where it was `expected`, `LeaseLost` if a lease was lost: then nothing is changed.
         """
         ...
 
     def rename(
         self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> None:
-        """Give a table another name; its files stay where they are, and which landing files it has taken stays known.
+        """Rename a table. Its files stay where they are, and the ledger follows the name.
 
-        `PointerMoved` if it is gone, or the name is taken.
+        `PointerMoved` if the table is gone or the name is taken.
         """
         ...
 
     def drop(
         self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> DroppedTable | None:
-        """Take a table out of the catalog; its files stay, and it can be restored. None if there is none.
+        """Remove a table from the catalog; returns what `restore` needs, or None if the table does not exist.
 
-        Landing files that it has taken wait again for whoever makes the table anew.
+        Its files stay. The landing files it consumed wait again for a new table of this name.
         """
         ...
 
@@ -188,34 +192,34 @@ class Catalog(Protocol):
         ...
 
     def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
-        """Bring a dropped table back under a name; `PointerMoved` if that is taken or somebody else restored it."""
+        """Restore a dropped table; `PointerMoved` if the name is taken or it was already restored."""
         ...
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
-        """A dropped table's files are gone, so it can be restored no more."""
+        """Remove a dropped table for good, once its files are gone."""
         ...
 
     def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
-        """Take up a table by its metadata file; `PointerMoved` if the name is taken."""
+        """Add a table by its metadata file; `PointerMoved` if the name is taken."""
         ...
 
     def clone(
         self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> None:
-        """A table of its own with the rows of a snapshot, whose files both share; `PointerMoved` if the name is taken."""
+        """Create a table that shares the files of a snapshot; `PointerMoved` if the name is taken."""
         ...
 
     def purge(self, table: TableName) -> None:
-        """Remove a hidden table and its files; one that is not there, or was given another name, is no error.
+        """Remove a hidden table and its files; nothing happens if it is absent or was renamed.
 
-        Its folder stays if another table lies in it.
+        Its folder stays if another table has files in it.
         """
         ...
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
-        """The largest value of a column in a snapshot, None where all are NULL; read from file statistics where these say it."""
+        """The largest value of a column in a snapshot, None if all are NULL; from file statistics where possible."""
         ...
 
     def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
-        """Finish a divided publication: carry out `complete`, take back `undo`, and record whether it is `whole` now."""
+        """Finish a divided publication: carry out `complete`, revert `undo`, and record whether it is now `whole`."""
         ...

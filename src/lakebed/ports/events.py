@@ -1,7 +1,7 @@
-"""What happens to tables, written down in the same step: whoever derives something from them reads on from where it was.
+"""Events of tables, recorded in the commits that cause them.
 
-A follower (a mirror, a layout) is registered by name. It asks for the events after the last one it dealt with, and says
-when it is done with them: none is lost, whichever process dies when. Snapshots that it needs it holds.
+A follower (such as a mirror) is registered by name. It reads the events after the last one it has acknowledged, so
+none is lost whichever process dies. It protects the snapshots that it still needs from expiry.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,7 +19,7 @@ EventKind = Literal[
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to a table. `snapshot` is where its ref stands then, or what the tag names."""
+    """Something that happened to a table. `snapshot` is the one that the ref or tag points at afterwards."""
 
     kind: EventKind
     table: TableName
@@ -29,7 +29,7 @@ class Event:
 
 @dataclass(frozen=True)
 class RecordedEvent:
-    """An event as it was written down; numbers grow."""
+    """An event with its number, which is larger than those of earlier events, and its time."""
 
     number: int
     at: datetime
@@ -38,7 +38,7 @@ class RecordedEvent:
 
 @dataclass(frozen=True)
 class SnapshotProtection:
-    """A snapshot that a holder keeps from expiry; without `until`, for as long as it does not give it back."""
+    """A snapshot that a holder protects from expiry, `until` a time or until it is unprotected."""
 
     holder: str
     table: TableName
@@ -47,10 +47,10 @@ class SnapshotProtection:
 
 
 class Events(Protocol):
-    """The lake's log of what happened to its tables."""
+    """The lake's log of events, its followers, and the protected snapshots."""
 
     def append(self, *events: Event) -> None:
-        """Write events down that no other step does along with its own."""
+        """Record events that belong to no commit of the catalog."""
         ...
 
     def since(
@@ -62,37 +62,37 @@ class Events(Protocol):
         after: datetime | None = None,
         limit: int = 1000,
     ) -> tuple[RecordedEvent, ...]:
-        """Events after this number, oldest first; of one table, of some kinds, after a time, if given."""
+        """Events after this number, oldest first: of one table, of some kinds, after a time, if given."""
         ...
 
     def delete(self, *, before: datetime) -> int:
-        """Remove events that every follower has dealt with, older than this; says how many."""
+        """Delete events older than this that every follower has acknowledged; returns how many."""
         ...
 
     def follow(self, name: str) -> int:
-        """Register a follower, or find it again; returns the number of the last event it has dealt with."""
+        """Register a follower if it is new; returns the number of the last event it has acknowledged."""
         ...
 
     def acknowledge(self, name: str, number: int) -> None:
-        """The follower has dealt with everything up to this number."""
+        """The follower has handled every event up to this number."""
         ...
 
     def unfollow(self, name: str) -> None:
-        """The follower is no more; what it held is given back."""
+        """Remove a follower and its protections."""
         ...
 
     def followers(self) -> dict[str, int]:
-        """All followers, and how far each has come."""
+        """Every follower, and the number of the last event it has acknowledged."""
         ...
 
     def protect(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
-        """Keep these snapshots of a table from expiry, in place of those the holder kept of it before."""
+        """Protect these snapshots of a table from expiry, instead of those the holder protected before."""
         ...
 
     def unprotect(self, holder: str, table: TableName | None = None) -> None:
-        """The holder keeps nothing more: of this table, or at all."""
+        """Remove a holder's protections: of one table, or all."""
         ...
 
     def protected(self) -> tuple[SnapshotProtection, ...]:
-        """All holds that have not run out."""
+        """Every protection that has not run out."""
         ...

@@ -1,4 +1,4 @@
-"""Paths that every store spells alike and that stay below its root."""
+"""Rules for paths that every file store shares."""
 
 import re
 from uuid import uuid4
@@ -36,7 +36,7 @@ def require_range(start: int, length: int | None) -> None:
 
 
 def unfinished_name() -> str:
-    """A name for a file on its way; no listing shows it."""
+    """A name for a file that is still being written; listings leave it out."""
     return f".lakebed-{uuid4().hex}.part"
 
 

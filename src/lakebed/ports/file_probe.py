@@ -1,4 +1,4 @@
-"""The proof that a store's create-if-absent is what it says: exactly one of several racing creators wins."""
+"""Proof that a store's `create` is atomic: of several racing creators exactly one succeeds."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

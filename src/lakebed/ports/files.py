@@ -1,4 +1,4 @@
-"""What we ask of a file store. Paths are relative to the lake's root, with `/` between their parts."""
+"""A lake's files. Paths are relative to its root, with `/` as separator."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class FileInfo:
-    """One file as the store saw it: `etag` changes whenever the content does."""
+    """A file as the store reports it; `etag` changes whenever the content does."""
 
     path: str
     size: int
@@ -17,7 +17,7 @@ class FileInfo:
 
 
 class Files(Protocol):
-    """Files below one root. Every write is whole or absent; a path that leaves the root is refused with `BadName`."""
+    """Files below one root. A write happens in full or not at all; `BadName` for a path outside the root."""
 
     @property
     def where(self) -> str:
@@ -25,51 +25,52 @@ class Files(Protocol):
         ...
 
     def path_of(self, location: str) -> str | None:
-        """The path of what is at an address, however that is spelt and whatever symbolic links lead there.
+        """The path of the file at an address, whatever its spelling and whatever symbolic links lead to it.
 
-        None for what lies elsewhere, and for the root itself. `FilesUnreachable` or `FilesRefused` if it cannot be told.
+        None for an address outside the root, and for the root itself.
+        `FilesUnreachable` or `FilesRefused` if the store cannot tell.
         """
         ...
 
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
-        """The bytes of a file, or of a range of it; `FileMissing` if there is none."""
+        """The bytes of a file, or of a range of it; `FileMissing` if it does not exist."""
         ...
 
     def write(self, path: str, data: bytes) -> FileInfo:
-        """Put a file there, replacing what was there; readers see the old or the new, never a part."""
+        """Create or replace a file; readers see the old or the new content, never a part."""
         ...
 
     def create(self, path: str, data: bytes) -> FileInfo:
-        """Put a file where there is none; of several creators exactly one succeeds, the others get `FileExists`."""
+        """Create a file that does not exist; of several creators exactly one succeeds, the others get `FileExists`."""
         ...
 
     def info(self, path: str) -> FileInfo:
-        """Size, etag and time of a file; `FileMissing` if there is none."""
+        """Size, etag and time of a file; `FileMissing` if it does not exist."""
         ...
 
     def list(self, folder: str = "") -> Iterator[FileInfo]:
-        """All files below a folder, at any depth, in the order of their paths; an absent folder has none."""
+        """All files below a folder, at any depth, ordered by path; none if the folder does not exist."""
         ...
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
-        """The names of the folders directly below a folder, in order; looks no deeper."""
+        """The names of the folders directly below a folder, in order."""
         ...
 
     def delete(self, path: str, *, etag: str | None = None) -> None:
-        """Remove a file, with `etag` only the one that has it: another stays. One that is not there is no error."""
+        """Remove a file if it exists; with `etag`, only if it still has that etag."""
         ...
 
     def clear(self, folder: str) -> None:
-        """Remove all files below a folder, and the folder where there is such a thing; never the root itself."""
+        """Remove all files below a folder, and the folder if the store has folders; never the root itself."""
         ...
 
     def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
-        """Give a file another path, replacing nothing: `FileExists` if something is there, `FileMissing` without a source.
+        """Move a file without replacing another: `FileExists` if the target exists, `FileMissing` without a source.
 
-        With `etag` only the file that has it: one that took its place stays there, and the answer is `FileMissing`.
+        With `etag`, only if the file still has that etag; otherwise it stays, and the result is `FileMissing`.
         """
         ...
 
     def probe(self) -> None:
-        """Prove that the store answers and that `create` is atomic; `FilesUnreachable` or `UnsafeStore` otherwise."""
+        """Check that the store answers and that `create` is atomic; `FilesUnreachable` or `UnsafeStore` otherwise."""
         ...

@@ -1,4 +1,4 @@
-"""What we ask of a store of leases: one holder at a time, known to have lost it when it fell silent."""
+"""Leases: one holder at a time, and a holder that stops renewing loses it."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,7 +6,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to work on something. A later holder always has a larger `token`: whoever commits shows it."""
+    """The right to change something. Each later holder has a larger `token`, which every commit checks."""
 
     name: str
     holder: str
@@ -14,23 +14,23 @@ class Lease:
 
 
 class Leases(Protocol):
-    """Leases by name; time is the store's own, so that clocks of machines do not matter."""
+    """Leases by name. The store's clock decides, so the clocks of machines need not agree."""
 
     def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
-        """Take a free lease, or one whose holder was silent for longer than its limit; `LeaseHeld` otherwise."""
+        """Take a free lease, or one that was not renewed within its limit; `LeaseHeld` otherwise."""
         ...
 
     def renew(self, lease: Lease) -> None:
-        """A sign of life; `LeaseLost` if somebody else has it now."""
+        """Extend the lease; `LeaseLost` if another holder has it now."""
         ...
 
     def release(self, lease: Lease) -> None:
-        """Give it back; one that was lost meanwhile is left to its new holder.
+        """Release the lease; one that was lost meanwhile stays with its new holder.
 
-        If the store does not answer, the lease is over all the same: who acquires it here next does not meet it.
+        If the store does not answer, the lease counts as released in this process.
         """
         ...
 
     def holder(self, name: str) -> Lease | None:
-        """Who holds it now."""
+        """The current lease of this name, if it is held."""
         ...

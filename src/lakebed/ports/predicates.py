@@ -1,7 +1,7 @@
-"""What is known of the rows that are wanted, in a form that files can be judged by.
+"""Conditions by which files can be left out of a scan.
 
-A predicate leaves out files that certainly hold no such row, and does nothing else: the engine filters the rows themselves.
-So a condition that cannot be said here is simply left away, and every comparison is SQL's: a NULL fits nothing but `IsNull`.
+A predicate only leaves out files that certainly contain no wanted row; the engine filters the rows themselves.
+A condition that has no form here is simply omitted. Comparisons are SQL's: only `IsNull` is true for NULL.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A column against a value: int, float, Decimal, str, bytes, bool, date, time, datetime or UUID; never None."""
+    """A column compared with a value: int, float, Decimal, str, bytes, bool, date, time, datetime or UUID; never None."""
 
     column: str
     op: Operator
@@ -21,7 +21,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class IsNull:
-    """Rows without a value in the column; `negated`, those with one."""
+    """Rows with NULL in the column; `negated`: rows with a value."""
 
     column: str
     negated: bool = False
@@ -38,7 +38,7 @@ class In:
 
 @dataclass(frozen=True)
 class StartsWith:
-    """Rows whose text begins so."""
+    """Rows whose text starts with the prefix."""
 
     column: str
     prefix: str
@@ -54,7 +54,7 @@ class And:
 
 @dataclass(frozen=True)
 class Or:
-    """One of these at least; without parts, no row."""
+    """At least one of these; without parts, no row."""
 
     parts: tuple["Predicate", ...]
 

@@ -1,4 +1,4 @@
-"""Which files a table reaches: what must not be removed, and what must be there."""
+"""The files that a table needs: none may be removed, and all must exist."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ReachableKind = Literal["metadata", "manifest list", "manifest", "data", "delete
 
 @dataclass(frozen=True)
 class ReachableFile:
-    """A file that a table needs, by the address it has in the metadata, in one spelling; `size` where that is known there."""
+    """A file that a table needs. `location` is normalized; `size` and `rows` are as the metadata says, if it does."""
 
     location: str
     kind: ReachableKind
@@ -20,11 +20,11 @@ class ReachableFile:
 
 
 class ReachableFiles(Protocol):
-    """Follows metadata to files. A metadata file, manifest list or manifest that cannot be read raises `DamagedTable`."""
+    """Follows metadata to files. `DamagedTable` if a metadata file, manifest list or manifest cannot be read."""
 
     def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[ReachableFile]:
-        """Every file that these snapshots reach, each once.
+        """Every file that these snapshots need, each once.
 
-        Without `snapshots` it is all that the table keeps: of every ref, every snapshot, and its own metadata files.
+        Without `snapshots`: every file of every snapshot, and the table's metadata files.
         """
         ...

@@ -1,4 +1,4 @@
-"""What we ask of a store of releases: which content a pipeline's versions and saved drafts consist of."""
+"""Releases and saved drafts of pipelines: which files they consist of."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from lakebed.names import TableName
 
 @dataclass(frozen=True)
 class Release:
-    """One version of a pipeline: an immutable list of its files. Versions count from 1 and are never used again."""
+    """One version of a pipeline: an immutable list of its files. Versions count from 1 and are never reused."""
 
     table: TableName
     version: int
@@ -23,7 +23,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Draft:
-    """A pipeline's files as they were when somebody ran, saved, released or replaced them; `at` is the last such time."""
+    """A pipeline's files as they were when it was run, saved, released or replaced, last `at` this time."""
 
     table: TableName
     digest: str
@@ -32,10 +32,10 @@ class Draft:
 
 
 class Releases(Protocol):
-    """Rows about content; the content itself lies in files, and is there before a row speaks of it."""
+    """Lists of files by digest. The content itself is stored as files, before a row refers to it."""
 
     def add(self, release: Release, *, drop: Collection[int] = ()) -> None:
-        """Write down the next version and forget those to `drop`, in one step; `Conflict` if it is not the next one."""
+        """Add the next version and delete those in `drop`, in one step; `Conflict` if it is not the next one."""
         ...
 
     def versions(self, table: TableName) -> tuple[Release, ...]:
@@ -51,7 +51,7 @@ class Releases(Protocol):
         ...
 
     def save_draft(self, draft: Draft) -> None:
-        """Remember a draft, in place of an earlier one of the same content."""
+        """Save a draft, replacing an earlier one of the same content."""
         ...
 
     def drafts(self, table: TableName | None = None) -> tuple[Draft, ...]:
@@ -59,21 +59,21 @@ class Releases(Protocol):
         ...
 
     def delete_draft(self, draft: Draft) -> bool:
-        """Forget a draft, unless it was saved anew since it was read; returns whether it is gone."""
+        """Delete a draft unless it was saved again since it was read; returns whether it was deleted."""
         ...
 
     def mark_deleted(self, table: TableName, *, at: datetime) -> None:
-        """Remember that somebody deleted this pipeline."""
+        """Record that this pipeline was deleted."""
         ...
 
     def mark_present(self, tables: Iterable[TableName]) -> None:
-        """These pipelines are there again."""
+        """Record that these pipelines exist again."""
         ...
 
     def deleted(self) -> dict[TableName, datetime]:
-        """The pipelines that were deleted, and when."""
+        """The deleted pipelines, and when each was deleted."""
         ...
 
     def purge(self, table: TableName, *, deleted_at: datetime) -> bool:
-        """Forget a deleted pipeline with its versions and drafts, unless it is back; returns whether it is gone."""
+        """Delete a pipeline's versions and drafts, unless it exists again; returns whether they were deleted."""
         ...

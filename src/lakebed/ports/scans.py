@@ -1,4 +1,4 @@
-"""Reading a table at one of its states: which files may hold the rows that are wanted."""
+"""Planning a read: the files of a snapshot that may contain the wanted rows."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from lakebed.ports.tables import Pointer
 
 @dataclass(frozen=True)
 class ScanColumn:
-    """A top-level column as readers see it; `type` is Iceberg's text, which for nested types is its JSON.
+    """A top-level column as readers see it; `type` is Iceberg's text, for nested types its JSON.
 
-    Files that were written before the column was there are read as if they held `default` in it, or NULL without one.
-    `nans` says that files may hold NaN in it, which is in no bounds: a reader that trusts those of Parquet loses such rows.
+    In files older than the column every row has `default` in it, or NULL without one. `nans`: files may contain
+    NaN, which no bounds include, so a reader that trusts Parquet's bounds would lose such rows.
     """
 
     id: int
@@ -27,7 +27,7 @@ class ScanColumn:
 
 @dataclass(frozen=True)
 class ScanFile:
-    """A data file; its location in one spelling."""
+    """A data file; its location is normalized."""
 
     location: str
     size: int
@@ -37,9 +37,9 @@ class ScanFile:
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Files that hold the columns of a scan in the same way: `names` are theirs there, None for a column they do not have.
+    """Files with the same names for the columns of a scan; None for a column that they lack.
 
-    Types are the same in all files of one, and may be narrower than the table's.
+    All files of a group have the same types, which may be narrower than the table's.
     """
 
     names: tuple[str | None, ...]
@@ -50,10 +50,10 @@ class ColumnGroup:
 class Scan:
     """What has to be read of a table at one snapshot.
 
-    `plain` says that reading the top-level columns of `files` by field id is exact. Where it is not (rows were deleted by
-    delete files, a nested field has changed or has a name that writers spell otherwise) the files still hold every row
-    that is wanted, but an engine that knows Iceberg must read them. `stored` says under which
-    names the files hold the columns, where that is known: to read these by name is as exact as by field id.
+    `plain`: reading the top-level columns of `files` by field id is exact. If not (delete files, changed nested
+    fields, names that writers spell differently), the files still contain every wanted row, but an engine that
+    knows Iceberg has to read them. `groups` gives the columns' names in the files where they are known: then
+    reading by name is as exact as reading by field id.
     """
 
     table: TableName
@@ -68,17 +68,17 @@ class Scan:
 
     @property
     def bytes(self) -> int:
-        """Of the files that have to be read, whole."""
+        """The total size of the files to read."""
         return sum(file.size for file in self.files)
 
     @property
     def rows(self) -> int:
-        """Of the files that have to be read; an upper bound of the rows that are wanted."""
+        """The rows in the files to read: an upper bound of the wanted rows."""
         return sum(file.rows for file in self.files)
 
 
 class Scans(Protocol):
-    """From a metadata file and a snapshot to data files. What cannot be read raises `DamagedTable`."""
+    """From a metadata file and a snapshot to data files. `DamagedTable` if something cannot be read."""
 
     def plan(
         self,
@@ -89,13 +89,13 @@ class Scans(Protocol):
         predicate: Predicate | None = None,
         columns: Collection[str] | None = None,
     ) -> Scan:
-        """The files that may hold rows for which the predicate is true; never too few of them.
+        """The files that may contain rows for which the predicate is true; never too few.
 
-        Columns are those of a schema of the table, of its present one unless said otherwise; `columns` chooses among them, and
-        `UnknownName` is raised for one that there is not. None is no snapshot: no files.
+        Columns are those of `schema`, by default the table's present one; `columns` chooses among them, and
+        `UnknownName` is raised for one that does not exist. A snapshot of None has no files.
         """
         ...
 
     def folders(self, pointer: Pointer, *, snapshot: int) -> frozenset[str]:
-        """Where the files of a snapshot lie, manifests, data and deletes: a clone's lie with the table it comes from."""
+        """The folders of a snapshot's manifests, data and delete files; a clone's include those of its source."""
         ...

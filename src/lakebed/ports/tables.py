@@ -1,4 +1,4 @@
-"""What a table is: columns, snapshots and refs, as the catalog's metadata says."""
+"""A table's metadata: columns, snapshots, refs and properties."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ MAIN = "main"
 _OF_ROWS = (
     "added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files", "added-records", "deleted-records",
 )  # fmt: skip
-OWN_COLUMNS = "lakebed.own-columns"  # the key under which it names, as JSON, the columns that the strategy added
-RUN_ID = "lakebed.run-id"  # the key under which a snapshot's summary names the run that wrote it
-NAME = "lakebed.table"  # the property that says what a table is called, where its folder does not: for a lost catalog
-UNPUBLISHED = "lakebed.unpublished"  # the property of a first run's table, until readers may see it
+OWN_COLUMNS = "lakebed.own-columns"  # summary key: the columns that the strategy added, as JSON
+RUN_ID = "lakebed.run-id"  # summary key: the run that wrote the snapshot
+NAME = "lakebed.table"  # property: the table's name where its folder does not tell it, should the catalog be lost
+UNPUBLISHED = "lakebed.unpublished"  # property of a first run's table until it is published
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Column:
     type: str
     required: bool
     doc: str = ""
-    id: int = field(default=0, compare=False)  # stays when the column is renamed
-    default: object = field(default=None, compare=False)  # in rows that were written before it came, as metadata has it
+    id: int = field(default=0, compare=False)  # stays the same when the column is renamed
+    default: object = field(default=None, compare=False)  # in rows older than the column, as the metadata has it
 
 
 @dataclass(frozen=True)
 class ColumnAlias:
-    """A column under the name that readers are to see; `of` is its name in what is read."""
+    """A column under the name that readers are to see; `of` is its name in the files or query that is read."""
 
     name: str
     of: str
@@ -39,30 +39,30 @@ class ColumnAlias:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One committed state of a table."""
+    """What one commit made of a table."""
 
     id: int
     parent: int | None
     at: datetime
     operation: str
     summary: Mapping[str, str]
-    schema: int | None = None  # the id of the one it was written with
-    sequence: int = 0  # later commits to the table have larger ones
+    schema: int | None = None  # id of the schema it was written with
+    sequence: int = 0  # larger in later commits to the table
 
     @property
     def run_id(self) -> str | None:
         return self.summary.get(RUN_ID)
 
     def count(self, key: str) -> int | None:
-        """A number of the summary, such as `total-records`; None where the writer gave none."""
+        """A number of the summary, such as `total-records`; None if the writer gave none."""
         value = self.summary.get(key)
         return int(value) if value is not None and value.isdigit() else None
 
     @property
     def rows(self) -> int | None:
-        """How many rows it has, without those that delete files mark; None where the summary does not tell.
+        """How many rows it has, without those that delete files mark; None if the summary does not tell.
 
-        Marks of rows whose files were rewritten since count too, until somebody removes them.
+        Marks of rows whose files were rewritten since are counted too, until they are removed.
         """
         records = self.count("total-records")
         if records is None or self.count("total-equality-deletes"):
@@ -71,7 +71,7 @@ class Snapshot:
 
     @property
     def deleted(self) -> int:
-        """How many rows its commit took away: those of removed files, and those that it marked."""
+        """How many rows its commit deleted: those of removed files, and those that it marked."""
         return (self.count("deleted-records") or 0) + (self.count("added-position-deletes") or 0)
 
     @property
@@ -90,13 +90,13 @@ class SnapshotRef:
 
 
 def id_text(snapshot: int | None) -> str | None:
-    """A snapshot's id as JSON has it: text, since programs whose numbers are floats (JavaScript, jq) would round it."""
+    """A snapshot's id as JSON text: programs whose numbers are floats (JavaScript, jq) would round it."""
     return None if snapshot is None else str(snapshot)
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """Where the catalog says a table's present metadata is."""
+    """Where a table's present metadata file is."""
 
     table: TableName
     location: str
@@ -104,23 +104,23 @@ class Pointer:
 
 @dataclass(frozen=True)
 class ForeignTable:
-    """A table or view of the catalog that has no name of ours, and whose files are not ours to remove."""
+    """A table or view whose name is not in our three parts; its files are never ours to remove."""
 
     kind: Literal["table", "view"]
-    table: str  # what it is called, for messages
+    table: str  # its name, for messages
     location: str  # of its metadata file
-    name: ForeignName | None = None  # by which it can be read; none if it is of another catalog in the same database
+    name: ForeignName | None = None  # by which it can be read; None if another catalog in the same database has it
 
 
 @dataclass(frozen=True)
 class ViewMetadata:
-    """What the catalog says of a view."""
+    """A view's definition in the catalog."""
 
     sql: str
-    dialect: str  # whose SQL it is, such as `spark`
+    dialect: str  # of its SQL, such as `spark`
     columns: tuple[Column, ...]
-    namespace: tuple[str, ...]  # where names without one are looked for
-    catalog: str  # and the catalog for that; nothing for the view's own
+    namespace: tuple[str, ...]  # of table names without one
+    catalog: str  # of table names without one; empty: the view's own
     location: str
     updated_at: datetime
     properties: Mapping[str, str]
@@ -128,7 +128,7 @@ class ViewMetadata:
 
 @dataclass(frozen=True)
 class TableMetadata:
-    """Everything the metadata file of a table says that Lakebed asks about."""
+    """The parts of a table's metadata file that Lakebed uses."""
 
     uuid: str
     location: str
@@ -140,19 +140,19 @@ class TableMetadata:
     properties: Mapping[str, str]
     snapshots: Mapping[int, Snapshot]
     refs: Mapping[str, SnapshotRef]
-    schema: int = 0  # the id of the present one
+    schema: int = 0  # id of the present schema
     schemas: Mapping[int, tuple[Column, ...]] = field(default_factory=dict)
-    snapshot_log: tuple[tuple[datetime, int], ...] = ()  # since when `main` stood at which snapshot, oldest first
-    metadata_log: tuple[str, ...] = ()  # the metadata files before the present one that are still known, oldest first
-    statistics: tuple[str, ...] = ()  # files of statistics about it
+    snapshot_log: tuple[tuple[datetime, int], ...] = ()  # when `main` moved to which snapshot, oldest first
+    metadata_log: tuple[str, ...] = ()  # earlier metadata files that are still listed, oldest first
+    statistics: tuple[str, ...] = ()  # locations of statistics files
 
     @property
     def keeps_files(self) -> bool:
-        """Iceberg's word for: the files are not this table's to remove."""
+        """Whether Iceberg's property says that the files are not this table's to remove."""
         return self.properties.get("gc.enabled") == "false"
 
     def schema_at(self, snapshot: Snapshot) -> int:
-        """The id of the schema that a snapshot was written with; the present one where nobody knows."""
+        """The id of the schema that a snapshot was written with; the present one if unknown."""
         return snapshot.schema if snapshot.schema is not None and snapshot.schema in self.schemas else self.schema
 
     def columns_of(self, schema: int) -> tuple[Column, ...]:
@@ -164,9 +164,9 @@ class TableMetadata:
         return self.columns_of(self.schema_at(snapshot))
 
     def aliases_at(self, snapshot: int | None) -> tuple[ColumnAlias, ...]:
-        """A snapshot's columns as they are called now, for engines that read it with its own names; none where these agree.
+        """A snapshot's columns under their present names, for engines that read it with its own; empty if they agree.
 
-        Columns that came since are left out: a run may have added them, and may take them back.
+        Columns added since are left out: a run may have added them, and may still remove them.
         """
         found = self.snapshots.get(snapshot) if snapshot is not None else None
         former = {column.id: column.name for column in (self.columns_at(found) if found else self.columns)}
@@ -174,16 +174,16 @@ class TableMetadata:
         return () if [column.name for column in shown] == [*former.values()] else shown
 
     def head(self, ref: str = MAIN) -> Snapshot | None:
-        """The snapshot a branch or tag stands at; None while it has none."""
+        """The snapshot that a branch or tag points at; None if there is none."""
         found = self.refs.get(ref)
         return self.snapshots.get(found.snapshot) if found else None
 
     def ancestry(self, snapshot: int | None) -> Iterator[Snapshot]:
-        """The snapshot and those before it, newest first, as far back as they are kept."""
+        """The snapshot and its ancestors, newest first, as far back as they are kept."""
         while snapshot is not None and (found := self.snapshots.get(snapshot)):
             yield found
             snapshot = found.parent
 
     def descends(self, snapshot: int, from_: int) -> bool:
-        """Whether `from_` is `snapshot` itself or one before it."""
+        """Whether `from_` is `snapshot` itself or one of its ancestors."""
         return any(step.id == from_ for step in self.ancestry(snapshot))
