@@ -1,16 +1,22 @@
 """Docs are tested: what they list is complete, what they show runs."""
 
+import inspect
 import os
 import re
 import shlex
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
 from scripts.reference import page
 
-from lakebed.tables import ALIASES, STRATEGIES
+import lakebed
+from lakebed import Lake, ports
+from lakebed.landing import Zones
+from lakebed.pipelines import Pipelines, Runs
+from lakebed.tables import ALIASES, STRATEGIES, Tables
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -42,6 +48,43 @@ def test_every_link_leads_somewhere(file: Path) -> None:
 def test_the_glossary_has_no_word_twice() -> None:
     words = re.findall(r"^\| ([^|]+?) \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
     assert len(words) == len(set(words))
+
+
+def glossary_types(section: str) -> set[str]:
+    """The types that a section of the glossary lists."""
+    text = (ROOT / "docs" / "glossary.md").read_text().split(f"## {section}\n")[1].split("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
+    return set(re.findall(r"`(\w+)`", " ".join(cells)))
+
+
+def signature_types(cls: type) -> set[str]:
+    """The names of types in the public signatures of a class."""
+    members = (member for name, member in inspect.getmembers(cls) if not name.startswith("_"))
+    functions = (getattr(member, "func", None) or getattr(member, "fget", None) or member for member in members)
+    annotations = (note for function in functions for note in getattr(function, "__annotations__", {}).values())
+    texts = (note if isinstance(note, str) else inspect.formatannotation(note) for note in annotations)
+    return {name for text in texts for name in re.findall(r"\b[A-Z]\w+", text)}
+
+
+def require_glossary(section: str, types: set[str]) -> None:
+    listed = glossary_types(section)
+    missing, gone = sorted(types - listed), sorted(listed - types)
+    assert not missing, f"add a row to '{section}' of docs/glossary.md for: {', '.join(missing)}"
+    assert not gone, f"remove from '{section}' of docs/glossary.md, or rename there: {', '.join(gone)}"
+
+
+def test_the_glossary_lists_every_port() -> None:
+    protocols = (getattr(ports, name) for name in ports.__all__)
+    require_glossary("Ports", {each.__name__ for each in protocols if getattr(each, "_is_protocol", False)})
+
+
+def test_the_glossary_lists_every_type_of_the_python_api() -> None:
+    sources = (file.read_text() for file in (ROOT / "src" / "lakebed").rglob("*.py"))
+    classes = {name for text in sources for name in re.findall(r"^class (\w+)", text, re.MULTILINE)}
+    public = {name for name in lakebed.__all__ if isinstance(getattr(lakebed, name), type)}
+    nouns = (Lake, Tables, Pipelines, Zones, Runs)
+    used = {name for noun in nouns for name in signature_types(noun)} & classes - set(typing.__all__)
+    require_glossary("Types of the Python API", public | used)
 
 
 def test_contributing_fits_one_page() -> None:
