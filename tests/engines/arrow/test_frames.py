@@ -85,7 +85,7 @@ def test_types_that_no_table_has_become_ones_that_keep_every_value(values: pa.Ar
         (lambda: pa.table({"c": pa.nulls(1)}), "'c' holds no value"),
         (lambda: pd.DataFrame({"c": [None, None]}), "'c' holds no value"),
         (lambda: pd.DataFrame({"c": [[], []]}), "'c.element' holds no value"),
-        (lambda: pa.table([pa.array([1]), pa.array([2])], names=["c", "C"]), "'c' and 'C' have one name"),
+        (lambda: pa.table([pa.array([1]), pa.array([2])], names=["c", "C"]), "'c' and 'C' have the same name"),
         (lambda: pd.DataFrame([[1, 2]], columns=["c", "c"]), "Duplicate column names.*'c'"),
         (lambda: pd.DataFrame({"c": [1, "x"]}), "column c .*'x'"),
         (lambda: pd.DataFrame({"c": pd.Series([2**53 + 1, 0.5], dtype=object)}), "column c .*9007199254740993"),

@@ -1,4 +1,4 @@
-"""Arrow: the types of tables, and rows on their way."""
+"""Arrow: the types of tables, and streams of rows."""
 
 from lakebed.engines.arrow.columns import table_type
 from lakebed.engines.arrow.frame_reader import frame_reader, unreadable_frame

@@ -36,7 +36,7 @@ def arrow_type(type_: ColumnType) -> Any:
 
 
 def table_type(type_: Any) -> ColumnType:
-    """The other way round, for a type that `kept_schema` gave."""
+    """The reverse, for a type from `storable_schema`."""
     if pa.types.is_large_list(type_):
         return Array(table_type(type_.value_type))
     if pa.types.is_map(type_):

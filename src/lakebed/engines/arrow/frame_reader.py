@@ -1,4 +1,4 @@
-"""Frames of other libraries as streams of Arrow batches; no more of them is in memory than their library needs."""
+"""Frames of other libraries as streams of Arrow batches, with no more in memory than their library needs."""
 
 from collections.abc import Iterable
 from datetime import date, datetime
@@ -10,10 +10,10 @@ from lakebed.errors import BadBatch
 
 
 def frame_reader(frame: Any) -> Any:
-    """A `pyarrow.RecordBatchReader` over the rows of a frame; None for what is no frame.
+    """A `pyarrow.RecordBatchReader` over the rows of a frame; None for anything else.
 
-    Taken are pandas, Polars (lazy ones, too), Arrow's tables, batches, readers and datasets, and whatever else speaks Arrow's
-    PyCapsule interface: DuckDB's relations, lazy tables and answers of queries, frames of other libraries.
+    Accepts pandas, Polars (also lazy), Arrow's tables, batches, readers and datasets, and everything with Arrow's PyCapsule
+    interface: DuckDB's relations, lazy tables, query results, frames of other libraries.
     """
     library, kind = type(frame).__module__.split(".")[0], type(frame).__name__
     try:
@@ -29,7 +29,7 @@ def frame_reader(frame: Any) -> Any:
 
 
 def unreadable_frame(reason: str) -> BadBatch:
-    """What a library says when it cannot hand over its rows."""
+    """The error for a frame that its library cannot export."""
     return BadBatch(
         f"the frame cannot be read as Arrow: {reason.strip().splitlines()[0].rstrip('.')}.",
         safe="Nothing was written.",
@@ -39,7 +39,9 @@ def unreadable_frame(reason: str) -> BadBatch:
 
 def _of_stream(frame: Any) -> Any:
     if "BIT" in (types := [str(type_) for type_ in getattr(frame, "types", ())]):
-        raise unreadable_frame(f"the column {frame.columns[types.index('BIT')]!r} is of DuckDB's type BIT, which Arrow lacks")
+        raise unreadable_frame(
+            f"the column {frame.columns[types.index('BIT')]!r} is of DuckDB's type BIT, which Arrow does not have"
+        )
     try:
         return pa.RecordBatchReader.from_stream(frame)
     except pa.ArrowInvalid as error:
@@ -59,7 +61,7 @@ def _of_lazy(frame: Any) -> Any:
 
 
 def _of_pandas(frame: Any) -> Any:
-    """The index is left out. What pandas takes for missing is NULL: in its own float columns NaN, too."""
+    """The frame without its index. What pandas considers missing is NULL, also NaN in its own float columns."""
     for number, column in enumerate(frame.columns):
         if frame.dtypes.iloc[number].kind == "O":
             _refuse_mixed_times(frame.iloc[:, number], column)
@@ -70,8 +72,8 @@ def _of_pandas(frame: Any) -> Any:
 
 
 def _refuse_mixed_times(values: Iterable[Any], column: Any) -> None:
-    """Arrow would drop the times of some, or take those without a zone for UTC."""
-    kinds = {_kind(value) for value in values if isinstance(value, date) and value == value}  # NaT is not itself
+    """Raise for mixed kinds of times: Arrow would drop the time of day, or take a time without a zone as UTC."""
+    kinds = {_kind(value) for value in values if isinstance(value, date) and value == value}  # NaT is not equal to itself
     if len(kinds) > 1:
         raise unreadable_frame(f"the column {str(column)!r} mixes {' and '.join(sorted(kinds))}")
 

@@ -1,4 +1,4 @@
-"""Rows on their way, as Parquet files that are made in memory."""
+"""Streams of rows as Parquet files, created in memory."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,7 +10,7 @@ _SIZE = 64 * 1024 * 1024
 
 
 def parquet_files(batches: Iterable[Any], schema: Any, *, size: int = _SIZE) -> Iterator[bytes]:
-    """Files of about so many bytes, one after the other; without rows one that has none."""
+    """Files of about `size` bytes, one after the other; a single empty one if there are no rows."""
     rows, more = iter(batches), True
     while more:
         sink = pa.BufferOutputStream()
@@ -20,7 +20,7 @@ def parquet_files(batches: Iterable[Any], schema: Any, *, size: int = _SIZE) -> 
 
 
 def _filled(writer: Any, sink: Any, rows: Iterator[Any], size: int) -> bool:
-    """Whether there may be more rows than the file took."""
+    """Fill a file; whether there may be more rows."""
     for batch in rows:
         writer.write_batch(batch)
         if sink.tell() >= size:

@@ -1,4 +1,4 @@
-"""Types of frames as tables keep them, and rows brought to them; what would lose a value is refused, by the column's name."""
+"""The types in which tables store frames, and rows cast to them. A cast that would lose a value raises, naming the column."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ _PLAIN = {
 
 
 def storable_schema(schema: Any, known: Mapping[str, ColumnType]) -> Any:
-    """The columns as a table keeps them. One without a value takes its type from `known`: the table's, by casefolded name."""
+    """The columns as a table stores them. One without values takes its type from `known`: the table's types by folded name."""
     _refuse_names([field.name for field in schema], "")
     return pa.schema([pa.field(field.name, _kept(field.type, field.name, known.get(field.name.casefold()))) for field in schema])
 
@@ -51,14 +51,14 @@ def _values(array: Any, field: Any) -> Any:
     try:
         found = cast_array(array, field.type)
         if "decimal" in str(field.type):
-            found.validate(full=True)  # Arrow itself takes numbers of more digits than the type says
+            found.validate(full=True)  # Arrow itself accepts numbers with more digits than the type has
     except pa.ArrowInvalid as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise _unfit(f"a value of the column {field.name!r} cannot be kept: {reason}", _LOSSY) from error
+        raise _unfit(f"a value of the column {field.name!r} cannot be stored: {reason}", _LOSSY) from error
     return found
 
 
-_LOSSY = "Tables keep microseconds and numbers of 38 digits: round or cast it in the frame."
+_LOSSY = "Tables store microseconds and numbers of 38 digits: round or cast it in the frame."
 
 
 def _kept(type_: Any, path: str, known: ColumnType | None) -> Any:
@@ -91,14 +91,14 @@ def _nested(type_: Any, path: str, known: ColumnType | None) -> Any:
         return pa.struct(
             [(field.name, _kept(field.type, f"{path}.{field.name}", parts.get(field.name.casefold()))) for field in type_]
         )
-    raise _unfit(f"the column {path!r} is of Arrow's type {type_}, which no table keeps", _cast_to(type_))
+    raise _unfit(f"the column {path!r} is of Arrow's type {type_}, which tables cannot store", _cast_to(type_))
 
 
 def _cast_to(type_: Any) -> str:
     if pa.types.is_duration(type_) or pa.types.is_interval(type_):
-        return "Make it a number of seconds, for example, or a text."
+        return "Convert it to a number of seconds, for example, or to text."
     if pa.types.is_time(type_):
-        return "Spark has no columns of Iceberg's time: make it a text, a timestamp or a number."
+        return "Spark has no type for Iceberg's time: convert it to text, a timestamp or a number."
     return "Cast it in the frame."
 
 
@@ -106,13 +106,15 @@ def _decimal(type_: Any, path: str) -> Any:
     scale = max(type_.scale, 0)
     digits = max(type_.precision - min(type_.scale, 0), scale)
     if digits > _DIGITS:
-        raise _unfit(f"the column {path!r} is of Arrow's type {type_}, and tables keep {_DIGITS} digits", "Cast it in the frame.")
+        raise _unfit(
+            f"the column {path!r} is of Arrow's type {type_}, and tables store {_DIGITS} digits", "Cast it in the frame."
+        )
     return pa.decimal128(digits, scale)
 
 
 def _known(known: ColumnType | None, path: str) -> Any:
     if known is None or not is_storable(known) or known == Primitive("variant"):
-        what = f"the column {path!r} holds no value, and neither frame nor table says its type"
+        what = f"the column {path!r} holds no value, and neither the frame nor the table gives it a type"
         raise _unfit(what, "Give it a type in the frame, or leave it out.")
     return arrow_type(known)
 
@@ -121,7 +123,7 @@ def _refuse_names(names: Sequence[str], inside: str) -> None:
     seen: dict[str, str] = {}
     for name in names:
         if other := seen.get(name.casefold()):
-            raise _unfit(f"the columns {other!r} and {name!r}{inside} have one name", "Rename one of them.")
+            raise _unfit(f"the columns {other!r} and {name!r}{inside} have the same name", "Rename one of them.")
         seen[name.casefold()] = name
 
 

@@ -1,4 +1,4 @@
-"""Iceberg's types as Arrow's, and rows brought to them."""
+"""Iceberg's types as Arrow's, and batches cast to them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -53,7 +53,7 @@ def _type(type_: ColumnType, column: str) -> Any:
         case Primitive("fixed", (length,)):
             return pa.binary(length)
     if type_.name not in _SIMPLE:
-        what = f"the type {type_.iceberg} of {column} is not known to Arrow."
+        what = f"Arrow has no type for {type_.iceberg}, the type of {column}."
         raise UsageError(what, next="Choose other columns, or read with Spark.")
     return _SIMPLE[type_.name]
 
@@ -73,7 +73,7 @@ def is_narrow(schema: Any) -> bool:
 
 
 def combine_batches(batches: Iterable[Any], *, rows: int) -> Iterator[Any]:
-    """Small batches put together until they have so many rows, or take some megabytes."""
+    """Small batches combined until they have `rows` rows or some megabytes."""
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)
@@ -89,7 +89,7 @@ def _one(batches: list[Any]) -> Any:
 
 
 def cast_array(array: Any, type_: Any) -> Any:
-    """The same values as ones of this type; `pyarrow.ArrowInvalid` where one of them would change."""
+    """The same values with this type; `pyarrow.ArrowInvalid` if one of them would change."""
     if array.type == type_:
         return array
     if isinstance(type_, pa.UuidType):
@@ -107,7 +107,7 @@ def cast_array(array: Any, type_: Any) -> Any:
 
 
 def _nested_as(array: Any, type_: Any) -> Any:
-    """Part by part: names of elements differ between engines, and a cast does not reach extension types inside."""
+    """Cast part by part: engines name elements differently, and a cast does not reach nested extension types."""
     if pa.types.is_struct(type_):
         parts = [cast_array(array.field(index), field.type) for index, field in enumerate(type_)]
         return pa.StructArray.from_arrays(parts, fields=list(type_), mask=array.is_null())
@@ -124,7 +124,7 @@ def _nested_as(array: Any, type_: Any) -> Any:
 
 
 def _without_the_rest(array: Any) -> Any:
-    """A slice refers to the values of the whole, and its offsets begin elsewhere."""
+    """A slice still refers to the values of the whole array, at other offsets: copy it."""
     values = array.keys if pa.types.is_map(array.type) else array.values
     whole = not array.offset and (not len(array) or array.offsets[-1].as_py() == len(values))
     return array if whole else pa.concat_arrays([array])

@@ -1,4 +1,4 @@
-"""DuckDB in this process: queries over the lake's files, and small work of pipelines."""
+"""DuckDB in this process: queries over the lake's files, and small pipelines."""
 
 from lakebed.engines.duckdb.engine import DuckEngine
 from lakebed.engines.duckdb.s3_secret import s3_secret

@@ -1,4 +1,4 @@
-"""DuckDB's extensions come as wheels beside it: nothing is fetched, nothing is written to the home folder."""
+"""DuckDB's extensions come as wheels: nothing is downloaded, nothing is written to the home folder."""
 
 from importlib.util import find_spec
 from pathlib import Path

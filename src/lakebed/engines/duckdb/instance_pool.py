@@ -1,7 +1,7 @@
-"""The DuckDBs of a lake in one process: few, and shared, for each remembers the footers of files that it has read.
+"""The DuckDB instances of a lake in one process: few and shared, because each caches the footers of files it has read.
 
-Queries see tables as views under the tables' own names. Two queries share a view where it selects the same; one that needs
-another state under a name that is in use gets another DuckDB.
+Queries see tables as views under the tables' own names. Two queries share a view that selects the same; one that needs
+another snapshot under a name in use gets another instance.
 """
 
 from collections import OrderedDict
@@ -16,9 +16,9 @@ import duckdb
 from lakebed.engines.duckdb.sql.views import SetupPart
 
 _SPARE = 2
-_UNUSED = 500  # views that are kept though nobody uses them
-_LOOK_EVERY = 32  # sessions after which what is remembered is measured
-_REMEMBERED = """SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()
+_UNUSED = 500  # unused views that are kept
+_MEASURE_EVERY = 32  # connections after which the cache is measured
+_CACHED_BYTES = """SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()
 WHERE tag IN ('OBJECT_CACHE', 'EXTERNAL_FILE_CACHE')"""
 
 Make = Callable[[Any, SetupPart], None]  # on this connection
@@ -26,7 +26,7 @@ Make = Callable[[Any, SetupPart], None]  # on this connection
 
 @dataclass
 class _SharedPart:
-    """A part that is there, or is being made by whoever has its lock."""
+    """A part that exists, or is being created by the holder of its lock."""
 
     part: SetupPart
     users: int = 0
@@ -35,23 +35,23 @@ class _SharedPart:
 
 
 class DuckInstance:
-    """One DuckDB. Its bookkeeping is done under the lock of `Instances`; parts are made outside of it, for that reads files."""
+    """One DuckDB. Its bookkeeping is done under the pool's lock; parts are created outside it, because that reads files."""
 
     def __init__(self, connection: Any) -> None:
         self.connection, self.users, self.ended = connection, 0, 0
         self._made: OrderedDict[tuple[str, ...], _SharedPart] = OrderedDict()
-        # Each connection of a Python without a file, such as a notebook's, would draw a bar among the answers.
+        # In a Python without a main file, such as a notebook, each connection would draw a progress bar.
         self._draws = bool(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0])
 
     def cursor(self) -> Any:
-        """A further connection. To tell it something takes longer than to open it, so it is told only what it has to be."""
+        """Another connection. A setting takes longer than opening it, so it is set only where needed."""
         cursor = self.connection.cursor()
         if self._draws:
             cursor.execute("SET enable_progress_bar = false")
         return cursor
 
     def fits(self, parts: Sequence[SetupPart]) -> bool:
-        """Whether no query that runs sees something else under one of these names."""
+        """Whether no running query sees something else under one of these names."""
         known = ((self._made.get(part.name), part) for part in parts)
         return all(made is None or made.part == part or not made.users for made, part in known)
 
@@ -72,26 +72,27 @@ class DuckInstance:
         self.ended += 1
         for made in used:
             made.users -= 1
-        for made in [made for made in list(self._made.values()) if made.part.drop and not made.users][:-_UNUSED]:
+        unused = [made for made in self._made.values() if made.part.drop and not made.users]
+        for made in unused[:-_UNUSED]:
             del self._made[made.part.name]
-            with suppress(duckdb.Error):  # whoever needs the name again replaces it
+            with suppress(duckdb.Error):  # the next part of this name replaces it
                 self.connection.execute(made.part.drop)
 
     def cached_bytes(self) -> int:
-        """How many bytes of files it keeps: footers, and what else it has read of them."""
+        """How many bytes of files it caches: footers and whatever else it has read."""
         with self.connection.cursor() as cursor:
-            return int(cursor.execute(_REMEMBERED).fetchone()[0])
+            return int(cursor.execute(_CACHED_BYTES).fetchone()[0])
 
 
 class PooledConnection:
-    """A connection for one query, in a DuckDB that has what the query sees."""
+    """A connection for one query, in an instance that has the query's parts."""
 
     def __init__(self, instance: DuckInstance, used: Sequence[_SharedPart], leave: "Callable[[PooledConnection], None]") -> None:
         self.instance, self.used, self._leave = instance, used, leave
         self.connection: Any = instance.cursor()
 
     def make(self, make: Make) -> None:
-        """Make what is not there yet; of two that need it, the second waits for the first."""
+        """Create the missing parts; if two queries need one, the second waits for the first."""
         for made in self.used:
             with made.lock:
                 if not made.done:
@@ -103,18 +104,18 @@ class PooledConnection:
 
 
 class InstancePool:
-    """`connect` opens a DuckDB. One that remembers more than `most` bytes of files gets no further query.
+    """`connect` opens an instance. One that caches more than `most` bytes of files gets no further query.
 
-    `spare` are kept though nobody uses them.
+    `spare` unused instances are kept.
     """
 
     def __init__(self, connect: Callable[[], Any], *, most: int, spare: int = _SPARE) -> None:
         self._open_instance, self._most, self._spare = connect, most, spare
         self._open: list[DuckInstance] = []
-        self._lock = RLock()  # a result that is forgotten leaves in the midst of whatever this thread does
+        self._lock = RLock()  # a garbage-collected result releases in the middle of whatever this thread does
 
     def connect(self, parts: Sequence[SetupPart], make: Make) -> PooledConnection:
-        """A connection that sees these parts."""
+        """A connection that has these parts."""
         with self._lock:
             instance = next((one for one in self._open if one.fits(parts)), None)
             if instance is None:
@@ -134,7 +135,7 @@ class InstancePool:
         instance = seat.instance
         with self._lock:
             instance.leave(seat.used)
-            due = instance.ended % _LOOK_EVERY == 0
+            due = instance.ended % _MEASURE_EVERY == 0
             if instance in self._open and (self._is_spare(instance) or (due and instance.cached_bytes() > self._most)):
                 self._open.remove(instance)
             if instance not in self._open and not instance.users:
@@ -144,7 +145,7 @@ class InstancePool:
         return not instance.users and sum(not one.users for one in self._open) > self._spare
 
     def close(self) -> None:
-        """Close those that nobody uses; the others end with their last query."""
+        """Close the unused instances; the others end with their last query."""
         with self._lock:
             idle, self._open = [one for one in self._open if not one.users], []
         for instance in idle:

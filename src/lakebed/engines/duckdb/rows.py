@@ -1,4 +1,4 @@
-"""An answer of DuckDB on its way to the reader."""
+"""The rows of a query that runs in DuckDB."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ _TELLING = ("Filters", "Function", "Join Type", "Conditions", "Groups", "Aggrega
 
 
 class DuckRows:
-    """The answer of a query, computed as it is read."""
+    """Rows that are computed as they are read."""
 
     truncated = False
 
@@ -56,10 +56,10 @@ def _operators(tree: Mapping[str, Any]) -> Iterator[OperatorProfile]:
 
 @contextmanager
 def translated_errors(sql: str, plan: QueryPlan | None = None) -> Iterator[None]:
-    """What DuckDB says against this text, as an error of ours."""
+    """Errors of DuckDB about this text become Lakebed's."""
     try:
         yield
     except duckdb.Error as error:
         raise as_failure(error, plan.sql if plan else sql, plan.pieces if plan else ()) from None
-    except OSError as error:  # Arrow's word for what DuckDB says while it streams
+    except OSError as error:  # how Arrow reports errors of DuckDB while it streams
         raise as_failure(error, plan.sql if plan else sql, plan.pieces if plan else ()) from None

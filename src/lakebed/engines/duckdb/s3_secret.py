@@ -1,4 +1,4 @@
-"""How DuckDB reaches a lake's bucket: a secret that holds for the lake's own prefix and nowhere else."""
+"""DuckDB's access to a lake's bucket: a secret for the lake's own prefix only."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -8,7 +8,7 @@ from lakebed.settings import FilesSettings, Root
 
 
 def s3_secret(root: Root, files: FilesSettings, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Statements for a session with httpfs; none for a folder. Keys that are not set are taken from AWS's variables."""
+    """Statements for a session with httpfs; none for a folder. Keys that are not set come from AWS's variables."""
     if not root.is_bucket:
         return ()
     key = files.access_key_id.get_secret_value() if files.access_key_id else environment.get("AWS_ACCESS_KEY_ID", "")
@@ -16,8 +16,8 @@ def s3_secret(root: Root, files: FilesSettings, environment: Mapping[str, str]) 
     secret = hidden.get_secret_value() if hidden else environment.get("AWS_SECRET_ACCESS_KEY", "")
     token = "" if files.access_key_id else environment.get("AWS_SESSION_TOKEN", "")
     options = {"KEY_ID": key, "SECRET": secret, "SESSION_TOKEN": token, "REGION": files.region, **_server(files)}
-    given = "".join(f", {name} {text(value)}" for name, value in options.items() if value)
-    return (f"CREATE SECRET lake (TYPE s3, SCOPE {text(root.url + '/')}{given}{_plain_http(files)})",)
+    clauses = "".join(f", {name} {text(value)}" for name, value in options.items() if value)
+    return (f"CREATE SECRET lake (TYPE s3, SCOPE {text(root.url + '/')}{clauses}{_plain_http(files)})",)
 
 
 def _server(files: FilesSettings) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Where DuckDB writes what does not fit into memory.
 
-Every DuckDB names its files alike: two that shared a folder read each other's rows. So each process has a folder that nobody
-else may enter, and each DuckDB a folder of its own in there, which DuckDB makes when it spills and removes when it is closed.
+All DuckDB instances name their files alike: two in one folder would read each other's rows. So each process has a private
+folder, and each instance its own folder in there, which DuckDB creates when it spills and removes when it is closed.
 """
 
 import atexit
@@ -19,11 +19,11 @@ from lakebed.errors import UsageError
 
 PREFIX = "lakebed-spill-"
 _lock = Lock()
-_made: dict[tuple[Path, int], Path] = {}  # by parent and process: a fork makes one of its own
+_made: dict[tuple[Path, int], Path] = {}  # by parent and process: a fork needs its own
 
 
 def spill_setting(parent: str) -> str:
-    """The setting for a new DuckDB. `parent` is where folders are made; if empty, the system's temporary folder."""
+    """The setting for a new DuckDB. `parent` is where folders are created; if empty, the system's temporary folder."""
     try:
         own = _own(Path(parent).expanduser().absolute() if parent else Path(tempfile.gettempdir()))
     except OSError as error:
@@ -31,7 +31,7 @@ def spill_setting(parent: str) -> str:
             raise UsageError(
                 f"DuckDB cannot keep temporary files there: {error.strerror or error}.", where=parent, next="Change places.spill."
             ) from error
-        return "SET GLOBAL temp_directory = ''"  # what fits into memory is answered all the same
+        return "SET GLOBAL temp_directory = ''"  # queries that fit into memory still work
     return f"SET GLOBAL temp_directory = {text(str(own / uuid4().hex))}"
 
 
@@ -53,8 +53,8 @@ def _make(parent: Path) -> Path:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         try:
             if _locked(path) is not None:
-                return path  # else another process swept it away before it was locked
-        except OSError:  # a file system without locks: nobody can lock it to sweep it either
+                return path  # otherwise another process removed it before it was locked
+        except OSError:  # a file system without locks: nobody else can lock it to remove it either
             return path
 
 
@@ -64,7 +64,7 @@ def _remove(path: Path, owner: int) -> None:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what processes of this user left behind when they were killed."""
+    """Remove what killed processes of this user left behind."""
     for path in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if path.lstat().st_uid == os.geteuid() and (lock := _locked(path)) is not None:
@@ -73,7 +73,7 @@ def _sweep(parent: Path) -> None:
 
 
 def _locked(path: Path) -> int | None:
-    """A lock on a folder, which ends with its process; None where another process has it, or the folder is gone."""
+    """A lock on a folder, which ends with this process; None if another process has it or the folder is gone."""
     try:
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except FileNotFoundError:

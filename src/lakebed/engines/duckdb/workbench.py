@@ -1,4 +1,4 @@
-"""A DuckDB connection over pinned tables, for pipelines whose work is small."""
+"""A DuckDB connection over pinned tables, for small pipelines."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from lakebed.ports import Catalog, ColumnAlias
 
 
 class DuckWorkbench:
-    """A connection of its own; tables are read into it whole, as they were at their snapshots."""
+    """A private connection; tables are read into it whole, at their snapshots."""
 
     def __init__(self, catalog: Catalog, *, timezone: str, properties: Mapping[str, str], spill: str = "") -> None:
         self._catalog, self._properties = catalog, properties
-        # No extension may be fetched: a run works the same on a machine that reaches nothing.
+        # No extension may be downloaded: a run works the same on a machine without a network.
         self.connection: Any = duckdb.connect(config={"autoinstall_known_extensions": "false"})
         self.connection.execute(f"SET TimeZone = '{timezone}'")
         self.connection.execute(CAREFUL)

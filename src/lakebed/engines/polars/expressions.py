@@ -1,7 +1,7 @@
-"""Conditions of Polars, split: what can be said as a predicate, and the whole, without what Polars only hints at.
+"""Polars' filters, split into a predicate that can be pushed down and the whole expression.
 
-Polars tells its expressions as JSON. What is not known here, and whatever a newer Polars says otherwise, is simply not said: the
-whole expression filters again.
+Polars serializes its expressions as JSON. What is unknown here, or differs in a newer Polars, is not pushed down: the whole
+expression filters again.
 """
 
 import io
@@ -25,21 +25,22 @@ Types = Mapping[str, str]  # of the columns, by name
 
 
 def split_filter(expression: pl.Expr, columns: tuple[ScanColumn, ...]) -> tuple[Predicate | None, pl.Expr | None]:
-    """What of it can be said as a predicate that is true wherever it is, and the expression to filter by."""
+    """A predicate that is true wherever the expression is, and the expression to filter by."""
     try:
         tree = json.loads(expression.meta.serialize(format="json"))
-    except Exception:  # Python functions in it cannot always be told
+    except Exception:  # Python functions in it cannot always be serialized
         return None, expression
-    said = _without_hints(tree)
-    if said is None:
+    plain = _without_hints(tree)
+    if plain is None:
         return None, None
-    parts = tuple(part for one in _conjuncts(said) if (part := _translate(one, {column.name: column.type for column in columns})))
-    whole = expression if said == tree else pl.Expr.deserialize(io.BytesIO(json.dumps(said).encode()), format="json")
+    types = {column.name: column.type for column in columns}
+    parts = tuple(part for one in _conjuncts(plain) if (part := _translate(one, types)))
+    whole = expression if plain == tree else pl.Expr.deserialize(io.BytesIO(json.dumps(plain).encode()), format="json")
     return And(parts) if parts else None, whole
 
 
 def _without_hints(tree: Json) -> Json | None:
-    """Above a slice Polars adds what it will have found out by then, which cannot be evaluated; it holds without it."""
+    """The expression without the dynamic predicates that Polars adds above a slice and that cannot be evaluated here."""
     if isinstance(tree, dict) and str((tree.get("Display") or {}).get("fmt_str", "")).startswith("dynamic_pred"):
         return None
     binary = tree.get("BinaryExpr") if isinstance(tree, dict) else None
@@ -59,7 +60,7 @@ def _conjuncts(tree: Json) -> list[Json]:
 
 
 def _translate(tree: Json, types: Types) -> Predicate | None:
-    """Exactly what it says, or None."""
+    """The exact predicate of an expression, or None."""
     try:
         match tree:
             case {"BinaryExpr": {"left": left, "op": "And" | "LogicalAnd" | "Or" | "LogicalOr" as op, "right": right}}:

@@ -1,4 +1,4 @@
-"""A lazy frame whose rows are read when it is collected, and each time anew from the same files."""
+"""A LazyFrame whose rows are read when it is collected, each time from the same files."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -15,8 +15,8 @@ Batches = Callable[[tuple[str, ...], Predicate | None, int | None, int | None], 
 def lazy_frame(schema: Any, columns: tuple[ScanColumn, ...], batches: Batches) -> pl.LazyFrame:
     """A frame over Arrow batches of this schema.
 
-    `batches` takes columns, a predicate that leaves out rows early, a limit and a size of batches. Polars' own expression is
-    applied to every batch after that, whole: what could not be said as a predicate is not lost.
+    `batches` takes columns, a predicate that filters early, a limit and a batch size. Polars' whole expression is applied to
+    every batch afterwards, so what cannot be a predicate is not lost.
     """
     types = frame_schema(schema)
 
@@ -50,7 +50,7 @@ def _frame(batch: Any, names: Iterable[str], types: pl.Schema) -> pl.DataFrame:
 
 
 def _from_arrow(rows: Any) -> pl.DataFrame:
-    """UUIDs are their 16 bytes: Polars has no type for them."""
+    """A DataFrame; UUIDs are their 16 bytes, because Polars has no type for them."""
     import pyarrow as pa
 
     table = pa.table(rows) if not isinstance(rows, pa.Table) else rows

@@ -1,4 +1,4 @@
-"""Predicates in DuckDB's words."""
+"""Predicates in DuckDB's SQL."""
 
 from lakebed.engines.duckdb.sql.types import literal, text
 from lakebed.names import duckdb_identifier

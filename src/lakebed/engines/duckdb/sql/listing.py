@@ -1,4 +1,4 @@
-"""The lake's tables without their rows, for statements that list what there is. Pure text; nothing is read here."""
+"""The lake's tables without rows, for statements such as SHOW TABLES. Pure text; nothing is read here."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,11 +10,11 @@ from lakebed.query.planning.listings import ListedTable
 from lakebed.query.planning.plan_tables import database_of
 from lakebed.types import read_iceberg_type
 
-_NO_TYPE = '"NULL"'  # of a column whose type DuckDB does not have, and of a table whose columns nobody asked for
+_NO_TYPE = '"NULL"'  # for a type that DuckDB lacks, and for tables whose columns are not needed
 
 
 def listing_part(tables: Sequence[ListedTable]) -> SetupPart:
-    """A DuckDB that holds these tables and nothing else: its own database is there only where the lake has none."""
+    """Sets up a DuckDB with these tables and nothing else; its own database stays only if the lake is empty."""
     return SetupPart(("listing",), ";\n".join(_statements(tables)) or "SELECT 1")
 
 
@@ -26,7 +26,7 @@ def _statements(tables: Sequence[ListedTable]) -> Iterator[str]:
     for table in tables:
         yield from _table(table)
     if schemas:
-        yield f"SET search_path = {text(','.join(schemas))}"  # SHOW TABLES shows what can be named without a schema
+        yield f"SET search_path = {text(','.join(schemas))}"  # SHOW TABLES lists what can be named without a schema
         yield "DETACH memory"
 
 
@@ -64,4 +64,4 @@ def _database(table: ListedTable) -> str:
 
 
 def _schema(table: ListedTable) -> str:
-    return f"{_database(table)}.{duckdb_identifier(table.name.layer or 'main')}"  # of a foreign name of two parts
+    return f"{_database(table)}.{duckdb_identifier(table.name.layer or 'main')}"  # a foreign name may have two parts

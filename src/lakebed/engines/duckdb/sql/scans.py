@@ -1,4 +1,4 @@
-"""The rows of a table's files as DuckDB reads them: by the names in them, by field id, or by its Iceberg reader. Pure text."""
+"""The SELECT over a table's files: by the names in the files, by field id, or through DuckDB's Iceberg reader. Pure text."""
 
 import re
 from collections.abc import Iterable
@@ -11,8 +11,8 @@ from lakebed.query.planning.plan import PinnedTable
 from lakebed.settings import normalized_location
 from lakebed.types import read_iceberg_type
 
-_SPECIAL = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})  # DuckDB would look for files that fit
-_MARKED = re.compile(r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns")  # types that writers mark in Parquet in several ways
+_SPECIAL = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})  # DuckDB would take them for patterns
+_MARKED = re.compile(r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns")  # types that writers annotate in Parquet in several ways
 
 
 def rows_of(scan: Scan, what: PinnedTable) -> str:
@@ -25,7 +25,7 @@ def rows_of(scan: Scan, what: PinnedTable) -> str:
     if not scan.columns:
         return f"SELECT NULL FROM read_parquet([{_listed(scan.files)}], hive_partitioning = false)"
     if scan.groups and not any(_MARKED.search(column.type) for column in scan.columns):
-        # Without a schema of ours DuckDB knows bounds and counts of the columns, and joins in a better order.
+        # Without a schema given here, DuckDB knows bounds and counts of the columns, and joins in a better order.
         return " UNION ALL ".join(_by_name(stored, scan) for stored in scan.groups)
     schema = ", ".join(_mapped(column, scan) for column in scan.columns)
     source = f"read_parquet([{_listed(scan.files)}], schema = MAP {{{schema}}}, hive_partitioning = false)"
@@ -33,7 +33,7 @@ def rows_of(scan: Scan, what: PinnedTable) -> str:
 
 
 def listed(locations: Iterable[str]) -> str:
-    """Files as an argument, each by its own name."""
+    """Files as elements of a list, without patterns."""
     return ", ".join(text(location.translate(_SPECIAL)) for location in locations)
 
 
@@ -42,7 +42,7 @@ def _listed(files: Iterable[ScanFile]) -> str:
 
 
 def _by_name(stored: ColumnGroup, scan: Scan) -> str:
-    """Files that hold the columns under these names. A cast to the type that a column has there costs nothing."""
+    """Files that hold the columns under these names. A cast to the type that a column has already costs nothing."""
     shown = ", ".join(_found(name, column, scan) for name, column in zip(stored.names, scan.columns, strict=True))
     return f"SELECT {shown} FROM read_parquet([{_listed(stored.files)}], hive_partitioning = false)"
 
@@ -54,12 +54,12 @@ def _found(name: str | None, column: ScanColumn, scan: Scan) -> str:
 
 
 def _shown(scan: Scan) -> str:
-    """The columns; something where none is wanted, for rows can be counted without."""
+    """The columns, or NULL if there are none, so that rows can be counted."""
     return ", ".join(f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns) or "NULL"
 
 
 def _unbounded(scan: Scan) -> str:
-    """Columns with NaN as expressions: DuckDB would judge them by bounds that NaN is not in (its issue 25521)."""
+    """Columns with NaN as expressions: DuckDB would prune by bounds that do not include NaN (its issue 25521)."""
     shown = ", ".join(
         f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns if _may_hold_nan(column)
     )
@@ -67,13 +67,13 @@ def _unbounded(scan: Scan) -> str:
 
 
 def _unbound(column: ScanColumn) -> str:
-    """TRY is the value itself, and nothing is known of its bounds; that holds inside of structs and lists too."""
+    """TRY gives the value itself but hides its bounds, inside structs and lists too."""
     name = duckdb_identifier(column.name)
     return f"TRY({name})" if _may_hold_nan(column) else name
 
 
 def _may_hold_nan(column: ScanColumn) -> bool:
-    """Of values inside of others no file says whether they are numbers."""
+    """Whether NaN is possible; for nested values files do not say."""
     return column.nans or (column.type.startswith("{") and ('"float"' in column.type or '"double"' in column.type))
 
 
@@ -83,9 +83,9 @@ def _mapped(column: ScanColumn, scan: Scan) -> str:
 
 
 def _through_iceberg(scan: Scan, what: PinnedTable) -> str:
-    """DuckDB's own reader, which applies deletes and knows nested fields by their ids.
+    """DuckDB's own reader, which applies deletes and finds nested fields by their ids.
 
-    To it a snapshot that is named has the columns it was written with, and the table as it is the present ones.
+    It reads a given snapshot with the columns it was written with, and the present table with the present ones.
     """
     place, metadata = text(normalized_location(scan.metadata_location)), what.metadata
     if what.snapshot is None or (what.snapshot == metadata.head() and what.schema == metadata.schema):
@@ -100,7 +100,7 @@ def _through_iceberg(scan: Scan, what: PinnedTable) -> str:
 
 
 def _of_former(column: ScanColumn, former: Column | None, type_: str, scan: Scan) -> str:
-    """A column of a branch that was written with other columns: under its present name and type."""
+    """A column of a branch that was written with other columns, under its present name and type."""
     name = duckdb_identifier(column.name)
     if former is None:
         default = "NULL" if column.default is None else text(as_text(column.default))
@@ -108,8 +108,8 @@ def _of_former(column: ScanColumn, former: Column | None, type_: str, scan: Scan
     if former.type == type_:
         return f"{duckdb_identifier(former.name)} AS {name}"
     if column.type.startswith("{"):
-        what = f"fields inside of {column.name} of {scan.table} have changed since this state was written."
-        raise BadQuery(what, next="Ask for it by the id of its snapshot, or with --engine spark.")
+        what = f"fields inside {column.name} of {scan.table} have changed since this snapshot was written."
+        raise BadQuery(what, next="Read it by the id of its snapshot, or with --engine spark.")
     return f"CAST({duckdb_identifier(former.name)} AS {_type(column, scan)}) AS {name}"
 
 
@@ -117,6 +117,6 @@ def _type(column: ScanColumn, scan: Scan) -> str:
     found = duckdb_type(read_iceberg_type(column.type))
     if found is None:
         raise BadQuery(
-            f"DuckDB has no type for {column.type}, which {column.name} of {scan.table} is.", next="Ask with --engine spark."
+            f"DuckDB has no type for {column.type}, the type of {column.name} of {scan.table}.", next="Use --engine spark."
         )
     return found

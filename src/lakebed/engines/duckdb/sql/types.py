@@ -1,4 +1,4 @@
-"""Iceberg's types and Python's values, in DuckDB's words."""
+"""Iceberg's types and Python's values in DuckDB's SQL."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time
@@ -20,7 +20,7 @@ _SIMPLE = {
     "date": "DATE",
     "time": "TIME",
     "timestamp_ntz": "TIMESTAMP",
-    "timestamp": "TIMESTAMPTZ",  # declared TIMESTAMP it would be read without a word, hours away
+    "timestamp": "TIMESTAMPTZ",  # as TIMESTAMP it would silently be read hours off
     "timestamp_ns": "TIMESTAMP_NS",
     "fixed": "BLOB",
 }
@@ -46,12 +46,12 @@ def duckdb_type(type_: ColumnType) -> str | None:
 
 
 def text(value: str) -> str:
-    """A text as a literal."""
+    """A text literal."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def literal(value: object) -> str:
-    """A value as a literal of its own type."""
+    """A literal of the value's own type."""
     match value:
         case None:
             return "NULL"

@@ -1,4 +1,4 @@
-"""Tables as DuckDB sees them: statements that give a planned table its name. Pure text; nothing is read here."""
+"""Planned tables in DuckDB: the statements that create them under their names. Pure text; nothing is read here."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -19,9 +19,10 @@ _REFS = "name VARCHAR, type VARCHAR, snapshot_id BIGINT"
 
 @dataclass(frozen=True)
 class SetupPart:
-    """Something that a query needs in its DuckDB: an extension, a database, a schema, a view, or a table that is a copy.
+    """Something that a query needs in its DuckDB: an extension, a database, a schema, a view, or a copied table.
 
-    Equal parts are the same thing; `copied` says what of, for the statement does not tell. `drop` takes it away again.
+    Equal parts are the same thing; `copied` is what a table is copied from, which the statement does not say. `drop` removes
+    it again.
     """
 
     name: tuple[str, ...]
@@ -31,7 +32,7 @@ class SetupPart:
 
 
 def setup_parts(views: Iterable[PlannedTable]) -> tuple[SetupPart, ...]:
-    """What the views need, in the order in which it can be made."""
+    """What the tables of a plan need, in the order of creation."""
     views = tuple(views)
     found = {part.name: part for part in extension_parts(views)}
     for view in views:
@@ -45,7 +46,7 @@ def setup_parts(views: Iterable[PlannedTable]) -> tuple[SetupPart, ...]:
 
 
 def extension_parts(views: Iterable[PlannedTable]) -> tuple[SetupPart, ...]:
-    """What reading the views' files takes."""
+    """The extensions that reading the tables needs."""
     names = ("avro", "iceberg") if needs_iceberg(views) else ()
     return tuple(SetupPart(("extension", "", "", name), load_statement(name)) for name in names)
 
@@ -60,7 +61,7 @@ def _copy(view: PlannedTable) -> SetupPart:
 
 
 def select(view: PlannedTable) -> str:
-    """The rows of a view."""
+    """The SELECT of a table's rows."""
     what = view.target.source
     if isinstance(what, SystemTable):
         return what.select
@@ -72,23 +73,23 @@ def select(view: PlannedTable) -> str:
 
 
 def _expanded(plan: QueryPlan) -> str:
-    """The query of a view, with the rows of its tables in their places."""
+    """The query of a view, with the SELECTs of its tables in place of their names."""
     read = {view.quoted: view for view in plan.tables}
     return replaced(plan.sql, [replace(piece, text=f"({select(read[piece.text])})") for piece in plan.pieces])
 
 
 def _written(what: CatalogView) -> str:
-    """The rows of a view as Spark wrote them."""
+    """The rows of a view from the files that Spark wrote."""
     return f"SELECT * FROM read_parquet([{listed(map(normalized_location, what.files))}], hive_partitioning = false)"
 
 
 def needs_iceberg(views: Iterable[PlannedTable]) -> bool:
-    """Whether one of them cannot be read as plain files."""
+    """Whether one of them cannot be read as plain Parquet files."""
     return any(view.scan is not None and view.scan.files and not view.scan.plain for view in all_tables(views))
 
 
 def files_of(views: Iterable[PlannedTable]) -> tuple[str, ...]:
-    """Every file that the views read."""
+    """Every file that the tables read."""
     scans = [view.scan for view in all_tables(views) if view.scan is not None]
     found = [file.location for scan in scans for file in scan.files]
     return tuple(dict.fromkeys((*found, *(scan.metadata_location for scan in scans if not scan.plain))))
@@ -105,7 +106,7 @@ def _refs(what: PinnedTable) -> str:
 
 
 def table(columns: str, rows: Iterable[tuple[object, ...]]) -> str:
-    """A few rows as a SELECT; `columns` are names and types, by commas."""
+    """A SELECT of a few rows; `columns` are names and types, separated by commas."""
     pairs = [pair.split(" ", 1) for pair in columns.replace("MAP(VARCHAR, VARCHAR)", "MAP(VARCHAR,VARCHAR)").split(", ")]
     shown = ", ".join(f"CAST(c{number} AS {type_}) AS {duckdb_identifier(name)}" for number, (name, type_) in enumerate(pairs))
     names = ", ".join(f"c{number}" for number in range(len(pairs)))

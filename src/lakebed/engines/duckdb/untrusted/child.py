@@ -1,8 +1,8 @@
-"""The process in which untrusted SQL runs: a job of JSON in, Arrow's stream out, a last word of JSON on standard error.
+"""The process in which untrusted SQL runs: a JSON job in, an Arrow stream out, a JSON status on standard error at the end.
 
-DuckDB ends a query between two pieces of work only, and counts not all of its memory: `levenshtein` of two long texts ran on for
-a minute after it was told to stop, `repeat` took 4 GB of a limit of 200 MB. A process can be ended at any time and is refused
-memory, and its end is nobody else's.
+DuckDB stops a query only between two pieces of work, and does not count all of its memory: `levenshtein` of two long texts
+ran for a minute after it was interrupted, `repeat` took 4 GB with a limit of 200 MB. A process can be killed at any time, the
+system limits its memory, and its end affects nobody else.
 """
 
 import json
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OVERHEAD = 768 * 1_048_576  # Python, Arrow and DuckDB themselves, before any data
 BATCH = 8192
 LONGEST_MESSAGE = 2000
-# What DuckDB is told when it opens; nothing of it can be changed later.
+# DuckDB's settings when it opens; none of them can be changed later.
 OPENING: dict[str, Any] = {
     "allow_community_extensions": "false",
     "allow_persistent_secrets": "false",
@@ -40,20 +40,20 @@ def main() -> None:
     """Answer the one job on standard input."""
     import pyarrow as pa  # noqa: F401 - before there is a job: it may be a while until there is one
 
-    word: dict[str, Any] = {}
+    status: dict[str, Any] = {}
     try:
-        word = _answer(json.load(sys.stdin.buffer))
+        status = _answer(json.load(sys.stdin.buffer))
     except LakebedError as error:
-        word = {"kind": type(error).__name__, "what": error.what, "next": error.next}
+        status = {"kind": type(error).__name__, "what": error.what, "next": error.next}
     except MemoryError:
-        word = {"kind": "memory", "what": "", "next": ""}
+        status = {"kind": "memory", "what": "", "next": ""}
     except Exception as error:
-        word = {"kind": type(error).__name__, "what": str(error)[:LONGEST_MESSAGE], "next": ""}
+        status = {"kind": type(error).__name__, "what": str(error)[:LONGEST_MESSAGE], "next": ""}
     with suppress(OSError):
         sys.stdout.buffer.flush()
-        sys.stderr.write("\n" + json.dumps(word) + "\n")
+        sys.stderr.write("\n" + json.dumps(status) + "\n")
         sys.stderr.flush()
-    os._exit(0)  # what was opened is nobody else's, and closing it takes longer than most queries
+    os._exit(0)  # nothing is shared, and closing takes longer than most queries
 
 
 def _answer(job: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     connection = locked(job)
     _limit(job)
     say_ready()  # from here on its time counts
-    # The text is no parameter: binding one loads pandas, which takes longer than all else.
+    # The text is not bound as a parameter: that loads pandas, which takes longer than everything else.
     reading = connection.execute(f"SELECT json_serialize_sql({text(job['sql'])})").fetchone()
     check_duckdb_tree(json.loads(reading[0] if reading else "{}"), [tuple(parts) for parts in job["tables"]])
     batches = connection.execute(job["sql"]).to_arrow_reader(BATCH)
@@ -71,7 +71,7 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sent(batches: Any, out: Any, *, rows: int, size: int) -> bool:
-    """Send what may be sent; whether something was left out. A batch is measured first: it may be larger than all that may go."""
+    """Send batches up to the limits; whether rows were left out. Each batch is measured first: it may exceed them alone."""
     for batch in batches:
         count = fitting(batch, rows=rows, size=size)
         part = batch.slice(0, count)
@@ -85,7 +85,7 @@ def _sent(batches: Any, out: Any, *, rows: int, size: int) -> bool:
 
 
 def fitting(batch: Any, *, rows: int, size: int) -> int:
-    """How many of a batch's first rows are within so many rows and bytes."""
+    """How many of a batch's first rows are within these rows and bytes."""
     most: int = min(rows, batch.num_rows)
     if batch.slice(0, most).nbytes <= size:
         return most
@@ -93,7 +93,7 @@ def fitting(batch: Any, *, rows: int, size: int) -> int:
 
 
 def locked(job: dict[str, Any]) -> "duckdb.DuckDBPyConnection":
-    """A connection that has the job's tables and can open their files; nothing else, and nothing of this can be undone."""
+    """A connection that has the job's tables, can open their files and nothing else; this cannot be undone."""
     import duckdb
 
     connection = duckdb.connect(":memory:", config=OPENING)
@@ -105,7 +105,7 @@ def locked(job: dict[str, Any]) -> "duckdb.DuckDBPyConnection":
 
 
 def locking(job: dict[str, Any]) -> tuple[str, ...]:
-    """What closes a connection that was set up."""
+    """The statements that lock a connection after its setup."""
     return (
         f"SET allowed_paths = {_texts(job['files'])}",
         f"SET allowed_directories = {_texts(job['folders'])}",
@@ -129,5 +129,5 @@ def _limit(job: dict[str, Any]) -> None:
         (resource.RLIMIT_CPU, int(job["seconds"] * job["threads"]) + 5),
         (resource.RLIMIT_DATA, int(job["memory"]) + OVERHEAD),
     ):
-        with suppress(ValueError, OSError):  # macOS has no limit of memory; DuckDB's own is left there
+        with suppress(ValueError, OSError):  # macOS has no memory limit; there DuckDB's own remains
             resource.setrlimit(kind, (most, most))

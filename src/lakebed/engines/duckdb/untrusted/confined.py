@@ -1,4 +1,4 @@
-"""Untrusted SQL, run in a process of its own that sees the planned files and nothing else."""
+"""Untrusted SQL, run in a process of its own that can open the planned files and nothing else."""
 
 import json
 import sys
@@ -15,9 +15,9 @@ from lakebed.errors import BadQuery, LakebedError, QueryEnded, RunFailed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Starting Python and opening the files is not the query's time; a busy machine may need a while for it.
+# Starting Python and opening the files does not count as the query's time; a busy machine may be slow.
 _PATIENCE = 60.0
-_SMALLER = "Ask for less: fewer rows, fewer columns, a narrower WHERE."
+_SMALLER = "Read less: fewer rows, fewer columns, a narrower WHERE."
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class UntrustedLimits:
 
 @dataclass(frozen=True)
 class SandboxInputs:
-    """What the query may stand on: statements that make its tables, and the files and folders these read."""
+    """What the query may use: statements that create its tables, and the files and folders these read."""
 
     setup: tuple[str, ...]
     tables: tuple[tuple[str, ...], ...]
@@ -42,12 +42,12 @@ class SandboxInputs:
 
 
 class ConfinedQuery:
-    """A query that runs. Its batches come as they are computed; leaving the `with` block ends whatever still runs."""
+    """A running query. Batches come as they are computed; leaving the `with` block ends it."""
 
     def __init__(
         self, sql: str, inputs: SandboxInputs, limits: UntrustedLimits | None = None, *, children: ChildPool | None = None
     ) -> None:
-        self.truncated = False  # known when the last batch was read
+        self.truncated = False  # known after the last batch
         self._limits = limits or UntrustedLimits()
         self._why, self._closed = "", False
         self._children = children or ChildPool(ready=0)
@@ -66,23 +66,23 @@ class ConfinedQuery:
         self._end("it was cancelled.")
 
     def batches(self) -> "Iterator[pa.RecordBatch]":
-        """The answer. Raises `BadQuery` for what DuckDB refuses, `QueryEnded` where a limit was reached."""
+        """The answer. Raises `BadQuery` for DuckDB's errors, `QueryEnded` if a limit was reached."""
         yield from self.reader()
 
     def reader(self) -> "pa.RecordBatchReader":
-        """The answer as a reader; its schema is known when the first rows are."""
+        """The answer as a reader, as soon as its schema is known."""
         import pyarrow as pa
 
         self._await()
         try:
             stream = pa.ipc.open_stream(self._child.stdout)
-        except (pa.ArrowInvalid, OSError):  # it ended before it had an answer
+        except (pa.ArrowInvalid, OSError):  # it ended before it answered
             self._finish()
             raise QueryEnded(f"the query was ended: {self._why or 'its process died.'}", next=_SMALLER) from None
         return pa.RecordBatchReader.from_batches(stream.schema, self._checked(stream))
 
     def _await(self) -> None:
-        """Wait until the query begins; its time is measured from then."""
+        """Wait until the query begins, and measure its time from then on."""
         word = self._child.stdout.readline() if self._child.stdout else b""
         self._timer.cancel()
         if word == READY:
@@ -104,20 +104,20 @@ class ConfinedQuery:
             self._child.kill()
 
     def _finish(self) -> None:
-        """Hear the last word, and raise what it tells."""
+        """Read the child's status, and raise the error that it reports."""
         said = self._child.stderr.read().decode(errors="replace") if self._child.stderr else ""
         status = self._child.wait()
         self._timer.cancel()
         if self._why:
             raise QueryEnded(f"the query was ended: {self._why}", next=_SMALLER)
-        word = _last_word(said)
+        word = _reported(said)
         if "truncated" in word:
             self.truncated = bool(word["truncated"])
             return
         raise _error(word, status, said, self._limits)
 
     def close(self) -> None:
-        """End what still runs."""
+        """End the query if it still runs."""
         if not self._closed:
             self._closed = True
             self._timer.cancel()
@@ -130,7 +130,7 @@ class ConfinedQuery:
         self.close()
 
 
-def _last_word(said: str) -> dict[str, Any]:
+def _reported(said: str) -> dict[str, Any]:
     for line in reversed(said.splitlines()):
         try:
             word = json.loads(line)
@@ -142,7 +142,7 @@ def _last_word(said: str) -> dict[str, Any]:
 
 
 def _error(word: dict[str, Any], status: int, said: str, limits: UntrustedLimits) -> LakebedError:
-    """The error for an end that was no answer; the word is trusted no more than the query is."""
+    """The error for a child without an answer; its status is trusted no more than the query is."""
     kind, what, next = str(word.get("kind", "")), str(word.get("what", "")), str(word.get("next", ""))
     if kind == "BadQuery":
         return BadQuery(what, next=next)
@@ -156,5 +156,5 @@ def _error(word: dict[str, Any], status: int, said: str, limits: UntrustedLimits
 
 
 def _plain(what: str) -> str:
-    """DuckDB's message up to the excerpt of the statement."""
+    """DuckDB's message without the excerpt of the statement."""
     return what.split("\n\nLINE ")[0].strip()
