@@ -319,3 +319,8 @@ def folder_name(part: str) -> str:
     if len(shown) <= 200:
         return shown
     return f"{shown[:180]}~{sha256(part.encode()).hexdigest()[:16]}"
+
+
+def id_text(snapshot: int | None) -> str | None:
+    """A snapshot's id as JSON text: programs whose numbers are floats (JavaScript, jq) would round it."""
+    return None if snapshot is None else str(snapshot)

@@ -38,7 +38,6 @@ from lakebed.ports.tables import (
     SnapshotRef,
     TableMetadata,
     ViewMetadata,
-    id_text,
 )
 
 __all__ = [
@@ -140,5 +139,4 @@ __all__ = [
     "Verdict",
     "ViewMetadata",
     "ZoneTypes",
-    "id_text",
 ]

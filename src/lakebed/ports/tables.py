@@ -89,11 +89,6 @@ class SnapshotRef:
     kind: Literal["branch", "tag"]
 
 
-def id_text(snapshot: int | None) -> str | None:
-    """A snapshot's id as JSON text: programs whose numbers are floats (JavaScript, jq) would round it."""
-    return None if snapshot is None else str(snapshot)
-
-
 @dataclass(frozen=True)
 class Pointer:
     """Where a table's present metadata file is."""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from lakebed.ports import id_text
+from lakebed.names import id_text
 from lakebed.presentation.values import fields_of
 
 if TYPE_CHECKING:

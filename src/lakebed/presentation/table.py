@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from lakebed.ports import id_text
+from lakebed.names import id_text
 from lakebed.presentation.values import json_ready
 
 if TYPE_CHECKING:

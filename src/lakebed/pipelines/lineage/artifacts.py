@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from lakebed.names import TableName, ZoneName
+from lakebed.names import TableName, ZoneName, id_text
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.ports import RunRecord, Verdict, id_text
+from lakebed.ports import RunRecord, Verdict
 from lakebed.quality import Gate
 
 FOLDER = ".data/artifacts"
