@@ -44,7 +44,7 @@ def test_versions_come_back_as_they_were_newest_first(releases: Releases) -> Non
 @pytest.mark.parametrize("version", [1, 3])
 def test_a_version_that_is_not_the_next_is_refused(releases: Releases, version: int) -> None:
     releases.add(a_release(1))
-    with pytest.raises(Conflict, match="somebody else released"):
+    with pytest.raises(Conflict, match="another process has released"):
         releases.add(replace(a_release(version), message="mine"))
     assert releases.versions(ORDERS) == (a_release(1),)
 

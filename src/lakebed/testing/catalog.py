@@ -78,16 +78,16 @@ class MemoryCatalog:
         return tuple(one for one in self.others if named is None or (one.name and tables_named([one.name], named)))
 
     def create_namespace(self, namespace: str, layer: str) -> None:
-        """Tables need no place here."""
+        """Nothing to do: tables need no namespace here."""
 
     def create(self, table: TableName) -> None:
-        """An empty table without a snapshot."""
+        """Create an empty table without a snapshot."""
         now = datetime.now(UTC)
         columns = (Column("id", "long", required=False),)
         self._point(table, TableMetadata(str(table), f"memory/{table}", 2, now, columns, (), (), {}, {}, {}))
 
     def write(self, table: TableName, rows: Sequence[int], *, branch: str = MAIN) -> int:
-        """Append rows to a branch, which comes from `main` if there is none yet; returns the snapshot."""
+        """Append rows to a branch, which starts at `main` if it is new; returns the snapshot."""
         with self._lock:
             present = self._metadata[self._pointers[table].location]
             parent = present.refs.get(branch) or present.refs.get(MAIN)
@@ -99,7 +99,7 @@ class MemoryCatalog:
             return number
 
     def rows(self, table: TableName, ref: str = MAIN) -> list[int]:
-        """What a reader of the ref sees."""
+        """The rows that a reader of the ref sees."""
         head = self._metadata[self._pointers[table].location].head(ref)
         return sorted(self._rows[head.id]) if head else []
 
@@ -202,7 +202,7 @@ class MemoryCatalog:
 
     @contextmanager
     def _locked(self, leases: Sequence[Lease] = ()) -> Iterator[None]:
-        """One change at a time, by a holder of the leases."""
+        """One change at a time, by the holders of the leases."""
         with self._lock:
             for lease in leases:
                 self.leases.fence(lease)

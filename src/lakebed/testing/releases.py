@@ -1,4 +1,4 @@
-"""The fake: releases, drafts and deleted pipelines that live in this process and keep the same promises."""
+"""Releases, drafts and deleted pipelines in memory."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -9,7 +9,7 @@ from lakebed.ports import Draft, Release
 
 
 class MemoryReleases:
-    """Rows that last as long as this object."""
+    """They last as long as this object."""
 
     def __init__(self) -> None:
         self._releases: dict[tuple[TableName, int], Release] = {}
@@ -19,7 +19,7 @@ class MemoryReleases:
     def add(self, release: Release, *, drop: Collection[int] = ()) -> None:
         newest = self.versions(release.table)
         if release.version != (newest[0].version if newest else 0) + 1:
-            raise Conflict("somebody else released it meanwhile.")
+            raise Conflict(f"another process has released {release.table} meanwhile.")
         self._releases[release.table, release.version] = release
         self._releases = {key: one for key, one in self._releases.items() if key[0] != release.table or key[1] not in drop}
         self._deleted.pop(release.table, None)

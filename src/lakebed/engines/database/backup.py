@@ -1,7 +1,7 @@
-"""Catalog and state in one archive that either kind of database can take up again.
+"""Catalog and state in one archive that SQLite and PostgreSQL can both restore.
 
-The archive is a zip: `manifest.json`, and for each table its rows as lines of JSON. It is read from one consistent
-state, while others write: SQLite's online backup makes a copy of the file, PostgreSQL shows one snapshot.
+The archive is a zip file with `manifest.json` and each table's rows as lines of JSON. It is read from one consistent
+state while others write: SQLite's online backup copies the file, PostgreSQL provides a snapshot.
 """
 
 import json
@@ -19,12 +19,12 @@ from lakebed.engines.database.schema import NEWEST, leases, tables, version_of, 
 from lakebed.errors import NewerLake
 
 _AT_ONCE = 500
-_LATER = 1_000_000  # tokens that may have been given out between the backup and the loss
-_STATE = {"lakebed_schema", "lakebed_leases", "iceberg_namespace_properties"}  # a lake without anything has these
+_LATER = 1_000_000  # more than were issued between the backup and the loss
+_STATE = {"lakebed_schema", "lakebed_leases", "iceberg_namespace_properties"}  # filled in every lake, even an empty one
 
 
 def write_archive(database: Database, archive: zipfile.ZipFile) -> dict[str, int]:
-    """Put every table's rows into the archive, all as of one moment; returns how many each has."""
+    """Write every table's rows to the archive, all as of one point in time; returns the count of each."""
     with _standing_still(database) as connection:
         return {table.name: _write_rows(connection, table, archive) for table in _present(connection)}
 
@@ -62,14 +62,14 @@ def _write_rows(connection: Connection, table: Table, archive: zipfile.ZipFile) 
 
 
 def held_leases(database: Database) -> list[str]:
-    """The leases that somebody holds now."""
+    """The names of leases that are held now."""
     alive = leases.c.heartbeat + leases.c.limit_seconds >= database.now()
     with database.reading() as connection:
         return list(connection.execute(select(leases.c.name).where(leases.c.holder.is_not(None), alive)).scalars())
 
 
 def counted(database: Database) -> dict[str, int]:
-    """How many rows each table has that has some, save those that every lake has."""
+    """The number of rows of each table that has any, except for tables that every lake fills."""
     with database.reading() as connection:
         counts = {
             table.name: connection.execute(select(func.count()).select_from(table)).scalar_one() for table in _present(connection)
@@ -78,9 +78,10 @@ def counted(database: Database) -> dict[str, int]:
 
 
 def read_archive(database: Database, archive: zipfile.ZipFile, *, version: int) -> None:
-    """Put the archive's rows in place of all that the database holds, in one transaction; it is of this version already.
+    """Replace everything in the database by the rows of the archive, in one transaction.
 
-    A column or table that came since the archive was made keeps its default, or stays empty.
+    The database is of the newest version already. Columns and tables newer than the archive keep their default or
+    stay empty.
     """
     if version > NEWEST:
         raise NewerLake(version, NEWEST)
@@ -105,7 +106,7 @@ def _tokens(connection: Connection) -> dict[str, int]:
 
 
 def _free(connection: Connection, before: Mapping[str, int]) -> None:
-    """Nobody holds a lease, and whoever held one before the restore or the backup is never taken for its holder."""
+    """No lease is held, and no earlier holder, from before the restore or the backup, still owns one."""
     then = _tokens(connection)
     connection.execute(delete(leases))
     tokens = {name: max(before.get(name, 0), then.get(name, 0)) + _LATER for name in {*before, *then}}
@@ -130,7 +131,7 @@ def _known(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _count_on(connection: Connection, table: Table) -> None:
-    """PostgreSQL counts numbers in a sequence of its own, which rows with given numbers do not move."""
+    """PostgreSQL counts in a sequence, which inserting explicit numbers does not advance."""
     column = table.autoincrement_column
     if column is None:
         return

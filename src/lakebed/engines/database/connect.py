@@ -17,15 +17,15 @@ from lakebed.errors import CatalogFull, CatalogRefused, CatalogUnreachable, Dama
 from lakebed.settings import masked
 
 BUSY_SECONDS = 30
-_MIGRATION_LOCK = 0x6C616B65626564  # any fixed number: PostgreSQL's advisory lock while migrating
+_MIGRATION_LOCK = 0x6C616B65626564  # PostgreSQL's advisory lock while migrating: any fixed number
 _WRITES = {"lakebed_writes": True}
 _DISK_FULL = "53100"  # PostgreSQL's disk_full
 _NO_RIGHT = "42501"  # PostgreSQL's insufficient_privilege
-_DAMAGED = ("malformed", "not a database")  # in SQLite's words
+_DAMAGED = ("malformed", "not a database")  # as SQLite puts it
 
 
 class Database:
-    """Catalog and state. `reading` sees one consistent state; what `writing` does is one transaction."""
+    """Catalog and state. `reading` sees one consistent state; `writing` is one transaction."""
 
     def __init__(self, url: sqlalchemy.URL, *, where: str, timeout: float = BUSY_SECONDS) -> None:
         self.where = where
@@ -38,7 +38,7 @@ class Database:
 
     @classmethod
     def postgres(cls, url: str, *, user: str, password: str | None, timeout: float = BUSY_SECONDS) -> "Database":
-        """A PostgreSQL database: `postgresql://host:port/name`. A statement may take `timeout` seconds."""
+        """A PostgreSQL database such as `postgresql://host:port/name`. A statement may take `timeout` seconds."""
         address = sqlalchemy.make_url(url).set(drivername="postgresql+psycopg", username=user, password=password)
         return cls(address, where=masked(url), timeout=timeout)
 
@@ -48,7 +48,7 @@ class Database:
 
     @cached_property
     def engine(self) -> Engine:
-        """SQLAlchemy's engine, made at first use."""
+        """SQLAlchemy's engine, created at first use."""
         try:
             engine = sqlalchemy.create_engine(self._url, connect_args=self._connect_args(), pool_pre_ping=not self.is_sqlite)
         except ModuleNotFoundError:
@@ -78,7 +78,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes: committed whole at the end of the block, or not at all."""
+        """A transaction that writes; it commits at the end of the block, or changes nothing."""
         with self._answering(), self.engine.connect().execution_options(**_WRITES) as connection, connection.begin():
             yield connection
 
@@ -98,13 +98,13 @@ class Database:
             raise
 
     def now(self) -> ColumnElement[float]:
-        """Seconds since 1970 by the database's own clock, as an expression."""
+        """The database's own clock as an expression, in seconds since 1970."""
         if self.is_sqlite:
             return sqlalchemy.literal_column("(julianday('now') - 2440587.5) * 86400.0", sqlalchemy.Float(53))
         return sqlalchemy.literal_column("extract(epoch from clock_timestamp())::float8", sqlalchemy.Float(53))
 
     def prepare(self) -> None:
-        """Bring the database to this Lakebed's version; several processes may try at once."""
+        """Migrate the database to the newest version; several processes may try at once."""
         with self.reading() as connection:
             if version_of(connection) == NEWEST:
                 return
@@ -113,7 +113,7 @@ class Database:
 
     @contextmanager
     def _unhurried(self, connection: Connection) -> Iterator[None]:
-        """One process at a time migrates, and for as long as there are rows; all other statements are short."""
+        """One process at a time migrates, without a timeout; all other statements are short."""
         if self.is_sqlite:
             yield
             return
@@ -127,20 +127,20 @@ class Database:
             driver.silence = usual
 
     def server_version(self) -> str:
-        """What answers, and in which version."""
+        """The name and version of the database."""
         with self.reading() as connection:
             if self.is_sqlite:
                 return f"SQLite {connection.execute(text('select sqlite_version()')).scalar()}"
             return f"PostgreSQL {connection.execute(text('show server_version')).scalar()}"
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         if "engine" in self.__dict__:
             self.engine.dispose()
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # we say BEGIN ourselves
+    connection.isolation_level = None  # BEGIN is sent by _begin_sqlite
     connection.execute(f"pragma busy_timeout={BUSY_SECONDS * 1000}")
     connection.execute("pragma journal_mode=wal")
     connection.execute("pragma synchronous=full")
@@ -148,7 +148,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("lakebed_writes")
-    # A writer that starts as a reader cannot wait for another writer: it would be refused at its first write.
+    # A transaction that starts reading cannot wait for a writer: it would fail at its first write.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that do not wait for ever: a server that falls silent counts as unreachable."""
+"""Connections to PostgreSQL with a timeout: a server that stops answering counts as unreachable."""
 
 import time
 from collections.abc import Generator
@@ -11,11 +11,11 @@ T = TypeVar("T")
 
 
 class SilentServer(psycopg.OperationalError):
-    """The server sent nothing for too long; what it was asked may have been done all the same."""
+    """The server did not answer in time; it may have carried out the request nevertheless."""
 
 
 class LimitedConnection(psycopg.Connection[Any]):
-    """A connection on which a silence has an end, also where a broken network never says that it is broken."""
+    """A connection that times out, even if a broken network never reports an error."""
 
     silence: float | None = None  # seconds; None: without limit
 
@@ -25,12 +25,12 @@ class LimitedConnection(psycopg.Connection[Any]):
         try:
             return super().wait(_heard(gen, self.silence), *given, **options)
         except SilentServer:
-            self.pgconn.finish()  # nobody may use it again: the answer may still come
+            self.pgconn.finish()  # not usable again: the answer may still arrive
             raise
 
 
 def _heard(answer: PQGen[T], silence: float) -> Generator[Any, Any, T]:
-    """The same exchange, given up after so many seconds in which nothing came or went. A slow, long answer is none of these."""
+    """The same exchange, which fails after this many seconds without traffic; a long answer may arrive slowly."""
     heard = time.monotonic()
     try:
         wanted = next(answer)
@@ -47,7 +47,7 @@ def _heard(answer: PQGen[T], silence: float) -> Generator[Any, Any, T]:
 
 
 def connected(parameters: dict[str, Any], *, silence: float) -> LimitedConnection:
-    """A new connection; connecting has a limit of its own."""
+    """A new connection; connecting has its own timeout."""
     connection = LimitedConnection.connect(**parameters)
     connection.silence = silence
     return connection

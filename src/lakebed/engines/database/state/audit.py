@@ -1,4 +1,4 @@
-"""Rows that only a check of the lake asks for: every pin, the ledger's tables, checksums of files."""
+"""Rows that only a check of the lake reads: every pin, counts of the ledger, checksums of files."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 
 class DatabaseAudit:
-    """The lake's state, as a check sees it."""
+    """The lake's state as a check needs it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def database_fault(self) -> str:
         if not self._database.is_sqlite:
-            return ""  # PostgreSQL looks after its own pages
+            return ""  # PostgreSQL checks its own pages
         with self._database.reading() as connection:
             said = str(connection.exec_driver_sql("pragma quick_check(1)").scalar())
         return "" if said == "ok" else said

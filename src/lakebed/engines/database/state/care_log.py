@@ -1,4 +1,4 @@
-"""What care did, as rows."""
+"""The care log, as rows."""
 
 import json
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from lakebed.ports import CareEntry
 
 
 class DatabaseCareLog:
-    """The memory of care."""
+    """What maintenance did."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Dropped tables as rows: what is needed to bring one back."""
+"""Dropped tables, as rows."""
 
 from datetime import UTC, datetime
 
@@ -12,25 +12,25 @@ from lakebed.ports import DroppedTable
 
 
 def put_dropped(connection: Connection, database: Database, table: TableName, *, uuid: str, location: str) -> DroppedTable:
-    """Remember a table that is being dropped."""
+    """Record a table that is being dropped."""
     values = {"uuid": uuid, "table_name": str(table), "metadata_location": location}
     at = connection.execute(insert(dropped).values(**values, at=database.now()).returning(dropped.c.at)).scalar_one()
     return DroppedTable(uuid, table, location, datetime.fromtimestamp(at, UTC))
 
 
 def take_dropped(connection: Connection, gone: DroppedTable) -> None:
-    """It is restored, or purged; `PointerMoved` if somebody else was first."""
+    """Delete the row of a table that is restored or purged; `PointerMoved` if it is gone already."""
     if not forget_dropped(connection, gone.uuid):
         raise PointerMoved(str(gone.table))
 
 
 def forget_dropped(connection: Connection, uuid: str) -> bool:
-    """Whether it was known."""
+    """Delete a row; returns whether there was one."""
     return connection.execute(delete(dropped).where(dropped.c.uuid == uuid)).rowcount == 1
 
 
 def list_dropped(database: Database) -> tuple[DroppedTable, ...]:
-    """All of them, last dropped first."""
+    """Every dropped table, last dropped first."""
     with database.reading() as connection:
         rows = connection.execute(select(dropped).order_by(dropped.c.at.desc())).all()
     return tuple(

@@ -1,4 +1,4 @@
-"""What happened to tables, who follows it, and which snapshots are held, as rows."""
+"""Events, followers and protected snapshots, as rows."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -14,14 +14,14 @@ from lakebed.ports import Event, EventKind, RecordedEvent, SnapshotProtection
 
 
 def put_events(connection: Connection, database: Database, happened: Sequence[Event]) -> None:
-    """Write events down, as part of the caller's transaction."""
+    """Record events in the caller's transaction."""
     for event in happened:
         values = {"kind": event.kind, "table_name": str(event.table), "snapshot": event.snapshot}
         connection.execute(insert(events).values(**values, detail=json.dumps(dict(event.detail)), at=database.now()))
 
 
 class DatabaseEvents:
-    """The lake's log of what happened to its tables."""
+    """The lake's log of events, its followers, and the protected snapshots."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

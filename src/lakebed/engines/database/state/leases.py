@@ -1,4 +1,4 @@
-"""Leases as rows: taken, renewed and fenced by single statements."""
+"""Leases, as rows: taken, renewed and checked by single statements."""
 
 from typing import Any
 
@@ -16,14 +16,14 @@ class DatabaseLeases:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._owed: set[Lease] = set()  # nobody here works under them, but the database could not be told
+        self._owed: set[Lease] = set()  # released here, but the database did not answer
 
     def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
         while True:
             try:
                 taken = self._take(name, holder, limit)
             except IntegrityError:
-                continue  # somebody made the row first: now it can be asked for
+                continue  # another process inserted the row first: try again
             if isinstance(taken, LeaseHeld):
                 raise taken
             if taken:
@@ -33,7 +33,7 @@ class DatabaseLeases:
                 return taken
 
     def _take(self, name: str, holder: str, limit: float) -> Lease | LeaseHeld | None:
-        """The lease, who has it, or None when it came free between two looks."""
+        """The lease, its holder's error, or None if it became free between two statements."""
         now = self._database.now()
         values = {"holder": holder, "limit_seconds": limit, "heartbeat": now}
         silent = leases.c.heartbeat + leases.c.limit_seconds < now
@@ -44,7 +44,7 @@ class DatabaseLeases:
             with self._database.writing() as connection:
                 taken = self._asked(connection, name, taking, values)
         except Unavailable:
-            if isinstance(taken, Lease):  # the commit was sent, and may have arrived
+            if isinstance(taken, Lease):  # the commit was sent, and may have happened
                 self._owed.add(taken)
             raise
         return taken
@@ -58,7 +58,7 @@ class DatabaseLeases:
         if row is None:
             connection.execute(insert(leases).values(**values, name=name, token=1))
             return Lease(name, holder, 1)
-        if row.silent < 0:  # the clock was set back: from now on the silence counts
+        if row.silent < 0:  # the clock was set back: count from now
             connection.execute(update(leases).where(leases.c.name == name).values(heartbeat=now))
         return LeaseHeld(name, row.holder, max(row.silent, 0.0), row.limit_seconds) if row.holder is not None else None
 
@@ -87,12 +87,12 @@ class DatabaseLeases:
 
 
 def _is(lease: Lease) -> ColumnElement[bool]:
-    """Whether a row is this very lease: the holder is asked too, for a restored backup counts tokens again."""
+    """Whether a row is this lease; the holder is compared too, since a restored backup counts tokens again."""
     return and_(leases.c.name == lease.name, leases.c.token == lease.token, leases.c.holder == lease.holder)
 
 
 def fence(connection: Connection, lease: Lease) -> None:
-    """Refuse whoever no longer holds the lease; until the transaction ends nobody else can take it."""
+    """`LeaseLost` unless the lease is held; until the transaction ends, nobody else can take it."""
     row = connection.execute(select(leases.c.holder, leases.c.token).where(leases.c.name == lease.name).with_for_update()).first()
     if row is None or row.token != lease.token or row.holder is None:
         raise LeaseLost(lease.name, row.holder if row else "")

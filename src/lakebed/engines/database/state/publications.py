@@ -1,4 +1,4 @@
-"""Publications as rows: what a run published, or means to publish."""
+"""Publications, as rows: what runs have published, or intend to."""
 
 import json
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def forget(connection: Connection, database: Database, publication: Publication)
 
 
 def published(database: Database, run_id: str) -> Publication | None:
-    """What a run has published, if it has."""
+    """What a run has published; None if nothing."""
     query = select(publications).where(publications.c.run_id == run_id, publications.c.state == PUBLISHED)
     with database.reading() as connection:
         row = connection.execute(query).first()
@@ -63,7 +63,7 @@ def published(database: Database, run_id: str) -> Publication | None:
 
 
 def abandoned(database: Database, *, own: str | None) -> tuple[Publication, ...]:
-    """What was begun and not finished, oldest first, by runs that no longer hold their leases, and by the `own` run."""
+    """Publications begun and not finished, oldest first: of runs that lost their leases, and of the `own` run."""
     query = select(publications).where(publications.c.state == INTENDED).order_by(publications.c.at)
     with database.reading() as connection:
         rows = connection.execute(query).all()

@@ -1,4 +1,4 @@
-"""Records of runs, the ledger of landing files and the pins, as rows."""
+"""Records of runs and pins, as rows."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ SUCCESS, RUNNING = "success", "running"
 
 
 class DatabaseRecords:
-    """The memory of a lake."""
+    """What runs did."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -59,7 +59,7 @@ class DatabaseRecords:
         return {TableName.parse(row.table_name): from_text(row.document, state=SUCCESS).release for row in rows}
 
     def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
-        """What a publication that did not come about took, is not among them."""
+        """Files of publications that did not happen are left out."""
         query = PUBLISHED_FILES.where(ledger.c.zone == str(zone), ledger.c.state != WAITING)
         speaking: dict[tuple[TableName, str, str], ConsumedFile] = {}
         for file in self._files(query.where(ledger.c.table_name == str(table)) if table else query):

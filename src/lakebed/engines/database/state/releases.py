@@ -16,7 +16,7 @@ from lakebed.ports import Draft, Release
 
 
 class DatabaseReleases:
-    """What is known of the content of pipelines."""
+    """Releases, drafts and deleted pipelines; the content itself is stored as files."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -132,6 +132,6 @@ def _moment(seconds: float) -> datetime:
 
 def _overtaken(release: Release) -> Conflict:
     return Conflict(
-        f"somebody else released {release.table} meanwhile: {release.version} is not its next version any more.",
+        f"another process has released {release.table} meanwhile: {release.version} is no longer its next version.",
         next=f"Look at it with: lakebed pipeline releases {release.table}, then release again.",
     )

@@ -1,4 +1,4 @@
-"""Records of runs as JSON, and back."""
+"""Records of runs as JSON."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
 
 
 def to_text(record: RunRecord) -> str:
-    """Everything a record says."""
+    """The JSON of a record."""
     return json.dumps(asdict(record), default=_plain)
 
 
@@ -20,7 +20,7 @@ def _plain(value: object) -> object:
 
 
 def from_text(text: str, *, state: str) -> RunRecord:
-    """The record that was written; its state is what the database says by now."""
+    """The record in a JSON text; its state is the one of the database's column."""
     document: dict[str, Any] = json.loads(text)
     times = {name: _time(document.get(name)) for name in ("started_at", "ended_at", "moment", "asked_at")}
     return RunRecord(**_listed(document) | times | {"state": state})

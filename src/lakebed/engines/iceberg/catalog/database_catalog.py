@@ -1,4 +1,4 @@
-"""The catalog kept in the lake's own database: Iceberg's JDBC tables, shared with Spark and PyIceberg."""
+"""The catalog in the lake's own database: Iceberg's JDBC tables, shared with Spark and PyIceberg."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ _PURGES = 5
 
 
 class DatabaseCatalog(DatabaseCatalogReader):
-    """Tables, and publications of several of them, as one transaction of one database."""
+    """Every commit, of one table or of several, is one transaction of the database."""
 
     atomic = True
     owns_files = False
@@ -140,7 +140,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
         from lakebed.engines.iceberg.metadata.cloning import write_clone
 
         if location is None:
-            raise ValueError("a table of this catalog has a location")
+            raise ValueError("a clone in this catalog needs a location")
         made = write_clone(pointer.location, snapshot=snapshot, to=location, properties=self._file_properties)
         try:
             self.register(to, made, records=records)
@@ -155,7 +155,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
         raise PointerMoved(str(table))
 
     def _purged(self, seen: Pointer) -> bool:
-        """Whether a row went. If none did, the table was published or changed since it was seen, and its folder is in use."""
+        """Whether the row was removed; if not, the table was published or changed since, and its folder is in use."""
         place = self._reader.folder_of(seen)
         with self._database.writing() as connection:
             gone = jdbc_rows.remove(connection, seen.table, location=seen.location)
@@ -166,7 +166,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
 
     @contextmanager
     def _changing(self, leases: Sequence[Lease], records: ChangeRecords) -> Iterator[Connection]:
-        """A transaction of those who hold the leases, with what goes along."""
+        """A transaction by the holders of the leases, which also stores the records."""
         with self._database.writing() as connection:
             _fence(connection, leases)
             yield connection

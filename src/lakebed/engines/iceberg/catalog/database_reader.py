@@ -67,7 +67,7 @@ class DatabaseCatalogReader:
         return self._reader.view(view, found.metadata_location) if found else None
 
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
-        """Those of other catalogs in this database too, if they lie in the lake."""
+        """Includes tables of other catalogs in this database, if their files are in the lake."""
         query = _EVERYTHING
         if named is not None:  # SQLite folds letters from A to Z only
             query = query.where(func.lower(_T.table_name).in_({name.lower() for name in named}) | _T.table_name.in_(named))

@@ -1,4 +1,4 @@
-"""Rows of Iceberg's JDBC catalog: each function is a part of the caller's transaction."""
+"""Rows of Iceberg's JDBC catalog. Each function is part of the caller's transaction."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +18,7 @@ _NAMESPACE = text(  # both databases know ON CONFLICT; asking first and insertin
 
 @dataclass(frozen=True)
 class Swap:
-    """A table's pointer from one metadata file to the next, under its name or a new one."""
+    """Replaces a table's metadata file, and possibly its name."""
 
     table: TableName
     old: str
@@ -26,7 +26,7 @@ class Swap:
     becomes: TableName | None = None
 
     def within(self, connection: Connection) -> None:
-        """`PointerMoved` if the pointer is not what it was."""
+        """`PointerMoved` if the pointer is not the expected one."""
         namespace, name = key(self.becomes or self.table)
         values = {"metadata_location": self.new, "table_namespace": namespace, "table_name": name}
         if self.new != self.old:
@@ -39,30 +39,30 @@ class Swap:
 
 
 def location_of(connection: Connection, table: TableName) -> str | None:
-    """Where a table's metadata is; until the transaction ends nobody moves it."""
+    """A table's metadata file; until the transaction ends, nobody can change it."""
     return connection.execute(select(_T.metadata_location).where(*_is(table)).with_for_update()).scalar()
 
 
 def add(connection: Connection, table: TableName, location: str) -> None:
-    """A table of this name from now on; `IntegrityError` if there is one."""
+    """Add a table; `IntegrityError` if the name is taken."""
     namespace, name = key(table)
     values = {"catalog_name": CATALOG, "table_namespace": namespace, "table_name": name, "iceberg_type": "TABLE"}
     connection.execute(insert(iceberg_tables).values(**values, metadata_location=location))
 
 
 def add_namespace(connection: Connection, name: str) -> None:
-    """A namespace of this name from now on, whoever else makes it at the same time."""
+    """Add a namespace if it does not exist; others may add it at the same time."""
     connection.execute(_NAMESPACE, {"catalog": CATALOG, "namespace": name})
 
 
 def remove(connection: Connection, table: TableName, *, location: str) -> bool:
-    """No table of this name any more, if its metadata is still there; whether it was."""
+    """Remove a table's row if its metadata file is still this one; returns whether it was."""
     there = (*_is(table), _T.metadata_location == location)
     return connection.execute(delete(iceberg_tables).where(*there)).rowcount == 1
 
 
 def lies_below(connection: Connection, folder: str) -> bool:
-    """Whether a table, view or dropped table has its metadata below a folder, however the root before that is spelt."""
+    """Whether a table, view or dropped table has its metadata below a folder, however the root is spelt."""
     inside = f"/{folder}/"
     found = (exists().where(at.contains(inside, autoescape=True)) for at in (_T.metadata_location, dropped.c.metadata_location))
     return any(connection.execute(select(one)).scalar() for one in found)
@@ -81,7 +81,7 @@ def key(table: TableName) -> tuple[str, str]:
 
 @lru_cache(maxsize=100_000)  # all rows are read again and again
 def name_of(namespace: str, name: str) -> TableName | None:
-    """Our name for a row; None for a table that somebody made outside our three parts."""
+    """The table's name; None if it is not in our three parts."""
     first, _, layer = namespace.partition(".")
     try:
         return TableName(first, layer, name)

@@ -1,4 +1,4 @@
-"""Metadata that a catalog answered with, kept until somebody asks for it by its address."""
+"""Metadata that a catalog returned, kept until it is asked for by its location."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ _AT_LEAST = 256
 
 
 class LoadedMetadata:
-    """By the address of the metadata file, which never changes: what one thread looks at takes nothing from another."""
+    """A cache by location of the metadata file, which never changes; safe to share between threads."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, TableMetadata] = OrderedDict()
         self._lock = Lock()
 
     def keep(self, found: Mapping[str, TableMetadata]) -> None:
-        """Keep what one look has found, and as much again of what others have."""
+        """Keep everything that one look found, and at least as much of what others found."""
         with self._lock:
             for location, metadata in found.items():
                 self._known[location] = metadata
@@ -33,7 +33,7 @@ class LoadedMetadata:
 
 
 def fetched(pointer: Pointer, properties: Mapping[str, str]) -> TableMetadata:
-    """The metadata, from its file."""
+    """Read the metadata from its file."""
     from pyiceberg.io import load_file_io
 
     from lakebed.engines.iceberg.metadata.documents import read_document

@@ -1,4 +1,4 @@
-"""Every row that holds the address of a metadata file: tables and views of the catalog, and dropped tables."""
+"""Every row that contains the address of a metadata file: tables, views and dropped tables."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ _VIEW = "VIEW"
 
 
 class DatabasePointerRows:
-    """Pointers of a catalog that is kept in the lake's own database."""
+    """Pointers of a catalog in the lake's own database."""
 
     def __init__(self, database: Database, *, file_properties: Mapping[str, str]) -> None:
         self._database, self._file_properties = database, file_properties

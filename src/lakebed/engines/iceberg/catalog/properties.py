@@ -1,4 +1,4 @@
-"""How PyIceberg reaches a lake's files and its catalog, as its own properties."""
+"""PyIceberg's properties for a lake's files and its catalog."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def file_properties(files: FilesSettings) -> dict[str, str]:
-    """PyIceberg's `s3.*`; harmless for a folder."""
+    """PyIceberg's `s3.*` properties; they do no harm for a folder."""
     known = {
         "s3.endpoint": files.endpoint,
         "s3.region": files.region,
@@ -25,7 +25,7 @@ def file_properties(files: FilesSettings) -> dict[str, str]:
 
 
 def catalog_properties(settings: Settings, root: Root) -> dict[str, str]:
-    """What `pyiceberg.catalog.load_catalog` is told, so that it sees the same tables as Spark."""
+    """The properties for `pyiceberg.catalog.load_catalog`, so that it sees the same tables as Spark."""
     catalog = settings.catalog
     common = {"warehouse": root.url, **file_properties(settings.files)}
     if isinstance(catalog, RestCatalog):

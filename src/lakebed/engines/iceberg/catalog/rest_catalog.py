@@ -1,7 +1,7 @@
 """An Iceberg REST catalog, with Lakebed's state in a database beside it.
 
-The catalog commits one table at a time. A publication of several is written down as an intent first, so that after a
-crash the next publisher can finish it, or take it back, by its run id.
+The server commits one table at a time. A publication of several is first recorded as an intent, so that after a
+crash the next publisher can complete or revert it, by its run id.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from lakebed.ports import (
 
 
 class IcebergRestCatalog(RestTables):
-    """Tables of a REST catalog. Atomic a table; across tables made whole by `settle`."""
+    """Commits are atomic for one table; a publication of several is completed by `settle`."""
 
     atomic = False
     owns_files = True
@@ -48,9 +48,9 @@ class IcebergRestCatalog(RestTables):
         leases: Sequence[Lease] = (),
         records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
-        """As the port says, save that the tables move one by one; `seen` is not needed, for every move names its base.
+        """The tables move one after the other; `expected` is not needed, since every move names its base.
 
-        A table that moved meanwhile leaves the intent as it is: settling decides what becomes of it, here as after a crash.
+        If a table has moved meanwhile, the intent stays: settling decides what becomes of it, as after a crash.
         """
         del expected
         self._intend(publication, leases, records)
@@ -107,9 +107,9 @@ class IcebergRestCatalog(RestTables):
     def drop(
         self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> DroppedTable | None:
-        """Under a hidden name from then on: some servers remove a table's files when it is dropped, even if asked not to.
+        """The table gets a hidden name: some servers remove a table's files when it is dropped, even if told not to.
 
-        The row comes first; without the hidden table it means nothing.
+        The row is written first; without the hidden table it has no effect.
         """
         with self._answering():
             found = self._load(table)
@@ -155,8 +155,8 @@ class IcebergRestCatalog(RestTables):
             except TableAlreadyExistsError as error:
                 raise PointerMoved(str(table)) from error
             except NotImplementedError as error:
-                what = "this REST catalog cannot take up a table by its metadata file."
-                raise UsageError(what, next="Restore, clone and rebuild need a catalog that can.") from error
+                what = "this REST catalog cannot register a table by its metadata file."
+                raise UsageError(what, next="Use a catalog that can: restore, clone and rebuild need it.") from error
         self._write_records(records)
 
     def clone(
@@ -166,7 +166,7 @@ class IcebergRestCatalog(RestTables):
         raise UsageError(what, where=str(to), next="Work on a branch of the table instead: lakebed table clone --branch NAME")
 
     def _fence(self, leases: Sequence[Lease]) -> None:
-        """As near as a catalog without transactions comes to it: whoever lost a lease is refused just before."""
+        """Check the leases just before a commit: a server without transactions allows no more than that."""
         with self._database.writing() as connection:
             for lease in leases:
                 fence(connection, lease)

@@ -1,4 +1,4 @@
-"""PyIceberg's client of a REST catalog, which does not wait for ever: it sets no limit by itself."""
+"""PyIceberg's client of a REST catalog with a timeout, which it does not set by itself."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ TIMEOUT = "lakebed.timeout-seconds"
 
 
 class LimitedRest(RestCatalog):
-    """A REST catalog that counts as unreachable when it is silent for longer than the property `TIMEOUT` says."""
+    """A REST catalog that counts as unreachable if it is silent for longer than the property `TIMEOUT`."""
 
     def _create_session(self) -> Session:
         session = super()._create_session()

@@ -1,4 +1,4 @@
-"""What a REST catalog holds besides our own tables: whoever removes files asks about all of it."""
+"""What a REST catalog contains besides our own tables: files are removed only if none of it needs them."""
 
 from collections.abc import Collection, Iterator
 
@@ -13,7 +13,7 @@ from lakebed.ports import ForeignTable, ViewMetadata
 
 
 def our_name(parts: Identifier) -> TableName | None:
-    """The name of a table or view; None for one that somebody made outside our three parts."""
+    """The name of a table or view; None if it is not in our three parts."""
     try:
         return TableName(*parts) if len(parts) == 3 else None
     except BadName:
@@ -21,7 +21,7 @@ def our_name(parts: Identifier) -> TableName | None:
 
 
 def namespaces(catalog: Catalog) -> set[Identifier]:
-    """All of them, at any depth. Some servers answer with all of them again when asked what is below one."""
+    """All namespaces, at any depth. Some servers list all of them again below each one."""
     known: set[Identifier] = set()
     unasked: list[Identifier] = [()]
     while unasked:
@@ -32,9 +32,9 @@ def namespaces(catalog: Catalog) -> set[Identifier]:
 
 
 def foreign_tables(catalog: Catalog, named: Collection[str] | None = None) -> Iterator[ForeignTable]:
-    """Tables and views that no name of ours fits, or those of them whose last name is one of these.
+    """Tables and views whose names are not in our three parts; with `named`, those with one of these last names.
 
-    One that goes meanwhile is none.
+    One that disappears meanwhile is left out.
     """
     for namespace in sorted(namespaces(catalog)):
         for parts in _tables_in(catalog, namespace):
@@ -64,7 +64,7 @@ def _location(catalog: Catalog, parts: Identifier) -> str | None:
 
 
 def views_in(catalog: Catalog, namespace: Identifier) -> list[tuple[Identifier, str]]:
-    """The views of a namespace, and where their metadata lies; none where the server knows no views."""
+    """The views of a namespace and their locations; empty if the server does not support views."""
     try:
         names = catalog.list_views(namespace)
     except (NotImplementedError, NoSuchNamespaceError):
@@ -84,7 +84,7 @@ def _view_place(catalog: Catalog, parts: Identifier) -> str | None:
 
 
 def view_of(catalog: Catalog, view: TableName) -> ViewMetadata | None:
-    """What a view is; None where there is none, or the server knows no views."""
+    """A view's definition; None if it does not exist or the server does not support views."""
     try:
         found = catalog.load_view(view.levels)
     except (NoSuchViewError, NotImplementedError):
@@ -96,7 +96,7 @@ def view_of(catalog: Catalog, view: TableName) -> ViewMetadata | None:
 
 
 def drop_view(catalog: Catalog, view: TableName) -> bool:
-    """Whether there was one, and the server knows views."""
+    """Drop a view; returns whether it existed."""
     try:
         catalog.drop_view(view.levels)
     except (NoSuchViewError, NotImplementedError):
@@ -108,6 +108,6 @@ def drop_view(catalog: Catalog, view: TableName) -> bool:
 
 
 def _refuse_failures(error: RESTError) -> None:
-    """A server that knows no views says that it does not understand; any other that fails, or does not let us look, is raised."""
+    """Raise the error unless it only means that the server does not support views."""
     if type(error) not in (RESTError, BadRequestError):
         raise error

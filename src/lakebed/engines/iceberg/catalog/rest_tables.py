@@ -64,7 +64,7 @@ class RestTables:
                     continue
 
     def _layers(self) -> "set[Identifier]":
-        """Namespaces of two parts. Some servers list nested ones at the top, others below their parents only."""
+        """Namespaces of two parts. Some servers list nested ones at the top, others only below their parents."""
         top = self._catalog.list_namespaces()
         below = (inner for outer in top if len(outer) == 1 for inner in self._catalog.list_namespaces(outer))
         return {namespace for namespace in (*top, *below) if len(namespace) == 2}
@@ -78,13 +78,13 @@ class RestTables:
             return None
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
-        """The catalog answers with the metadata itself, so a pointer costs no second request; one from elsewhere is read."""
+        """The server returned the metadata with the pointer, so this needs no request; other pointers are read."""
         return {
             pointer.table: self._looked_at.get(pointer.location) or fetched(pointer, self._properties) for pointer in pointers
         }
 
     def views(self) -> dict[TableName, str]:
-        """None where the server knows no views."""
+        """Empty if the server does not support views."""
         from lakebed.engines.iceberg.catalog.rest_listing import our_name, views_in
 
         with self._answering():
@@ -114,7 +114,7 @@ class RestTables:
         return newest_value(self.pointers([table])[table].location, snapshot=snapshot, column=column, properties=self._properties)
 
     def _commit(self, move: RefMove, updates: "Updates", *, present: int | None) -> None:
-        """One table's commit, on condition that the ref still stands at `present`; nothing to change is no commit."""
+        """Commit to one table if the ref still points at `present`; without changes, nothing is sent."""
         from pyiceberg.table.update import AssertCurrentSchemaId, AssertRefSnapshotId, SetCurrentSchemaUpdate
 
         with self._answering():
