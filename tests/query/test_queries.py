@@ -194,7 +194,7 @@ def test_query_table_never_answers_from_what_another_query_read_of_a_table(lake:
         ("SELECT idd FROM orders", r"no column 'idd'.\n  1 \| SELECT idd FROM orders", "Did you mean id?"),
         ("SELECT *\nFROM orders\nWHERE nix = 1", r"no column 'nix'.\n  3 \| WHERE nix = 1", "id"),
         ("SELECT cuont(id) FROM orders", "no aggregate function 'cuont'|no function 'cuont'", "Did you mean count"),
-        ("SELECT * FORM orders", "syntax error", "grammar"),
+        ("SELECT * FORM orders", "syntax error", "DuckDB's syntax"),
         ("", "there is no statement", "one SELECT"),
         ("SELECT 1; SELECT 2", "there are 2 statements", "one SELECT"),
         ("DROP TABLE orders", "DROP is not a query", "pipelines"),
