@@ -36,7 +36,7 @@ def test_a_rename_is_written_in_several_ways(config: str, source: str) -> None:
         ("columns:\n  b:\n    renamed_from: a\n  c:\n    renamed_from: a", "SELECT 1", "config.yaml:3", "two new names"),
         ("contract: true", "SELECT 1", "config.yaml:1", "none are listed"),
         ("contract: true\ncolumns:\n  a: {type: int}\n  b:\n    description: x", "SELECT 1", "config.yaml:4", "no type for"),
-        ("contract: true\ncolumns:\n  a:\n    type: intt", "SELECT 1", "config.yaml:4", "'intt' for the column 'a'"),
+        ("contract: true\ncolumns:\n  a:\n    type: intt", "SELECT 1", "config.yaml:4", "'a' the type 'intt'"),
         ("", "-- @contract: true\nSELECT 1", "pipeline.sql:1", "none are listed"),
         ("sort_by: [week(at)]", "SELECT 1", "config.yaml:1", "no transform 'week'"),
     ],
@@ -85,8 +85,8 @@ def test_columns_may_be_a_list_as_dbt_writes_it() -> None:
     [
         (DBT.replace("data_type", "data_tpye"), 4, "no setting 'columns.id.data_tpye'"),
         (DBT.replace("description", "descr"), 5, "no setting 'columns.id.descr'"),
-        ("columns:\n  - id", 1, "each column of a list has a name"),
-        ("columns:\n  - name: a\n  - name: a", 1, "the column a is there twice"),
+        ("columns:\n  - id", 1, "each column in a list needs a name"),
+        ("columns:\n  - name: a\n  - name: a", 1, "the column a is listed twice"),
     ],
 )
 def test_a_wrong_column_of_a_list_is_refused_at_its_line(config: str, line: int, said: str) -> None:

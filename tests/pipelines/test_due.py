@@ -61,7 +61,7 @@ GIVEN = replace(LAST, release="r", given="g")
          "no file is waiting in shop.orders; --full-refresh reads the 2 archived"),
         ("full_refresh", ZonePin(FILES), TargetTable(TABLE, metadata("append"), GIVEN), False, "no new file in shop.orders"),
         ("full_refresh", ZonePin(FILES), TargetTable(TABLE, metadata("append"), replace(GIVEN, given="")), True,
-         "it is not known what the last run was given"),  # the record of an older Lakebed
+         "the inputs of the last run are not known"),  # the record of an older Lakebed
         ("full_refresh", ZonePin(gone=("2.csv",)), TargetTable(TABLE, metadata("append"), GIVEN), True, "2.csv is gone"),
         ("full_refresh", ZonePin(), TargetTable(TABLE, metadata("append"), GIVEN), False, "no file is waiting in shop.orders"),
     ],

@@ -271,10 +271,10 @@ def test_a_ref_may_be_short_where_one_table_is_meant_in_the_own_namespace_first(
 @pytest.mark.parametrize(
     ("name", "known", "said"),
     [
-        ("orders", TWICE, "fits shop.bronze.orders, shop.silver.orders.*Name its layer"),
-        ("people", TWICE, "fits hr.silver.people, it.gold.people"),
+        ("orders", TWICE, "is ambiguous: shop.bronze.orders, shop.silver.orders.*Give the layer"),
+        ("people", TWICE, "is ambiguous: hr.silver.people, it.gold.people"),
         ("ordres", KNOWN, "no pipeline makes a table 'ordres'.*Did you mean orders"),
-        ("payments", KNOWN, "named with its layer"),
+        ("payments", KNOWN, "makes with its layer"),
         ("a.b.c.d", KNOWN, "a ref is 'name', 'layer.name'"),
     ],
 )

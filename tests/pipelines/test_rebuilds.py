@@ -36,7 +36,7 @@ def test_a_table_that_somebody_dropped_is_made_again_from_its_files(shop: TestLa
     before = {name: shop.rows(name) for name in ("bronze.orders", "bronze.whole")}
     for name in before:
         drop_abroad(shop, name)
-        assert reason(shop, name) == "the table is not there"
+        assert reason(shop, name) == "the table does not exist"
     shop.run()
     assert {name: shop.rows(name) for name in before} == before
     assert shop.run_one("bronze.orders").message == "no file is waiting in shop.orders"

@@ -153,8 +153,8 @@ def test_nothing_modified_selects_nothing() -> None:
         ("", "empty"),
         ("  ", "empty"),
         ("clean,", "no name in it"),
-        ("@clean+", "cannot stand together"),
-        ("@+clean", "cannot stand together"),
+        ("@clean+", "cannot be combined"),
+        ("@+clean", "cannot be combined"),
     ],
 )
 @pytest.mark.parametrize("excluding", [False, True])

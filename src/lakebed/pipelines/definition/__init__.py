@@ -1,1 +1,1 @@
-"""Pipelines as they are written: folders, settings, code; which there are and which wait for which."""
+"""Pipelines as they are written: folders, settings, code, and the graph of what they read."""

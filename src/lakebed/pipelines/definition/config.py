@@ -1,4 +1,4 @@
-"""What a pipeline may be told."""
+"""The settings of a pipeline."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -33,14 +33,14 @@ def _strategy_name(given: Any) -> str:
 
 
 def _as_list(given: Any) -> Any:
-    """`a, b` and a single value are lists too."""
+    """Accepts `a, b` and a single value as lists."""
     if isinstance(given, str):
         return [part.strip() for part in re.split(r",(?![^(]*\))", given) if part.strip()]
     return given if isinstance(given, list | tuple) or given is None else [given]
 
 
 def _renames(given: Any) -> Any:
-    """`old -> new`, several parted by commas, a list of such, or a mapping."""
+    """Accepts `old -> new`, several of them separated by commas, a list of them, or a mapping."""
     if isinstance(given, dict):
         return tuple((str(old), str(new)) for old, new in given.items())
     pairs = [tuple(name.strip().strip("`") for name in str(pair).split("->")) for pair in _as_list(given) or ()]
@@ -50,16 +50,16 @@ def _renames(given: Any) -> Any:
 
 
 def _by_name(given: Any) -> Any:
-    """A list of columns with their names, as dbt writes it, is the same as a mapping."""
+    """Accepts a list of columns with their names, as in dbt, as well as a mapping."""
     if not isinstance(given, list):
         return given
     found: dict[str, Any] = {}
     for column in given:
         if not isinstance(column, dict) or not isinstance(column.get("name"), str):
-            raise ValueError("each column of a list has a name: - name: id")
+            raise ValueError("each column in a list needs a name: - name: id")
         name = column["name"]
         if name in found:
-            raise ValueError(f"the column {name} is there twice")
+            raise ValueError(f"the column {name} is listed twice")
         found[name] = {key: value for key, value in column.items() if key != "name"}
     return found
 
@@ -141,7 +141,7 @@ class PipelineConfig(BaseModel):
 
     @property
     def arrangement(self) -> Arrangement:
-        """What is said of the layout: an empty list says that there is none, nothing at all says nothing."""
+        """The partitioning and order. An empty list means none; an unset one means as the table has it."""
         given = self.model_fields_set
         terms = tuple(map(parse_sort_field, self.sort_by)) if "sort_by" in given else None
         return Arrangement(self.partition_by if "partition_by" in given else None, terms)
@@ -152,7 +152,7 @@ class PipelineConfig(BaseModel):
 
 
 def build_strategy(config: PipelineConfig) -> Strategy:
-    """The strategy, with the settings that concern it."""
+    """The strategy, with the settings that it uses."""
     kind = STRATEGIES[config.merge_strategy]
     wanted = {name: getattr(config, name) for name in kind.model_fields if name != "strategy"}
     return kind.model_validate({name: value for name, value in wanted.items() if value is not None})

@@ -1,4 +1,4 @@
-"""A pipeline's settings: annotations over config.yaml over defaults, field by field, refused at their line."""
+"""A pipeline's settings: annotations override config.yaml, which overrides defaults. Errors name the line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from lakebed.types import is_storable, read_table_type
 
 @dataclass(frozen=True)
 class Configured:
-    """A pipeline's settings, and the strategy they amount to."""
+    """A pipeline's settings, and the strategy that they choose."""
 
     config: PipelineConfig
     strategy: Strategy
 
 
 def configure(document: Document, annotations: Mapping[str, Annotation], *, source: str) -> Configured:
-    """Settings and strategy; anything unknown, misspelt or missing is refused at its line. `source` is the annotated file."""
+    """Settings and strategy. Anything unknown, misspelt or missing raises, with its line. `source` is the annotated file."""
     given = {str(key).casefold(): value for key, value in document.tree.items()}
     given |= {key: annotation.value for key, annotation in annotations.items()}
     origin = _Origin(document, annotations, source)
@@ -32,11 +32,11 @@ def configure(document: Document, annotations: Mapping[str, Annotation], *, sour
         config = PipelineConfig.model_validate(given)
     except ValidationError as error:
         raise origin.refuse_value(error.errors()[0]) from None
-    _refuse_tangled(config, origin)
-    _refuse_loose_contract(config, origin)
+    _require_clear_renames(config, origin)
+    _require_complete_contract(config, origin)
     if config.one_file_a_run and config.merge_strategy == "full_refresh":
-        what = "one_file_a_run is set, and full_refresh would keep the rows of the last file only."
-        raise origin.refuse("one_file_a_run", what, next="Leave it out, or choose another strategy.")
+        what = "one_file_a_run is set, but full_refresh would keep only the rows of the last file."
+        raise origin.refuse("one_file_a_run", what, next="Remove it, or choose another strategy.")
     try:
         return Configured(config, build_strategy(config))
     except ValidationError as error:
@@ -45,25 +45,25 @@ def configure(document: Document, annotations: Mapping[str, Annotation], *, sour
         raise origin.refuse("merge_strategy", what, next=f"Set {field}, or choose another strategy.") from None
 
 
-def _refuse_tangled(config: PipelineConfig, origin: "_Origin") -> None:
+def _require_clear_renames(config: PipelineConfig, origin: "_Origin") -> None:
     if what := rename_conflict(config.renames):
         former = next((name for name, column in config.columns.items() if column.renamed_from), "")
         key, path = ("rename", ()) if config.rename else ("columns", (former, "renamed_from"))
         raise origin.refuse(key, f"{what}.", inside=path, next="Give every column one new name, in one step.")
 
 
-def _refuse_loose_contract(config: PipelineConfig, origin: "_Origin") -> None:
-    """A contract leaves nothing open."""
+def _require_complete_contract(config: PipelineConfig, origin: "_Origin") -> None:
+    """Raise unless a contract gives every column a type."""
     if not config.contract:
         return
     if not config.columns:
         advice = "List every column with its type under columns."
-        raise origin.refuse("contract", "a contract needs columns, and none are listed.", next=advice)
+        raise origin.refuse("contract", "a contract needs columns, but none are listed.", next=advice)
     for name, column in config.columns.items():
         if column.type is None:
-            what = f"the contract says no type for the column {name!r}."
+            what = f"the contract has no type for the column {name!r}."
         elif not is_storable(read_table_type(column.type)):
-            what = f"the contract says {column.type!r} for the column {name!r}, which is no type of a table."
+            what = f"the contract gives the column {name!r} the type {column.type!r}, which no table has."
         else:
             continue
         advice = "Give it one, such as bigint, string or decimal(12,2)."

@@ -21,7 +21,7 @@ _GATES = "tests/quality/"
 
 
 def read_drafts(files: Files) -> dict[TableName, PipelineSpec]:
-    """Every pipeline of the lake, by its table; two that would make one table are refused."""
+    """The draft of every pipeline, by its table."""
     folders = read_folders(files)
     known = tables_of_folders(folders)
     specs = (read_pipeline(folder, decode_files(folder, contents), known=known) for folder, contents in folders.items())
@@ -29,18 +29,18 @@ def read_drafts(files: Files) -> dict[TableName, PipelineSpec]:
 
 
 def read_folders(files: Files) -> dict[str, dict[str, bytes]]:
-    """All pipelines' folders with their files."""
+    """The folders of all pipelines, with their files."""
     return {folder: _contents(files, folder, paths) for folder, paths in list_folders(files).items()}
 
 
 def read_folder(files: Files, folder: str) -> dict[str, bytes]:
-    """The files of one pipeline, by their paths in its folder; none if it is not there."""
+    """The files of one pipeline, by their paths in its folder; empty if there is no folder."""
     inside = (info.path.removeprefix(f"{folder}/") for info in files.list(folder))
     return _contents(files, folder, [path for path in inside if is_pipeline_file(path)])
 
 
 def list_folders(files: Files) -> dict[str, list[str]]:
-    """The folders `{namespace}/pipelines/{layer}/{name}` that hold files, and which; reads none of them."""
+    """The folders `{namespace}/pipelines/{layer}/{name}`, with the paths of their files. Reads no file."""
     found: dict[str, list[str]] = {}
     for namespace in files.folders():
         if namespace == DATA or namespace.startswith((".", "_")):
@@ -53,7 +53,7 @@ def list_folders(files: Files) -> dict[str, list[str]]:
 
 
 def is_pipeline_file(path: str) -> bool:
-    """Whether a file of a pipeline's folder belongs to the pipeline: not what an editor, Git or Python leaves there."""
+    """Whether a file belongs to the pipeline, rather than to an editor, Git or Python."""
     return not any(part.startswith(".") or part == "__pycache__" for part in path.split("/"))
 
 
@@ -67,7 +67,7 @@ def _contents(files: Files, folder: str, paths: Iterable[str]) -> dict[str, byte
 
 
 def decode_files(folder: str, contents: Mapping[str, bytes]) -> dict[str, str]:
-    """A pipeline's files as text; one that is none stands for itself by its identity."""
+    """A pipeline's files as text. A binary file is replaced by its digest."""
     for path, data in contents.items():
         try:
             data.decode()
@@ -82,15 +82,15 @@ def _readable(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        return hashlib.sha256(data).hexdigest()  # only its identity matters
+        return hashlib.sha256(data).hexdigest()  # only needed to tell whether it changed
 
 
 def read_pipeline(
     folder: str, contents: Mapping[str, str], *, version: int | None = None, known: Collection[TableName] = ()
 ) -> PipelineSpec:
-    """The pipeline in a folder `{namespace}/pipelines/{layer}/{name}`: its draft, or a version of it.
+    """Read the pipeline of a folder `{namespace}/pipelines/{layer}/{name}`, from its draft or from a version.
 
-    `known` are the tables that pipelines make: a ref may call one by its last name alone.
+    `known` are the tables that pipelines make. A ref may name one of them by its last part alone.
     """
     namespace, _, layer, name = folder.split("/")
     try:
@@ -121,7 +121,7 @@ def read_pipeline(
         digest=text_digest(contents),
         version=version,
     )
-    _refuse_unfit(spec)
+    _require_consistent(spec)
     return spec
 
 
@@ -177,9 +177,9 @@ def _zone(call: TemplateRead, *, where: str, namespace: str) -> ZoneRef:
     return ZoneRef(call.name, zone, call.pattern, where, call.line)
 
 
-def _refuse_unfit(spec: PipelineSpec) -> None:
+def _require_consistent(spec: PipelineSpec) -> None:
     if spec.is_view and (spec.kind == "python" or spec.zones):
-        what = "a view is a query over tables: it is made by pipeline.sql and reads no landing zone."
+        what = "a view is a query over tables: it needs pipeline.sql, and cannot read landing zones."
         raise BadPipeline(what, where=spec.file, next="Set materialized: table.")
     known = spec.config.columns
     for key in spec.strategy.keys if known and all(column.type for column in known.values()) else ():
@@ -190,12 +190,12 @@ def _refuse_unfit(spec: PipelineSpec) -> None:
 
 
 def content_digest(contents: Mapping[str, bytes]) -> str:
-    """The identity of a pipeline's files, whether they can be read as a pipeline or not."""
+    """The digest of a pipeline's files, even if they are not a valid pipeline."""
     return text_digest({path: _readable(data) for path, data in contents.items()})
 
 
 def text_digest(contents: Mapping[str, str]) -> str:
-    """The identity of a pipeline's files."""
+    """The digest of a pipeline's files."""
     whole = hashlib.sha256()
     for path, text in sorted(contents.items()):
         for part in (path, text):

@@ -1,4 +1,4 @@
-"""Which tables pipelines make, by their folders, and which they mean, by their refs."""
+"""The tables that pipelines make, from their folders, and those that they read, from their refs."""
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -11,7 +11,7 @@ from lakebed.templates import TemplateRead
 
 
 def tables_of_folders(folders: Iterable[str]) -> frozenset[TableName]:
-    """The tables that these folders' pipelines make, as far as their names can be names."""
+    """The tables of these pipeline folders. Folders whose names are invalid are left out."""
     found = set()
     for folder in folders:
         namespace, _, layer, name = folder.split("/")
@@ -21,7 +21,7 @@ def tables_of_folders(folders: Iterable[str]) -> frozenset[TableName]:
 
 
 def require_known_layer(folder: str, settings: Settings) -> None:
-    """A draft lies in a layer that its namespace has."""
+    """Raise if the folder is in a layer that its namespace does not have."""
     namespace, _, layer, _ = folder.split("/")
     layers = settings.layers_of(namespace)
     if layer not in layers:
@@ -34,7 +34,7 @@ def require_known_layer(folder: str, settings: Settings) -> None:
 
 
 def refs_of(calls: Iterable[TemplateRead], where: str, namespace: str, known: Collection[TableName]) -> tuple[Ref, ...]:
-    """The tables that a text refers to."""
+    """The refs of a text, with their tables."""
     return tuple(Ref(call.name, _ref_table(call, namespace, known, where=where), where, call.line) for call in calls)
 
 
@@ -52,15 +52,15 @@ def _ref_table(call: TemplateRead, namespace: str, known: Collection[TableName],
 
 
 def _only_one(call: TemplateRead, namespace: str, known: Collection[TableName], *, where: str) -> TableName:
-    """The one pipeline's table of this name: in the own namespace, else in any."""
+    """The only table with this name: in the pipeline's own namespace, else in any."""
     fitting = sorted(table for table in known if table.name == call.name)
     found = [table for table in fitting if table.namespace == namespace] or fitting
     if len(found) == 1:
         return found[0]
     if found:
-        what, advice = f"the ref {call.name!r} fits {', '.join(map(str, found))}.", "Name its layer, too: 'layer.name'."
+        what, advice = f"the ref {call.name!r} is ambiguous: {', '.join(map(str, found))}.", "Give the layer too: 'layer.name'."
     else:
         close = suggestion(near(call.name, {table.name for table in known}))
         what = f"no pipeline makes a table {call.name!r}."
-        advice = close or "A table that no pipeline makes is named with its layer: 'layer.name'."
+        advice = close or "Name a table that no pipeline makes with its layer: 'layer.name'."
     raise BadPipeline(what, where=where, line=call.line, next=advice)

@@ -1,4 +1,4 @@
-"""Python pipelines: what they read, seen without running them."""
+"""What Python pipelines read, found without running them."""
 
 import ast
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _DUCKDB_NAMES = {"conn", "duckdb_conn"}
 
 @dataclass(frozen=True)
 class PythonInputs:
-    """What a `pipeline.py` declares: how it is called, and what it reads."""
+    """What a `pipeline.py` reads, and how it is called."""
 
     style: Style
     refs: tuple[TemplateRead, ...]
@@ -21,13 +21,13 @@ class PythonInputs:
 
 
 def read_python_inputs(source: str, *, where: str) -> PythonInputs:
-    """Parse a `pipeline.py`; runs nothing of it."""
+    """Parse a `pipeline.py`, without running it."""
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
         raise BadPipeline(f"this is not Python: {error.msg}.", where=where, line=error.lineno, excerpt=error.text or "") from None
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    found = [(name, _call(name, call, where, source)) for call in calls if (name := _asked(call.func))]
+    found = [(name, _call(name, call, where, source)) for call in calls if (name := _reading_function(call.func))]
     return PythonInputs(
         _style(tree, where),
         refs=tuple(call for name, call in found if name == "ref"),
@@ -35,8 +35,8 @@ def read_python_inputs(source: str, *, where: str) -> PythonInputs:
     )
 
 
-def _asked(function: ast.expr) -> str | None:
-    """`ref`, `context.ref` and `context["ref"]` are one."""
+def _reading_function(function: ast.expr) -> str | None:
+    """The name of a reading function: `ref`, `context.ref` and `context["ref"]` are the same."""
     match function:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
             return name if name in _READS else None
@@ -49,7 +49,7 @@ def _call(name: str, call: ast.Call, where: str, source: str) -> TemplateRead:
     pattern = given.get("pattern", call.args[1] if len(call.args) > 1 else None)
     if not _is_text(first) or (pattern is not None and not _is_text(pattern)):
         raise BadPipeline(
-            f"{name}() is not given a plain string.",
+            f"{name}() needs a plain string.",
             where=where,
             line=call.lineno,
             excerpt=source.splitlines()[call.lineno - 1],
@@ -90,7 +90,7 @@ def _targets(node: ast.AST) -> list[ast.expr]:
 
 
 def works_with_duckdb(style: Style, source: str) -> bool:
-    """Whether code gets a DuckDB connection instead of a Spark session."""
+    """Whether the code gets a DuckDB connection instead of a Spark session."""
     return style == "duckdb" or (style == "flat" and _names_duckdb(source))
 
 

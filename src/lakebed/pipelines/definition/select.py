@@ -1,4 +1,4 @@
-"""Which pipelines are meant: dbt's words for it.
+"""Selecting pipelines, with dbt's syntax.
 
 a   silver.a   shop.silver.a   silver.*   *orders*      names, with * ? [ab]
 tag:x   path:shop/pipelines/silver   state:modified     what a pipeline is
@@ -21,13 +21,13 @@ _EXAMPLES = "Write a name (silver.orders), a pattern (silver.*), or tag:x, path:
 
 
 def select(graph: Graph, selectors: Sequence[str], exclude: Sequence[str] = ()) -> tuple[TableName, ...]:
-    """The pipelines that are meant, each after those it reads. No selector means all."""
+    """The selected pipelines, each after those it reads. No selector means all."""
     wanted = _either(graph, selectors) if selectors else frozenset(graph.tables)
     return graph.order(wanted - _either(graph, exclude))
 
 
 def _either(graph: Graph, arguments: Sequence[str]) -> frozenset[TableName]:
-    """What any of the arguments, or any word of one, selects."""
+    """What any word of any argument selects."""
     for argument in arguments:
         if not argument.strip():
             raise UsageError("a selector is empty.", next=_EXAMPLES)
@@ -36,19 +36,19 @@ def _either(graph: Graph, arguments: Sequence[str]) -> frozenset[TableName]:
 
 
 def _both(graph: Graph, word: str) -> frozenset[TableName]:
-    """What all terms between commas select."""
+    """What every term between commas selects."""
     first, *rest = (_term(graph, term) for term in word.split(","))
     return first.intersection(*rest)
 
 
 def _term(graph: Graph, term: str) -> frozenset[TableName]:
-    """What one term selects, with what its + and @ add."""
+    """What one term selects, including what its + and @ add."""
     found = _TERM.fullmatch(term)
     if not found or not found["what"]:
-        raise UsageError(f"{term!r} selects nothing: there is no name in it.", next=_EXAMPLES)
+        raise UsageError(f"{term!r} selects nothing: it has no name in it.", next=_EXAMPLES)
     if found["at"] and (found["up"] is not None or found["down"] is not None):
-        raise UsageError(f"@ and + cannot stand together in {term!r}.", next="@a means a, what reads it, and all they need.")
-    tables = _fitting(graph, found["what"])
+        raise UsageError(f"@ and + cannot be combined in {term!r}.", next="@a means a, what reads it, and all they need.")
+    tables = _matching(graph, found["what"])
     if found["at"]:
         below = _spread(tables, graph.descendants)
         return _spread(below, graph.ancestors)
@@ -71,15 +71,15 @@ def _depth(digits: str) -> int | None:
 
 @dataclass(frozen=True)
 class SelectorMethod:
-    """One way to fit a pipeline: does it, and which values are there to fit."""
+    """One way to select pipelines, and the values that can be selected by."""
 
-    fits: Callable[[GraphNode, str], bool]
+    matches: Callable[[GraphNode, str], bool]
     values: Callable[[GraphNode], Iterable[str]]
     noun: str
 
 
-def _fitting(graph: Graph, what: str) -> frozenset[TableName]:
-    """The pipelines that a name or `method:value` fits; refused if that is none."""
+def _matching(graph: Graph, what: str) -> frozenset[TableName]:
+    """The pipelines that a name or `method:value` matches; raises if there are none."""
     named, colon, value = what.partition(":")
     if not colon:
         named, value = ("path", what) if "/" in what else ("name", what)
@@ -88,35 +88,35 @@ def _fitting(graph: Graph, what: str) -> frozenset[TableName]:
     if named not in METHODS:
         raise UnknownName("way to select", f"{named}:", [f"{name}:" for name in (*METHODS, "state") if name != "name"])
     method = METHODS[named]
-    tables = frozenset(node.table for node in graph.nodes if method.fits(node, value))
+    tables = frozenset(node.table for node in graph.nodes if method.matches(node, value))
     if not tables:
         raise UnknownName(method.noun, value, sorted({text for node in graph.nodes for text in method.values(node)}))
     return tables
 
 
 def _in_state(graph: Graph, state: str) -> frozenset[TableName]:
-    """The modified ones. None may be modified: that is no mistake."""
+    """The modified pipelines; there may be none."""
     if state != "modified":
-        next = suggestion(near(state, ["modified"])) or "There is state:modified."
+        next = suggestion(near(state, ["modified"])) or "Use state:modified."
         raise UsageError(f"there is no state {state!r} to select by.", next=next)
     return frozenset(node.table for node in graph.nodes if node.modified)
 
 
-def _name_fits(node: GraphNode, pattern: str) -> bool:
-    """Part by part from the right: a, silver.a, shop.silver.a; shop.* is all of a namespace."""
+def _name_matches(node: GraphNode, pattern: str) -> bool:
+    """Matches part by part from the right: a, silver.a, shop.silver.a; shop.* matches a whole namespace."""
     parts, wanted = node.table.parts, pattern.split(".")
     if len(wanted) == 2 and wanted[1] == "*" and fnmatchcase(parts[0], wanted[0]):
         return True
     return len(wanted) <= 3 and all(map(fnmatchcase, parts[3 - len(wanted) :], wanted))
 
 
-def _path_fits(node: GraphNode, pattern: str) -> bool:
+def _path_matches(node: GraphNode, pattern: str) -> bool:
     """The path itself, or a folder above it."""
     pattern = pattern.removeprefix("./").rstrip("/")
     return fnmatchcase(node.path, pattern) or fnmatchcase(node.path, f"{pattern}/*")
 
 
-def _zone_fits(zone: ZoneName, pattern: str) -> bool:
+def _zone_matches(zone: ZoneName, pattern: str) -> bool:
     return fnmatchcase(str(zone) if "." in pattern else zone.name, pattern)
 
 
@@ -126,14 +126,14 @@ def _names(node: GraphNode) -> tuple[str, ...]:
 
 
 _ZONE = SelectorMethod(
-    lambda node, value: any(_zone_fits(zone, value) for zone in node.zones),
+    lambda node, value: any(_zone_matches(zone, value) for zone in node.zones),
     lambda node: [name for zone in node.zones for name in (zone.name, str(zone))],
     "zone that a pipeline reads",
 )
 METHODS = {
-    "name": SelectorMethod(_name_fits, _names, "pipeline"),
+    "name": SelectorMethod(_name_matches, _names, "pipeline"),
     "tag": SelectorMethod(lambda node, value: any(fnmatchcase(tag, value) for tag in node.tags), lambda node: node.tags, "tag"),
-    "path": SelectorMethod(_path_fits, lambda node: [node.path], "pipeline below the path"),
+    "path": SelectorMethod(_path_matches, lambda node: [node.path], "pipeline below the path"),
     "layer": SelectorMethod(lambda node, value: fnmatchcase(node.table.layer, value), lambda node: [node.table.layer], "layer"),
     "namespace": SelectorMethod(
         lambda node, value: fnmatchcase(node.table.namespace, value), lambda node: [node.table.namespace], "namespace"

@@ -1,4 +1,4 @@
-"""A pipeline as it was written: checked, and with everything it reads known before anything runs."""
+"""A pipeline as it was written, checked. Everything that it reads is known before anything runs."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +14,7 @@ Style = Literal["sql", "spark", "duckdb", "flat", "hand"]
 
 @dataclass(frozen=True)
 class Ref:
-    """A table that a pipeline or one of its gates reads, as it was named there."""
+    """A table that a pipeline or one of its gates reads, under the name used there."""
 
     text: str
     table: TableName
@@ -24,7 +24,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class ZoneRef:
-    """A landing zone that a pipeline reads; with a pattern, only the files that fit."""
+    """A landing zone that a pipeline reads; with a pattern, only the files that match."""
 
     text: str
     zone: ZoneName
@@ -35,7 +35,7 @@ class ZoneRef:
 
 @dataclass(frozen=True)
 class PipelineSpec:
-    """One pipeline's files."""
+    """One pipeline, read from its files."""
 
     table: TableName
     folder: str
@@ -59,14 +59,14 @@ class PipelineSpec:
 
     @property
     def strategy_name(self) -> str:
-        """How its rows come about, in a word."""
+        """How rows enter the table, as run records store it."""
         if self.kind == "hand":
             return "by hand"
         return "view" if self.is_view else self.strategy.strategy
 
     @property
     def inputs(self) -> tuple[TableName, ...]:
-        """The tables it reads, each once, itself not among them."""
+        """The tables it reads, each once, without its own."""
         return tuple(dict.fromkeys(ref.table for ref in (*self.refs, *self.gate_refs) if ref.table != self.table))
 
     @property

@@ -1,1 +1,1 @@
-"""Where tables and columns come from, and the files by which other tools learn of it."""
+"""Where tables and columns come from, and the files that tell other tools about it."""

@@ -1,4 +1,4 @@
-"""What other tools read of a build: `run_results.json` and `manifest.json`, in dbt's shape. Pure: values in, values out."""
+"""The contents of `run_results.json` and `manifest.json`, in dbt's format, for other tools. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,7 +16,7 @@ RUN_RESULTS, MANIFEST = f"{FOLDER}/run_results.json", f"{FOLDER}/manifest.json"
 
 @dataclass(frozen=True)
 class Invocation:
-    """One build, as both files name it: who made it, when, and how it was asked for."""
+    """One build: its id, when it ran, and with which options."""
 
     id: str
     generated_at: datetime
@@ -34,17 +34,17 @@ class Invocation:
 
 
 def model_id(table: TableName) -> str:
-    """How both files name a pipeline."""
+    """The id of a pipeline in both files."""
     return f"model.{table}"
 
 
 def gate_id(table: TableName, gate: str) -> str:
-    """How both files name a gate."""
+    """The id of a gate in both files."""
     return f"test.{table}.{gate.replace('/', '.')}"
 
 
 def source_id(source: TableName | ZoneName) -> str:
-    """How both files name what no pipeline makes: a zone, or a table that was there before."""
+    """The id of what no pipeline makes: a zone, or a table from elsewhere."""
     return f"source.{source.namespace}.landing.{source.name}" if isinstance(source, ZoneName) else f"source.{source}"
 
 
@@ -52,21 +52,25 @@ def source_id(source: TableName | ZoneName) -> str:
 
 
 def run_results(records: Iterable[RunRecord], invocation: Invocation) -> dict[str, Any]:
-    """What a build came to: one entry a pipeline, and one for each of its gates that was asked."""
+    """The result of a build: an entry for each pipeline, and for each gate that ran."""
     return {
         "metadata": invocation.metadata("run-results"),
-        "results": [entry for record in records for entry in (_ran(record), *(_asked(record, one) for one in record.verdicts))],
+        "results": [
+            entry
+            for record in records
+            for entry in (_run_result(record), *(_gate_result(record, one) for one in record.verdicts))
+        ],
         "elapsed_time": round(invocation.elapsed, 3),
         "args": dict(invocation.args),
     }
 
 
 def elapsed(record: RunRecord) -> float:
-    """Seconds from a run's beginning to its end."""
+    """Seconds from the start of a run to its end."""
     return (record.ended_at - record.started_at).total_seconds() if record.ended_at else record.seconds
 
 
-def _ran(record: RunRecord) -> dict[str, Any]:
+def _run_result(record: RunRecord) -> dict[str, Any]:
     ended = record.ended_at.isoformat() if record.ended_at else None
     return {
         "unique_id": model_id(record.table),
@@ -91,7 +95,7 @@ def _ran(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def _asked(record: RunRecord, verdict: Verdict) -> dict[str, Any]:
+def _gate_result(record: RunRecord, verdict: Verdict) -> dict[str, Any]:
     return {
         "unique_id": gate_id(record.table, verdict.gate),
         "status": verdict_status(verdict),
@@ -104,7 +108,7 @@ def _asked(record: RunRecord, verdict: Verdict) -> dict[str, Any]:
 
 
 def verdict_status(verdict: Verdict) -> str:
-    """A verdict in dbt's words: pass, warn, fail, or error where the gate could not be asked."""
+    """A verdict in dbt's terms: pass, warn, fail, or error if the gate could not run."""
     if verdict.passed:
         return "pass"
     if verdict.severity == "warn":
@@ -116,7 +120,7 @@ def verdict_status(verdict: Verdict) -> str:
 
 
 def manifest(specs: Mapping[TableName, PipelineSpec], invocation: Invocation) -> dict[str, Any]:
-    """All pipelines of the lake with their gates, what they read, and who reads whom."""
+    """All pipelines of the lake with their gates and inputs, and which node reads which."""
     nodes: dict[str, dict[str, Any]] = {}
     for spec in specs.values():
         nodes[model_id(spec.table)] = _model(spec, specs)

@@ -1,4 +1,4 @@
-"""Where tables and their columns come from, with the snapshots that the last runs read."""
+"""Where tables and columns come from, with the snapshots that the last runs read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class LineageNode:
 
 @dataclass(frozen=True)
 class LineageEdge:
-    """`target` reads `source`: in its query, or only in one of its gates. With what its last successful run saw."""
+    """`target` reads `source`, in its query or only in a gate. With what its last successful run read."""
 
     source: str
     target: str
@@ -42,7 +42,7 @@ class LineageEdge:
 
 @dataclass(frozen=True)
 class Lineage:
-    """Tables and zones, and who reads whom; sources before those who read them."""
+    """Tables and zones, and which reads which. Sources come before their readers."""
 
     nodes: tuple[LineageNode, ...]
     edges: tuple[LineageEdge, ...]
@@ -50,7 +50,7 @@ class Lineage:
 
 @dataclass(frozen=True)
 class ColumnLineage:
-    """For each column of a pipeline's result the columns it comes from; `None` where that cannot be known."""
+    """The columns that each column of a pipeline comes from; `None` where that cannot be known."""
 
     table: TableName
     columns: Mapping[str, tuple[ColumnSource, ...] | None]
@@ -60,7 +60,7 @@ class ColumnLineage:
 
 
 def table_lineage(specs: Specs, tables: Iterable[TableName], last: Mapping[TableName, RunRecord]) -> Lineage:
-    """What these pipelines read; `last` are the newest successful runs."""
+    """What these pipelines read. `last` are their newest successful runs."""
     nodes: dict[str, LineageNode] = {}
     edges: list[LineageEdge] = []
     for table in tables:
@@ -91,11 +91,11 @@ def _from_tables(
 def _node(table: TableName, specs: Specs, last: Mapping[TableName, RunRecord]) -> LineageNode:
     spec, run = specs.get(table), last.get(table)
     kind: Kind = "source" if spec is None else "view" if spec.is_view else "table"
-    return LineageNode(str(table), kind, _stands_at(run), run.run_id if run else None)
+    return LineageNode(str(table), kind, _resulting_snapshot(run), run.run_id if run else None)
 
 
-def _stands_at(run: RunRecord | None) -> int | None:
-    """The snapshot a run left its table at: the one before, where nothing changed."""
+def _resulting_snapshot(run: RunRecord | None) -> int | None:
+    """The snapshot that a run left its table at: the previous one if nothing changed."""
     return (run.snapshot or run.base) if run else None
 
 
@@ -103,7 +103,7 @@ _SHAPES = {"zone": ("[/", "/]"), "table": ("[", "]"), "view": ("([", "])"), "sou
 
 
 def mermaid(lineage: Lineage) -> str:
-    """The graph as text that mermaid draws; a gate's reading is a dotted line."""
+    """The graph as mermaid text. What only a gate reads is a dotted line."""
     ids = {node.name: f"n{number}" for number, node in enumerate(lineage.nodes)}
     lines = ["flowchart LR"]
     for node in lineage.nodes:
@@ -117,18 +117,18 @@ def mermaid(lineage: Lineage) -> str:
 
 
 def trace_columns(spec: PipelineSpec, schemas: Schemas, *, vars: Mapping[str, Any], run: RunRecord | None) -> ColumnLineage:
-    """From which columns a pipeline's columns come. `schemas` are the columns of the tables and zones it reads."""
+    """The columns that a pipeline's columns come from. `schemas` has the columns of the tables and zones it reads."""
     if spec.kind == "python":
         raise UsageError("the columns of a Python pipeline cannot be traced.", where=spec.file)
     rendered = render(spec.source, unpinned(spec, vars), where=spec.file)
     query = check_query(rendered.text, where=spec.file, line_of=rendered.source_line)
     found = column_lineage(query.text, schemas, logical=logical_names(spec))
-    made = (run.run_id, _stands_at(run), {str(pin.table): pin.snapshot for pin in run.inputs}) if run else ()
+    made = (run.run_id, _resulting_snapshot(run), {str(pin.table): pin.snapshot for pin in run.inputs}) if run else ()
     return ColumnLineage(spec.table, found, *made)
 
 
 def unpinned(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
-    """As a first run sees it, without pins: a lineage is about names."""
+    """Template values as in a first run, without pins: lineage is about names."""
     return TemplateValues(
         refs={ref.text: ref.table.spark for ref in spec.refs},
         zones={(ref.text, ref.pattern): spark_identifier(zone_view(ref.zone, ref.pattern)) for ref in spec.zones},
@@ -144,7 +144,7 @@ def unpinned(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
 
 
 def logical_names(spec: PipelineSpec) -> Callable[[str], str]:
-    """From names as they stand in the query to those of tables and zones."""
+    """Maps names in the query to those of tables and zones."""
     zones = {zone_view(ref.zone, ref.pattern): str(ref.zone) for ref in spec.zones}
     tables = {".".join((CATALOG, *table.parts)): str(table) for table in (spec.table, *spec.inputs)}
     return lambda name: (zones | tables).get(name, name)

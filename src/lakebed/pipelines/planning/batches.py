@@ -1,4 +1,4 @@
-"""The batches by which a table came to hold what it holds: which run took which files, in which order. Pure."""
+"""The batches that a table was built from: which run consumed which files, in which order. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,17 +12,17 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.pins import Batch, ZoneKey, ZonePin, arrival_order
 from lakebed.ports import FileInfo, RunRecord
 
-_Found = tuple[tuple[float, str], ZoneKey, FileInfo]  # by what run, and when; which file of which zone
+_Found = tuple[tuple[float, str], ZoneKey, FileInfo]  # when and by which run; the zone; the file
 _NOW = (float("inf"), "")
 
 
 def batches_of(
     landing: Mapping[ZoneKey, ZonePin], *, record: Callable[[str], RunRecord | None], each_file: bool = False
 ) -> tuple[Batch, ...]:
-    """The files of a rebuild by the run that took them first, in the order of the runs; those that still wait come last.
+    """The files of a rebuild, grouped by the run that took them first, in the order of runs; waiting files come last.
 
-    A file that the table never had and that lies in `_processed/` belongs to the run that archived it. Runs whose records
-    are forgotten began when their ids tell, to the millisecond.
+    A file in `_processed/` that the table never had belongs to the run that archived it. For runs whose records have
+    been removed, the start is taken from the run id, to the millisecond.
     """
     found = sorted(_found(landing), key=lambda one: one[0])
     taken = (_batch(run_id, tuple(ones), record) for (_, run_id), ones in groupby(found, key=lambda one: one[0]))
@@ -30,7 +30,7 @@ def batches_of(
 
 
 def _each_file(batch: Batch) -> Iterator[Batch]:
-    """Every file for itself, a microsecond after the one before: so each batch has a moment of its own."""
+    """One batch per file, each a microsecond after the one before, so that no two batches have the same time."""
     for number, file in enumerate(sorted(_files(batch), key=arrival_order)):
         alone = {key: (file,) for key, chosen in batch.files.items() if file in chosen}
         yield replace(batch, files=alone, later=timedelta(microseconds=number))
@@ -41,18 +41,18 @@ def _files(batch: Batch) -> set[FileInfo]:
 
 
 def require_separate_extracts(spec: PipelineSpec, landing: Mapping[ZoneKey, ZonePin], batches: Sequence[Batch]) -> None:
-    """Where absent keys count, two extracts that are taken for one would hide what the second lacks."""
+    """Raise if waiting files could be mixed up: where absent keys count, two extracts read as one hide what the second lacks."""
     as_one = [Batch({key: pin.files for key, pin in landing.items()})]
     waiting = [batch for batch in batches or as_one if not batch.run_id]
     count = max((len(_files(batch)) for batch in waiting), default=0)
     if count < 2 or not spec.strategy.absence_matters or spec.config.one_file_a_run is not None:
         return
     raise BadFiles(
-        f"{count} files wait, and {spec.strategy.strategy} counts the keys that an extract lacks: is each of them an extract, "
+        f"{count} files are waiting, and {spec.strategy.strategy} acts on keys that an extract lacks: is each file an extract, "
         "or are they parts of one?",
         where=str(spec.table),
         safe="Nothing was written.",
-        next="Set one_file_a_run: true if each is one, false if they are parts.",
+        next="Set one_file_a_run: true if each is an extract, false if they are parts of one.",
     )
 
 

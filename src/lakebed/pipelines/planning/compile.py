@@ -1,4 +1,4 @@
-"""From a pipeline's template and pins to the SQL that runs. Pure but for the template's own process."""
+"""From a pipeline's template and pins to the SQL that runs. Pure, except that templates render in a process of their own."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from lakebed.templates import Rendered, TemplateValues, render
 
 @dataclass(frozen=True)
 class CompiledQuery:
-    """A query ready to run, and the way back from its lines to the source's."""
+    """A query ready to run, with the map from its lines back to the source's."""
 
     query: CheckedQuery
     rendered: Rendered
@@ -32,7 +32,7 @@ class CompiledQuery:
 
 @dataclass(frozen=True)
 class TemplateContext:
-    """All that the templates of one run can see."""
+    """Everything that the templates of one run can use."""
 
     spec: PipelineSpec
     specs: Specs
@@ -40,25 +40,25 @@ class TemplateContext:
     target: TargetTable
     built: Mapping[TableName, UnpublishedInput]
     watermark: Watermark | None
-    started_at: datetime  # when all the runs began that were asked for together, in the lake's time zone
+    started_at: datetime  # when the build started, in the lake's time zone
     vars: Mapping[str, Any]
-    part: int = 0  # which batch of several; 0: all files are one
-    functions: Collection[str] | None = None  # that Spark has besides its own; None: any
+    part: int = 0  # the number of the batch; 0 if all files are one batch
+    functions: Collection[str] | None = None  # functions besides Spark's own; None: any are allowed
 
     def view(self, zone: ZoneName, pattern: str | None) -> str:
-        """The name under which the session reads the files of a zone: every batch has its own."""
+        """The view of a zone's files in the Spark session. Each batch has its own."""
         return zone_view(zone, pattern) + (f"_part_{self.part}" if self.part else "")
 
     @property
     def is_incremental(self) -> bool:
-        """Whether the result may be only what is new: there are rows, with a newest one, and what it lacks stays as it is."""
+        """Whether the query may return only new rows: the table has rows, and the strategy keeps those that are not returned."""
         if self.pins.full_refresh or not self.spec.strategy.accepts_partial_batches or not self.target.rows(self.pins.ref):
             return False
         return self.spec.config.watermark_column is None or self.watermark is not None
 
     @property
     def this(self) -> str | None:
-        """The pipeline's own table, to stand after FROM; its columns have the names that are due."""
+        """The pipeline's own table as a FROM item, its columns under the names they will have after this run."""
         if self.target.absent:
             return None
         found = at_snapshot(self.spec.table, self.target.base(self.pins.ref))
@@ -72,20 +72,20 @@ class TemplateContext:
 
 
 def zone_view(zone: ZoneName, pattern: str | None) -> str:
-    """The name under which the session reads a zone's frozen files."""
+    """The name of the view of a zone's frozen files."""
     part = "" if pattern is None else f"_{crc32(pattern.encode()):08x}"
     return f"zone_{zone.namespace}_{zone.name}{part}"
 
 
 def compile_query(context: TemplateContext, *, of: PipelineSpec | None = None) -> CompiledQuery:
-    """The pipeline's query over its pins; `of` another pipeline: a view that it reads."""
+    """The pipeline's query over its pins, or the query `of` a view that it reads."""
     spec = of or context.spec
     values = _values(context, spec, spec.refs, this=context.this if of is None else None)
     return _compiled(context, spec, spec.source, values, where=spec.file)
 
 
 def compile_gate(context: TemplateContext, gate: Gate, *, this: str, of: str | None = None) -> CompiledQuery:
-    """A gate's query, about `this`; where that is itself a query, `of` what it reads."""
+    """A gate's query about `this`. If `this` is itself a query, `of` is the table that it reads."""
     values = _values(context, context.spec, context.spec.gate_refs, this=this)
     compiled = _compiled(context, context.spec, gate.source, values, where=gate.where, of=of)
     refuse_bare_count(compiled.query, where=gate.where)
@@ -93,7 +93,7 @@ def compile_gate(context: TemplateContext, gate: Gate, *, this: str, of: str | N
 
 
 def compile_view(context: TemplateContext) -> CompiledQuery:
-    """The query of a catalog view: it reads what is published whenever it is read."""
+    """The query of a catalog view, which always reads what is published."""
     spec, context = context.spec, replace(context, built={})
     refs = {ref.text: ref.table.spark for ref in spec.refs}
     return _compiled(context, spec, spec.source, replace(_values(context, spec, (), this=None), refs=refs), where=spec.file)
@@ -136,7 +136,7 @@ def _values(context: TemplateContext, spec: PipelineSpec, refs: Iterable[Ref], *
 
 
 def relation(table: TableName, context: TemplateContext) -> str:
-    """What stands after FROM for a ref: the pinned table, or a view's query over the same pins."""
+    """The FROM item for a ref: the pinned table, or a view's query over the same pins."""
     view = context.specs.get(table)
     if view and view.is_view:
         return f"({compile_query(context, of=view).text}\n)"
@@ -148,5 +148,5 @@ def relation(table: TableName, context: TemplateContext) -> str:
 
 
 def _source(table: TableName, context: TemplateContext) -> TableName:
-    """The table that holds the rows: another one while it is being built."""
+    """The table to read the rows from: a hidden one if the table is not published yet."""
     return context.built[table].source if table in context.built else table

@@ -4,7 +4,7 @@ from lakebed.names import TableName
 
 
 def hidden_table(table: TableName, run_id: str) -> TableName:
-    """Where a first run works."""
+    """Where a first run writes, until it is published."""
     return TableName(table.namespace, table.layer, f"run_{run_id}")
 
 
@@ -14,5 +14,5 @@ def staged_table(table: TableName, run_id: str) -> TableName:
 
 
 def replay_table(table: TableName, run_id: str) -> TableName:
-    """Where a run makes a table again, batch by batch."""
+    """Where a run rebuilds a table, batch by batch."""
     return TableName(table.namespace, table.layer, f"replay_{run_id}")

@@ -1,4 +1,4 @@
-"""Refusing landing zones that nobody knows: a misspelt one would look like a zone without files for ever."""
+"""Checks that landing zones exist: a misspelt one would look like a zone that never has files."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -9,7 +9,7 @@ from lakebed.pipelines.services import RunServices
 
 
 def require_known_zones(refs: Iterable[ZoneRef], services: RunServices) -> None:
-    """A zone is known if it has a folder, be it an empty one, or if some table has taken files of it."""
+    """Raise for a zone that has no folder, not even an empty one, and from which no table has taken files."""
     folders = lru_cache(services.placement.files.folders)  # once a namespace
     for ref in refs:
         known = folders(f"{ref.zone.namespace}/landing")

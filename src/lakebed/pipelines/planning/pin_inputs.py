@@ -1,4 +1,4 @@
-"""Pinning: one look at the catalog and one at each zone decide everything a run reads."""
+"""Pinning: everything a run reads is decided by reading the catalog once and each zone once."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ Specs = Mapping[TableName, PipelineSpec]
 
 @dataclass(frozen=True)
 class UnpublishedInput:
-    """A table that a run of the same build has made and not yet published: where its dependants read it."""
+    """A table that the same build has written but not yet published, and where its dependants read it."""
 
     source: TableName
     snapshot: int | None
-    shown: tuple[ColumnAlias, ...] = ()  # its columns as they will be called
+    shown: tuple[ColumnAlias, ...] = ()  # its columns under the names they will have
 
 
 def pin_inputs(
@@ -39,18 +39,18 @@ def pin_inputs(
     run_id: str,
     built: Mapping[TableName, UnpublishedInput],
 ) -> tuple[Pins, TargetTable]:
-    """What a run of this pipeline reads, and the table as it is now. Inputs are of one moment, save those just `built`."""
+    """What a run of this pipeline reads, and its table as it is now. All inputs are as of one moment, except those in `built`."""
     refs = tuple(_tables_read(spec, specs))
     catalog = services.placement.catalog
     wanted = {spec.table, *(ref.table for ref in refs)}
     found = catalog.metadata(catalog.pointers([table for table in wanted if table not in built]).values())
-    _refuse_unknown(refs, {*found, *built}, specs, services)
+    _require_known(refs, {*found, *built}, specs, services)
     inputs = {ref.table: _input(ref.table, found, built, options.ref) for ref in refs if ref.table != spec.table}
     target = _target(spec, found.get(spec.table), services)
     shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
     shown[spec.table] = _own_shown(target, options.ref)
     if options.full_refresh and not target.absent:
-        _refuse_lost_history(spec)
+        _require_no_lost_history(spec)
     landing = pin_zones(spec, services, full_refresh=options.full_refresh, absent=target.absent)
     require_known_zones([ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], services)
     made_again = (options.full_refresh or target.absent) and spec.strategy.strategy != "full_refresh"
@@ -77,14 +77,14 @@ def _shown(
 
 
 def _columns(shown: tuple[ColumnAlias, ...], metadata: TableMetadata | None) -> tuple[str, ...]:
-    """What the columns of an input are called, in the snapshot or now; nothing where that is not known."""
+    """The column names of an input, in the snapshot and now; empty if they are not known."""
     if shown:
         return (*(column.name for column in shown), *(column.of for column in shown))
     return tuple(column.name for column in metadata.columns) if metadata else ()
 
 
 def _own_shown(target: TargetTable, ref: str) -> tuple[ColumnAlias, ...]:
-    """The pipeline's own table as its author calls the columns: under the names that are due."""
+    """The columns of the pipeline's own table, under the names they will have after this run."""
     if target.metadata is None:
         return ()
     shown = target.metadata.aliases_at(target.base(ref))
@@ -96,7 +96,7 @@ def _own_shown(target: TargetTable, ref: str) -> tuple[ColumnAlias, ...]:
 
 
 def _tables_read(spec: PipelineSpec, specs: Specs) -> Iterator[Ref]:
-    """The tables behind a pipeline's refs: a view is read through to the tables it reads."""
+    """The tables behind a pipeline's refs. A view stands for the tables that it reads."""
     for ref in (*spec.refs, *spec.gate_refs):
         view = specs.get(ref.table)
         if view and view.is_view and view.table != spec.table:
@@ -114,12 +114,12 @@ def _input(
     return InputPin(table, head.id if head else None)
 
 
-def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, services: RunServices) -> None:
+def _require_known(refs: Iterable[Ref], known: set[TableName], specs: Specs, services: RunServices) -> None:
     for ref in refs:
         if ref.table in known:
             continue
         if ref.table in specs:
-            what, advice = f"the table {ref.table} is not there yet.", f"Run its pipeline first: lakebed run -s +{ref.table}"
+            what, advice = f"the table {ref.table} does not exist yet.", f"Run its pipeline first: lakebed run -s +{ref.table}"
         else:
             names = [str(table) for table in (*services.placement.catalog.pointers(), *specs) if not table.hidden]
             close = near(str(ref.table), names) or near(ref.text, names)
@@ -128,28 +128,28 @@ def _refuse_unknown(refs: Iterable[Ref], known: set[TableName], specs: Specs, se
 
 
 def require_known_refs(tables: Sequence[TableName], specs: Specs, services: RunServices) -> None:
-    """Before anything runs: every zone that these pipelines read is there; so is every table, or some pipeline makes it."""
+    """Raise if one of these pipelines reads a zone that does not exist, or a table that nothing makes."""
     require_known_zones([ref for table in tables for ref in specs[table].zones], services)
     refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
     wanted = {ref.table for ref in refs} - specs.keys()
-    _refuse_unknown(refs, {*specs, *services.placement.catalog.pointers(wanted)} if wanted else set(specs), specs, services)
+    _require_known(refs, {*specs, *services.placement.catalog.pointers(wanted)} if wanted else set(specs), specs, services)
 
 
-def _refuse_lost_history(spec: PipelineSpec) -> None:
-    """Former states of inputs are not kept for ever: what a table tells of the past could not be made again from them."""
+def _require_no_lost_history(spec: PipelineSpec) -> None:
+    """Raise if a full refresh would lose history: old snapshots of inputs expire, so it could not be rebuilt from them."""
     inputs = sorted({str(ref.table) for ref in spec.refs if ref.table != spec.table})
     if inputs and spec.strategy.own_columns:
         raise UsageError(
-            f"a full refresh would lose history: {spec.strategy.strategy} tells of former states of {', '.join(inputs)}, "
-            "and these cannot be read again.",
+            f"a full refresh would lose history: {spec.strategy.strategy} records earlier versions of {', '.join(inputs)}, "
+            "which cannot be read again.",
             where=str(spec.table),
             safe="The table is unchanged.",
-            next=f"Run it without --full-refresh; or, to begin anew, drop the table first: lakebed table drop {spec.table}",
+            next=f"Run it without --full-refresh; or, to start over, drop the table first: lakebed table drop {spec.table}",
         )
 
 
 def _given(spec: PipelineSpec, services: RunServices, options: RunOptions) -> str:
-    """A digest of the variables, and of how the zones are to be read."""
+    """A digest of the variables and of the zones' settings."""
     if not spec.zones:
         return ""
     zones = {str(zone): read_zone_spec(services.placement.files, zone).model_dump(mode="json") for zone in spec.zone_names}

@@ -1,4 +1,4 @@
-"""Which files of its zones a run reads."""
+"""Pinning the files of zones that a run reads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ _SHOWN = 3
 
 
 def pin_zones(spec: PipelineSpec, services: RunServices, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
-    """The files that a run reads, by zone and pattern; those of a `full_refresh`, or of a table that is `absent`, too."""
+    """The files that a run reads, by zone and pattern. A `full_refresh`, or an `absent` table, also reads files taken before."""
     zones = [_Zone(ref, read_zone_spec(services.placement.files, ref.zone), spec.table, services) for ref in spec.zones]
     ledger = services.records.ledger(spec.table) if spec.zones else ()
     whole = spec.strategy.strategy == "full_refresh"
@@ -42,12 +42,12 @@ def pin_zones(spec: PipelineSpec, services: RunServices, *, full_refresh: bool, 
         pinned = _oldest(pinned)
     gone = [path for pin in pinned.values() for path in pin.gone]
     if gone and not whole and not (full_refresh and absent):
-        raise _refusal(spec.table, gone, absent=absent)
+        raise _files_gone_error(spec.table, gone, absent=absent)
     return pinned
 
 
 def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
-    """The file that came first; the others are left to further runs."""
+    """Only the file that arrived first; the others are left to further runs."""
     waiting = sorted({file for pin in pinned.values() for file in pin.files}, key=arrival_order)
     if not waiting:
         return dict(pinned)
@@ -65,7 +65,7 @@ def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
 
 
 def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple[ConsumedFile, ...]:
-    """What the table has of a zone, each file as it was first taken; or what the `last` run took."""
+    """The files of a zone that the table has, each as it was first taken; or those that the `last` run took."""
     rows = [
         file for file in ledger if file.zone == ref.zone and file.state == "taken" and matches_zone_pattern(file, ref.pattern)
     ]
@@ -75,7 +75,7 @@ def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple
 
 
 class _Zone:
-    """A zone's files at one moment, and what the ledger says of them: those in it, and on demand those that were archived."""
+    """The files of a zone at one moment, with their rows in the ledger. Archived files are listed only when needed."""
 
     def __init__(self, ref: ZoneRef, spec: ZoneSpec, table: TableName, services: RunServices) -> None:
         self.ref, self.spec, self.services = ref, spec, services
@@ -91,14 +91,14 @@ class _Zone:
         return ZonePin(new, len(new), self.changing, archived=archived)
 
     def all(self, taken: Sequence[ConsumedFile]) -> ZonePin:
-        """The files that the table has, those that wait, and archived ones that it never had."""
+        """The files that the table has, the waiting ones, and archived ones that it never had."""
         present, archived = self._present(), self._archived()
         found, gone = locate_files(taken, (*present, *archived))
         files = (*archived, *present)
         return ZonePin(files, len(files), self.changing, known=found, gone=gone)
 
     def as_last(self, taken: Sequence[ConsumedFile], *, archived_too: bool) -> ZonePin:
-        """All files that are there; while none of them is new, those that the last run read, wherever they are by now."""
+        """All files in the zone. If none of them is new, the files that the last run read, wherever they are now."""
         present = self._present()
         new = not_consumed(present, self.known)
         found, away = locate_files(taken, present)
@@ -124,19 +124,19 @@ class _Zone:
         return tuple(file for path, file in there.items() if path not in held)
 
 
-def _refusal(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles:
+def _files_gone_error(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles:
     more = f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
     files = f"{', '.join(gone[:_SHOWN])}{more}"
     if absent:
         return BadFiles(
-            f"the table is not there, and files that it was made from are gone: {files}.",
+            f"the table does not exist, and files that it was made from are gone: {files}.",
             where=str(table),
             safe="Nothing was written.",
-            next="Put them back; or build it from the files that are there: lakebed run --full-refresh",
+            next="Put them back; or build it from the remaining files: lakebed run --full-refresh",
         )
     return BadFiles(
-        f"a full refresh would lose rows, for files that the table was made from are gone: {files}.",
+        f"a full refresh would lose rows, because files that the table was made from are gone: {files}.",
         where=str(table),
         safe="The table is unchanged.",
-        next="Put them back; or, to build it from the files that are there, drop the table and run --full-refresh.",
+        next="Put them back; or, to build it from the remaining files, drop the table and run --full-refresh.",
     )

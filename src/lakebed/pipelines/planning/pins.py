@@ -1,4 +1,4 @@
-"""What a run found when it began: the states and files it reads, its own table, and the record of the run before."""
+"""What a run reads, pinned at its start: snapshots of tables, files of zones, and the target table as it was."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,26 +8,28 @@ from lakebed.names import TableName, ZoneName
 from lakebed.ports import MAIN, ColumnAlias, ConsumedFile, FileInfo, InputPin, RunRecord, TableMetadata
 from lakebed.tables import Renames
 
-ZoneKey = tuple[ZoneName, str | None]  # a zone, and the pattern of the files that are meant
+ZoneKey = tuple[ZoneName, str | None]  # a zone, and the pattern its files must match
 
 
 def arrival_order(file: FileInfo) -> tuple[datetime, str]:
-    """By this files are in the order in which they came."""
+    """A sort key: files in the order in which they arrived."""
     return (file.modified, file.path)
 
 
 @dataclass(frozen=True)
 class ZonePin:
-    """The files of a zone that a run reads, as they were at its start; `new` of them its table does not have yet."""
+    """The files of a zone that a run reads, as they were at its start. `new` counts those that the table does not have yet."""
 
     files: tuple[FileInfo, ...] = ()
     new: int = 0
-    changing: tuple[str, ...] = ()  # still being written: they wait for the next run
-    known: Mapping[str, ConsumedFile] = field(default_factory=dict)  # of those that the table has: path → as it was taken
-    gone: tuple[str, ...] = ()  # that the table has, and that are neither in the zone nor archived
-    later: int = 0  # that wait too, and are left to further runs
-    others: tuple[FileInfo, ...] = ()  # those of them that are in this zone
-    archived: int = 0  # that lie in `_processed/` and are not read
+    changing: tuple[str, ...] = ()  # still being written, so left to the next run
+    known: Mapping[str, ConsumedFile] = field(
+        default_factory=dict
+    )  # path → the ledger's row, for files that the table already has
+    gone: tuple[str, ...] = ()  # files that the table has, but that are neither in the zone nor archived
+    later: int = 0  # how many waiting files are left to further runs
+    others: tuple[FileInfo, ...] = ()  # of these, the ones in this zone
+    archived: int = 0  # how many files in `_processed/` are not read
 
     @property
     def is_empty(self) -> bool:
@@ -36,28 +38,30 @@ class ZonePin:
 
 @dataclass(frozen=True)
 class Batch:
-    """The files that one run took, when it began and when it was asked for; without a run they still wait, and come in now."""
+    """The files that one earlier run consumed, with that run's times; without a run: files that are still waiting."""
 
     files: Mapping[ZoneKey, tuple[FileInfo, ...]] = field(repr=False)
     run_id: str = ""
     at: datetime | None = None
     asked_at: datetime | None = None
-    later: timedelta = timedelta(0)  # than the run began: where one run brings in several batches
+    later: timedelta = timedelta(0)  # after the start of the run, where one run has several batches
 
 
 @dataclass(frozen=True)
 class Pins:
-    """What a run reads, decided in one moment."""
+    """What a run reads, as of one moment."""
 
     run_id: str
     inputs: Mapping[TableName, InputPin]
     landing: Mapping[ZoneKey, ZonePin]
     full_refresh: bool = False
     ref: str = MAIN
-    shown: Mapping[TableName, tuple[ColumnAlias, ...]] = field(default_factory=dict)  # tables whose snapshots have other columns
-    batches: tuple[Batch, ...] = ()  # of a table that is made again from its files: these, one after the other
-    columns: Mapping[TableName, tuple[str, ...]] = field(default_factory=dict)  # of inputs, where they are known
-    given: str = ""  # digest of what it is given beside files and code: variables, and how its zones are to be read
+    shown: Mapping[TableName, tuple[ColumnAlias, ...]] = field(
+        default_factory=dict
+    )  # tables whose snapshots have other column names
+    batches: tuple[Batch, ...] = ()  # for rebuilding a table from its files, batch by batch
+    columns: Mapping[TableName, tuple[str, ...]] = field(default_factory=dict)  # column names of inputs, where known
+    given: str = ""  # digest of the variables and of the zones' settings
 
     @property
     def branch(self) -> str:
@@ -66,12 +70,12 @@ class Pins:
 
 @dataclass(frozen=True)
 class TargetTable:
-    """The table as it is before the run; `metadata` is None while there is none."""
+    """The table that a run writes, as it was before; `metadata` is None if it does not exist yet."""
 
     table: TableName
     metadata: TableMetadata | None = None
-    last: RunRecord | None = None  # of the last run that succeeded
-    renames: Renames = ()  # of its columns, that the run will do
+    last: RunRecord | None = None  # the last successful run
+    renames: Renames = ()  # renames of columns that this run will make
 
     @property
     def absent(self) -> bool:
@@ -88,7 +92,7 @@ class TargetTable:
         return head.rows if head.rows is not None else head.count("total-records") or 0
 
     def is_as_left(self, ref: str) -> bool:
-        """Whether the table is what the last run left: the same columns, and the same rows, however its files were rewritten."""
+        """Whether the table still has the columns and rows that the last run left. Compaction does not count as a change."""
         if self.metadata is None or self.last is None or self.last.left_schema != self.metadata.schema:
             return False
         left = self.last.base if self.last.snapshot is None else self.last.snapshot

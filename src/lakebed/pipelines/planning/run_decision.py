@@ -15,7 +15,7 @@ class RunDecision:
 
 
 def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecision:
-    """A pipeline that reads only zones runs for new files; one that replaces all rows also when anything else has changed."""
+    """A pipeline that reads only zones runs for new files. One that replaces all rows also runs after any other change."""
     if not spec.zones or spec.inputs:
         return RunDecision(should_run=True)
     listed = ", ".join(sorted(str(zone) for zone, _ in pins.landing))
@@ -25,7 +25,7 @@ def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecisi
     if not any(pin.files for pin in pins.landing.values()) and not (changed and gone):
         return RunDecision(should_run=False, reason=f"no file is waiting in {listed}{_archived(pins, target)}")
     if target.absent and any(pin.known for pin in pins.landing.values()):
-        return RunDecision(should_run=True, reason="the table is not there")
+        return RunDecision(should_run=True, reason="the table does not exist")
     if pins.full_refresh:
         return RunDecision(should_run=True, reason="a full refresh was asked for")
     if new:
@@ -45,14 +45,14 @@ def _archived(pins: Pins, target: TargetTable) -> str:
 
 
 def _change(spec: PipelineSpec, pins: Pins, target: TargetTable, gone: list[str]) -> str:
-    """What is no longer as the last run left it; empty: nothing."""
+    """What has changed since the last run; empty if nothing has."""
     last = target.last
     if gone:
         return f"{gone[0]} is gone" + (f", and {len(gone) - 1} more" if len(gone) > 1 else "")
     if last is None or not last.given:
-        return "it is not known what the last run was given"
+        return "the inputs of the last run are not known"
     if last.release != spec.digest:
         return "the pipeline has changed"
     if last.given != pins.given:
         return "variables or settings of the zone have changed"
-    return "" if target.is_as_left(pins.ref) else "the table was changed since the last run"
+    return "" if target.is_as_left(pins.ref) else "the table has changed since the last run"

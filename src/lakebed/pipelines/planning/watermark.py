@@ -1,4 +1,4 @@
-"""The newest value a table has, as text and as a literal of Spark SQL."""
+"""The newest value in a table, as text and as a Spark SQL literal."""
 
 import re
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ _SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*", r
 
 @dataclass(frozen=True)
 class Watermark:
-    """`text` is what stands between quotes, `literal` is typed."""
+    """`text` goes between quotes, `literal` is typed."""
 
     value: Any
     text: str
     literal: str
 
 
-# Stands in for a newest value that nobody has looked up: where only the text of a query matters.
+# Used instead of the newest value where only the text of a query matters.
 STAND_IN = Watermark(None, "2026-01-01 00:00:00+00:00", "TIMESTAMP '2026-01-01 00:00:00+00:00'")
 
 
 def watermark_of(value: Any, *, lookback: str | float | None, timezone: str, where: str = "") -> Watermark | None:
-    """The watermark of a table whose newest value is `value`, set back by `lookback`; None where it has none."""
+    """The watermark for the newest value of a table, less `lookback`; None if the table has no value."""
     if value is None:
         return None
     moved = subtract_lookback(value, lookback, where=where)
@@ -48,7 +48,7 @@ def watermark_of(value: Any, *, lookback: str | float | None, timezone: str, whe
 
 
 def subtract_lookback(value: Any, lookback: str | float | None, *, where: str) -> Any:
-    """The value, earlier by `3 days` or less by a number."""
+    """The value less a time such as `3 days`, or less a number."""
     if lookback is None:
         return value
     span = _SPAN.fullmatch(str(lookback))

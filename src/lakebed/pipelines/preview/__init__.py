@@ -1,1 +1,1 @@
-"""What a pipeline would do or return, without running it."""
+"""What pipelines would do or return, without running them."""

@@ -1,4 +1,4 @@
-"""Looking ahead: what runs would do, and with which SQL, when those before them have run. Nothing runs, no JVM starts."""
+"""What runs would do, and with which SQL, once the runs before them are done. Nothing runs, no JVM starts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,13 +17,15 @@ from lakebed.pipelines.services import RunServices
 
 @dataclass
 class Lookahead:
-    """What would run first, in its order, and the tables that are not built yet: both are read as if they were there."""
+    """Plans pipelines in order. Tables that earlier ones will change, or that do not exist yet, count as built."""
 
     specs: Specs
     services: RunServices
     options: RunOptions
     absent: Mapping[TableName, UnpublishedInput]
-    columns: dict[TableName, tuple[str, ...] | None] = field(default_factory=dict)  # None: they cannot be known
+    columns: dict[TableName, tuple[str, ...] | None] = field(
+        default_factory=dict
+    )  # after their runs; None if they cannot be known
 
     @classmethod
     def of(cls, specs: Specs, services: RunServices, options: RunOptions) -> "Lookahead":
@@ -31,12 +33,12 @@ class Lookahead:
         return cls(specs, services, options, {table: UnpublishedInput(table, None) for table in missing})
 
     def context_of(self, table: TableName, *, mark: Watermark | None = None) -> TemplateContext:
-        """What a run of this table would see when those that come first have run."""
+        """What a run of this table would see once the runs before it are done."""
         found = template_context(self.specs[table], self.specs, self.services, self.options, built=self.absent, mark=mark)
         return replace(found, pins=replace(found.pins, columns=columns_ahead(found.pins.columns, self.columns)))
 
     def plan(self, table: TableName) -> RunPlan:
-        """What a run would do; what could not run is refused. Starts no JVM."""
+        """What a run would do; raises if it could not run."""
         context = self.context_of(table, mark=STAND_IN if self.specs[table].config.watermark_column else None)
         query = check_queries(context)
         unbuilt = [one for one in context.pins.inputs if one in self.absent and one not in self.columns]
@@ -45,7 +47,7 @@ class Lookahead:
         return replace(plan, reason="; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table)))))
 
     def compile(self, table: TableName) -> tuple[CompiledQuery, ...]:
-        """The SQL of a pipeline and of its gates, over what a run would pin now. Starts no JVM."""
+        """The SQL of a pipeline and of its gates, over what a run would pin now."""
         spec, context = self.specs[table], self.context_of(table)
         if spec.kind == "python":
             raise UsageError("a Python pipeline has no SQL to show.", where=spec.file, next="Look at its rows: lakebed preview")

@@ -1,4 +1,4 @@
-"""Looking without touching: a pipeline's SQL, its first rows, its gates on what is published."""
+"""The first rows of a pipeline, and its gates run on what is published. Writes nothing."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ class Preview:
     table: TableName
     fields: tuple[Field, ...]
     rows: tuple[dict[str, Any], ...]
-    sampled: tuple[ZoneName, ...]  # zones that were read from their `_samples/`
+    sampled: tuple[ZoneName, ...]  # zones whose `_samples/` were read instead of their files
 
 
 def template_context(
@@ -44,7 +44,7 @@ def template_context(
     built: Mapping[TableName, UnpublishedInput],
     mark: Watermark | None = None,
 ) -> TemplateContext:
-    """What a run would see if it began now; `mark` stands for the newest value, which is looked up without it."""
+    """What a run would see if it started now. `mark` replaces the watermark, which is looked up otherwise."""
     pins, target = pin_inputs(spec, specs, services, options, run_id=new_run_id(), built=built)
     newest = mark or watermark(spec, pins, target, services)
     functions = registered_functions(python_sources(specs), own_spark=services.own_spark)
@@ -53,7 +53,7 @@ def template_context(
 
 
 def preview(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions, *, limit: int) -> Preview:
-    """The first rows that a run would come to, from sample files where a zone has some. Writes nothing."""
+    """The first rows of a run's result, from sample files where a zone has some."""
     with _looking(spec, specs, services, options) as work:
         sampled = []
         for (zone, pattern), pinned_files in work.context.pins.landing.items():
@@ -68,14 +68,14 @@ def preview(spec: PipelineSpec, specs: Specs, services: RunServices, options: Ru
 
 
 def run_gates(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions) -> tuple[Verdict, ...]:
-    """A pipeline's gates, asked about what is published."""
+    """Run a pipeline's gates on what is published."""
     if not spec.gates:
         return ()
     with _looking(spec, specs, services, options) as work:
         target = work.context.target
         if target.absent and not spec.is_view:
             raise UsageError(
-                "there is no table yet to test.", where=str(spec.table), next=f"Run it first: lakebed run -s {spec.table}"
+                "there is no table to test yet.", where=str(spec.table), next=f"Run it first: lakebed run -s {spec.table}"
             )
         this = f"({compile_query(work.context).text}\n)" if spec.is_view else work.context.this or spec.table.spark
         return tuple(
@@ -85,7 +85,7 @@ def run_gates(spec: PipelineSpec, specs: Specs, services: RunServices, options: 
 
 @contextmanager
 def _looking(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions) -> Iterator[ActiveRun]:
-    """A run's work without a run: no lease, no record, no pin, for nothing is written."""
+    """A run that writes nothing, and so needs no lease, no record and no pins."""
     context = template_context(spec, specs, services, options, built={})
     run_id = context.pins.run_id
     record = RunRecord(run_id, options.invocation, spec.table, "running", services.now())
