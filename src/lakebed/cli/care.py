@@ -63,10 +63,10 @@ def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[s
             return
         size = sum(entry.bytes for entry in result.entries if entry.state in ("done", "reported"))
         states = [entry.state for entry in result.entries]
-        told = ", ".join(
+        counts = ", ".join(
             f"{states.count(state)} {state}" for state in ("done", "reported", "skipped", "failed") if state in states
         )
-        screen.say(f"{told}; {format_size(size)}" + (" (dry run: nothing was changed)" if dry_run else ""))
+        screen.say(f"{counts}; {format_size(size)}" + (" (dry run: nothing was changed)" if dry_run else ""))
 
     screen.show(care_json(result, dry_run=dry_run), text)
     if result.exit_code:
@@ -86,9 +86,9 @@ def _show_settings(screen: Screen, names: list[str]) -> None:
 
 def _show_view(screen: Screen, view: "CareView") -> None:
     screen.say(bold(view.table))
-    said = {key: (level, value) for level, own in view.overrides.items() for key, value in own.items()}
+    set_by = {key: (level, value) for level, own in view.overrides.items() for key, value in own.items()}
     rows = [
-        (key, str(value), str(view.system[key]), f"{said[key][0]}" if key in said else "")
+        (key, str(value), str(view.system[key]), f"{set_by[key][0]}" if key in set_by else "")
         for key, value in view.effective.items()
     ]
     screen.table(("setting", "effective", "default", "set by"), rows)

@@ -60,9 +60,9 @@ def fsck(
 
 def _show(screen: Screen, checked: "FsckReport") -> None:
     for mended in checked.mended:
-        screen.say(
-            f"{'repaired' if mended.done else 'not repaired'}: {mended.repair}{f' ({mended.detail})' if mended.detail else ''}"
-        )
+        label = "repaired" if mended.done else "not repaired"
+        detail = f" ({mended.detail})" if mended.detail else ""
+        screen.say(f"{label}: {mended.repair}{detail}")
     for found in checked.findings:
         severity = Styled(found.severity, _COLOURS[found.severity])
         if found.severity == "info":

@@ -54,11 +54,11 @@ def run_gates(
     released: ReleasedOption = False,
 ) -> None:
     """Run the gates on the published tables. Exits with 1 if one fails that does not only warn."""
-    showing, began = BuildProgress(screen), time.monotonic()
+    progress, began = BuildProgress(screen), time.monotonic()
 
     def show(judged: "GateResults", total: int) -> None:
-        showing.total = total
-        showing.line(gates_label(judged), str(judged.table), _details(judged), _trouble(judged, showing.row_limit))
+        progress.total = total
+        progress.line(gates_label(judged), str(judged.table), _details(judged), _problems(judged, progress.row_limit))
 
     with screen.spinner("running the gates"):
         results = screen.lake.pipelines.test(
@@ -82,7 +82,7 @@ def _details(judged: "GateResults") -> str:
     return f"{plural(total, 'gate') if passed == total else f'{passed} of {total} gates'} passed in {took:.1f} s"
 
 
-def _trouble(judged: "GateResults", longest: int | None) -> Iterator[str]:
+def _problems(judged: "GateResults", longest: int | None) -> Iterator[str]:
     for verdict in judged.verdicts:
         if not verdict.passed:
             yield from failed_gate(verdict, longest=longest)

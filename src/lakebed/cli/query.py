@@ -80,9 +80,9 @@ def _hand_over(screen: Screen, result: "QueryResult", format: Any, output: str |
             screen.progress(f"{plural(result.profile.rows, 'row')} written to {output}")
     elif format == "table":
         count, more = show_table(screen, result, most=limit if limit is not None else _SHOWN, widest=screen.text_limit(_WIDEST))
-        said = f"the first {plural(count, 'row')}; more with --limit or -o FILE" if more else plural(count, "row")
+        shown_rows = f"the first {plural(count, 'row')}; more with --limit or -o FILE" if more else plural(count, "row")
         if not screen.quiet:
-            screen.say(said)
+            screen.say(shown_rows)
     elif format in BINARY and sys.stdout.isatty():
         raise UsageError(f"{format} cannot be shown on a screen.", next="Add -o FILE, or pipe it to another program.")
     elif not screen.quiet:

@@ -98,9 +98,9 @@ def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) ->
 
 
 def _build(screen: Screen, start: "Callable[[RunListener], BuildResult]") -> None:
-    showing, began = BuildProgress(screen), time.monotonic()
-    with showing.live():
-        result = start(showing.listener)
+    progress, began = BuildProgress(screen), time.monotonic()
+    with progress.live():
+        result = start(progress.listener)
     took = time.monotonic() - began
     labels = [run_label(record) for record in result.records]
 

@@ -33,10 +33,10 @@ class _ListsByDefault(TyperGroup):
 
 def add_to(app: typer.Typer) -> None:
     """Give the app the noun `runs`."""
-    nouns = typer.Typer(cls=_ListsByDefault, help="About runs: ls (the default), show.")
-    command(nouns, "ls", examples=_LS)(ls)
-    command(nouns, "show", examples=_SHOW)(show)
-    app.add_typer(nouns, name="runs")
+    noun = typer.Typer(cls=_ListsByDefault, help="About runs: ls (the default), show.")
+    command(noun, "ls", examples=_LS)(ls)
+    command(noun, "show", examples=_SHOW)(show)
+    app.add_typer(noun, name="runs")
 
 
 _LS = """
@@ -85,8 +85,8 @@ def ls(
 
 
 def _message(record: "RunRecord") -> str:
-    said = record.error.get("what", "") or record.message
-    return said.splitlines()[0] if said else ""
+    message = record.error.get("what", "") or record.message
+    return message.splitlines()[0] if message else ""
 
 
 _SHOW = """
@@ -109,13 +109,13 @@ def show(
 
     def text() -> None:
         screen.say(bold(record.table), f" {run_label(record)} [{run_details(record)}]")
-        for line in (*_told(record), *_error(record), *_gates(record), *(log or "").splitlines()):
+        for line in (*_summary_lines(record), *_error(record), *_gates(record), *(log or "").splitlines()):
             screen.say(f"  {line}")
 
     screen.show(run_with_log_json(record, log), text)
 
 
-def _told(record: "RunRecord") -> "Iterator[str]":
+def _summary_lines(record: "RunRecord") -> "Iterator[str]":
     yield f"run {record.run_id}, attempt {record.attempt}, build {record.invocation}"
     yield f"started {format_time(record.started_at)} UTC" + (f", ended {format_time(record.ended_at)}" if record.ended_at else "")
     if record.release:

@@ -23,11 +23,11 @@ ZoneArgument = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Give the app the noun `zone`."""
-    nouns = typer.Typer(no_args_is_help=True, help="About landing zones: ls, show, put.")
-    command(nouns, "ls", examples=_LS)(ls)
-    command(nouns, "show", examples=_SHOW)(show)
-    command(nouns, "put", examples=_PUT)(put)
-    app.add_typer(nouns, name="zone")
+    noun = typer.Typer(no_args_is_help=True, help="About landing zones: ls, show, put.")
+    command(noun, "ls", examples=_LS)(ls)
+    command(noun, "show", examples=_SHOW)(show)
+    command(noun, "put", examples=_PUT)(put)
+    app.add_typer(noun, name="zone")
 
 
 _LS = """
@@ -79,7 +79,10 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
             names = [f"{one.column} ({one.pattern})" if one.pattern else one.column for one in found.types]
             types = [(name, one.type, one.said_by) for name, one in zip(names, found.types, strict=True)]
             screen.table(("column", "read as", "by"), types)
-        rows = [(file.path, file.state, format_size(file.size), format_time(file.modified), _said(file)) for file in found.files]
+        rows = [
+            (file.path, file.state, format_size(file.size), format_time(file.modified), _file_details(file))
+            for file in found.files
+        ]
         if rows:
             screen.table(("file", "state", "size", "modified (UTC)", ""), rows, right=("size",))
         else:
@@ -88,7 +91,7 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
     screen.show(zone_json(found), text)
 
 
-def _said(file: "ZoneFile") -> str:
+def _file_details(file: "ZoneFile") -> str:
     parts = [
         file.reason,
         f"run {file.run[:16]}" if file.run else "",

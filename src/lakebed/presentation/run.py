@@ -43,7 +43,7 @@ def run_json(record: "RunRecord") -> dict[str, Any]:
 
 
 def run_with_log_json(record: "RunRecord", log: str | None) -> dict[str, Any]:
-    """A run's record, with its log if that was asked for."""
+    """A run's record, with its log if there is one."""
     return run_json(record) | ({} if log is None else {"log": log})
 
 

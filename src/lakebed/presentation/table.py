@@ -125,7 +125,7 @@ def dropped_view_json(view: "TableName") -> dict[str, Any]:
 
 
 def just_dropped_json(dropped: "DroppedTable") -> dict[str, Any]:
-    """A table that was just dropped; by its uuid it is told from others of its name."""
+    """A table that was just dropped; its uuid distinguishes it from others of the same name."""
     return {"table": str(dropped.table), "uuid": dropped.uuid}
 
 

@@ -43,8 +43,8 @@ class Demo:
 
     def run(self, *selectors: str, together: bool = False) -> BuildResult:
         """Run pipelines, and print a line for each as it ends."""
-        showing = BuildProgress(self.screen)
-        return self.lake.run(*selectors, together=together, listener=showing.listener)
+        progress = BuildProgress(self.screen)
+        return self.lake.run(*selectors, together=together, listener=progress.listener)
 
     def say(self, line: str | Styled) -> None:
         if not self.screen.as_json and not self.screen.quiet:
@@ -145,15 +145,15 @@ def _asked(demo: Demo) -> None:
     demo.facts |= {"best": [country for country, _ in best], "then_and_now": [then, now], "german": rows}
 
 
-def _untrusted(showing: Demo) -> None:
+def _untrusted(demo: Demo) -> None:
     for asked in ("SELECT * FROM read_csv('/etc/passwd')", f"DROP TABLE {REVENUE}"):
         try:
-            showing.lake.query(asked, untrusted=True)
+            demo.lake.query(asked, untrusted=True)
         except BadQuery as refused:
-            showing.facts.setdefault("strangers", []).append(refused.what)
-            showing.say(f"   {asked}: {refused.what}")
-    found = next(iter(showing.lake.query(f"SELECT count(*) FROM {REVENUE}", untrusted=True)))
-    showing.say(
+            demo.facts.setdefault("strangers", []).append(refused.what)
+            demo.say(f"   {asked}: {refused.what}")
+    found = next(iter(demo.lake.query(f"SELECT count(*) FROM {REVENUE}", untrusted=True)))
+    demo.say(
         f"   SELECT count(*) FROM {REVENUE}: {found[0]}, in a separate process that can read this table's files and nothing else"
     )
 

@@ -18,14 +18,12 @@ def show(screen: Screen, path: str | None) -> None:
     root = Root.parse(path or Path(mkdtemp(prefix="lakebed-demo-")) / "shop-lake")
     create_lake(root, template="shop")
     with open_lake(str(root.folder), report=screen.progress) as lake:
-        showing = Demo(screen, lake)
+        demo = Demo(screen, lake)
         for number, (title, chapter) in enumerate(CHAPTERS, start=1):
-            showing.say(bold(f"\n{number}. {title}"))
-            chapter(showing)
-        seconds = time.monotonic() - showing.started
-    screen.show(
-        showing.facts | {"root": str(root), "seconds": round(seconds, 1)}, lambda: _farewell(screen, root.folder, seconds)
-    )
+            demo.say(bold(f"\n{number}. {title}"))
+            chapter(demo)
+        seconds = time.monotonic() - demo.started
+    screen.show(demo.facts | {"root": str(root), "seconds": round(seconds, 1)}, lambda: _farewell(screen, root.folder, seconds))
 
 
 def _farewell(screen: Screen, folder: Path, seconds: float) -> None:

@@ -23,9 +23,9 @@ def format_size(number: int | None) -> str:
     return f"{size:.0f} {units[0]}" if units[0] == "B" else f"{size:.1f} {units[0]}"
 
 
-def format_time(moment: datetime | None) -> str:
+def format_time(time: datetime | None) -> str:
     """`2026-11-15 09:30:12`, in UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if time else ""
 
 
 def shorten(text: str, longest: int | None) -> str:

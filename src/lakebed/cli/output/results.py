@@ -45,11 +45,11 @@ def _is_number(type_: str) -> bool:
 def _numbered(names: tuple[str, ...]) -> list[str]:
     """Headings; a repeated name gets a number."""
     seen: dict[str, int] = {}
-    told = []
+    headings = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        told.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return told
+        headings.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return headings
 
 
 def cell(value: Any, widest: int | None = None) -> str:

@@ -37,13 +37,13 @@ def ls(screen: Screen) -> None:
         if not found:
             screen.say("no pipelines yet")
             return
-        rows = [(str(one.table), _said(one), str(one.version or ""), format_time(one.released_at)) for one in found]
+        rows = [(str(one.table), _draft_text(one), str(one.version or ""), format_time(one.released_at)) for one in found]
         screen.table(("pipeline", "draft", "release", "released (UTC)"), rows, right=("release",))
 
     screen.show([pipeline_json(one) for one in found], text)
 
 
-def _said(state: "PipelineState") -> str:
+def _draft_text(state: "PipelineState") -> str:
     words = {
         "unreleased": "never released",
         "changed": f"changed since release {state.version}",
@@ -62,8 +62,8 @@ lakebed pipeline save silver.orders
 def save(screen: Screen, name: PipelineArgument) -> None:
     """Save the draft as it is now. Running, releasing and restoring save it too."""
     draft, is_new = screen.lake.pipelines.save(name)
-    said = f"{'saved' if is_new else 'already saved:'} draft {draft.digest[:12]} of {draft.table}"
-    screen.show(saved_draft_json(draft, is_new=is_new), lambda: screen.say(said))
+    message = f"{'saved' if is_new else 'already saved:'} draft {draft.digest[:12]} of {draft.table}"
+    screen.show(saved_draft_json(draft, is_new=is_new), lambda: screen.say(message))
 
 
 _DRAFTS = """

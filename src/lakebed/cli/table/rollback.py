@@ -43,10 +43,10 @@ def rollback(
     files: UndoneFiles | None = "requeue" if requeue else "exclude" if hold else None
     tables = screen.lake.tables
     plan = tables.plan_rollback(name, to, files=files) if dry_run else tables.rollback(name, to, files=files, wait=wait)
-    screen.show(rollback_json(plan, done=not dry_run), lambda: _told(screen, plan, dry_run))
+    screen.show(rollback_json(plan, done=not dry_run), lambda: _print_rollback(screen, plan, dry_run))
 
 
-def _told(screen: Screen, plan: "Rollback", dry_run: bool) -> None:
+def _print_rollback(screen: Screen, plan: "Rollback", dry_run: bool) -> None:
     if plan.changes_nothing:
         screen.say(f"{plan.table} is already at snapshot {plan.to.id}")
         return

@@ -38,7 +38,7 @@ def execute(
     """Change a table manually: under its lease, on a branch, published in one step once its pipeline's gates pass."""
     with screen.spinner("changing the table"):
         record = screen.lake.execute(statement, gates=not no_gates)
-    _told(screen, record)
+    _print_change(screen, record)
 
 
 _WRITE = """
@@ -70,10 +70,10 @@ def write(
         record = screen.lake.write(
             name, rows, mode=mode, key=key or (), order=order, on_schema_change=on_schema_change, gates=not no_gates
         )
-    _told(screen, record)
+    _print_change(screen, record)
 
 
-def _told(screen: Screen, record: "RunRecord") -> None:
+def _print_change(screen: Screen, record: "RunRecord") -> None:
     def text() -> None:
         counts = " · ".join(f"{name} {format_count(count)}" for name, count in record.rows.items())
         screen.say(f"{record.table}: {counts or record.message} (run {record.run_id[:16]})")
