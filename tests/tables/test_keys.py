@@ -90,9 +90,9 @@ def test_a_fit_batch_is_not_refused() -> None:
         (
             ALONE,
             {"repeated": 2},
-            "shop.silver.t: 2 keys stand in more than one row, and nothing says which is the newest (id, day): "
+            "shop.silver.t: 2 keys occur in more than one row, and nothing says which is the newest (id, day): "
             '{"id":1} (3×). The table is unchanged. Set watermark_column, so that the newest row of a key wins, '
-            "or leave one row a key in the query.",
+            "or keep one row per key in the query.",
         ),
         (
             ALONE,
@@ -103,8 +103,8 @@ def test_a_fit_batch_is_not_refused() -> None:
         (
             IN_ORDER,
             {"tied": 1},
-            'shop.silver.t: 1 key stands in rows that differ and are equally new by at (id): {"id":1} (3×). '
-            "The table is unchanged. Choose a watermark_column that tells them apart, or leave one row a key in the query.",
+            'shop.silver.t: 1 key occurs in rows that differ and are equally new by at (id): {"id":1} (3×). '
+            "The table is unchanged. Choose a watermark_column that tells them apart, or keep one row per key in the query.",
         ),
     ],
 )

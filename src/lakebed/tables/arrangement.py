@@ -1,4 +1,4 @@
-"""How a table's files are divided and ordered, and how that follows what a pipeline says. Only new files follow. Pure."""
+"""How a table's files are partitioned and sorted, and how that follows a pipeline's config; only new files do. Pure."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -46,7 +46,7 @@ class PartitionField(BaseModel):
         return f"{self.transform.rstrip('s')}s({column})"
 
     def __str__(self) -> str:
-        """As a table's metadata says it."""
+        """As a table's metadata writes it."""
         if self.transform == "identity":
             return self.column
         if self.width is not None:
@@ -83,7 +83,7 @@ class SortField:
 
 
 def parse_sort_field(given: str) -> SortField:
-    """`id`, `at desc`, `bucket(8, id) desc nulls first`. NULLs come first, going down last, unless said otherwise."""
+    """`id`, `at desc`, `bucket(8, id) desc nulls first`. NULLs sort first, or last if descending, unless given."""
     found = _SORTED.fullmatch(given.strip())
     if not found:
         raise ValueError("a column is needed to sort by")
@@ -94,7 +94,7 @@ def parse_sort_field(given: str) -> SortField:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What a pipeline says of a table's layout; None: nothing, and the table's stays as it is."""
+    """A table's partitioning and sort order; None in a pipeline's config: the table keeps its own."""
 
     partition_by: tuple[PartitionField, ...] | None = None
     sort_by: tuple[SortField, ...] | None = None
@@ -104,7 +104,7 @@ class Arrangement:
         return tuple(field.column for field in (*(self.partition_by or ()), *(term.by for term in self.sort_by or ())))
 
     def with_renames(self, renames: Renames) -> "Arrangement":
-        """The same with columns under their other names."""
+        """The same after columns were renamed."""
 
         def moved(field: PartitionField) -> PartitionField:
             return field.model_copy(update={"column": apply_renames((field.column,), renames)[0]})
@@ -118,7 +118,7 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class ArrangementChange:
-    """Partition fields that go and come, and another sort order; None: it stays, empty: there is none any more."""
+    """Partition fields to drop and add, and a new sort order; None: unchanged, empty: unsorted from now on."""
 
     drop: tuple[PartitionField, ...] = ()
     add: tuple[PartitionField, ...] = ()
@@ -129,13 +129,16 @@ class ArrangementChange:
 
 
 def arrangement_of(partition_by: Sequence[str], sort_by: Sequence[str]) -> Arrangement:
-    """A table's layout, from the words of its metadata."""
+    """A table's arrangement, from the texts of its metadata."""
     fields = (PartitionField.model_validate(parse_partition_field(field)) for field in partition_by)
     return Arrangement(tuple(fields), tuple(map(parse_sort_field, sort_by)))
 
 
 def plan_arrangement(present: Arrangement, wanted: Arrangement) -> ArrangementChange:
-    """How the present layout becomes the wanted one. Another order of the same partition fields prunes nothing: no change."""
+    """The change from the present arrangement to the wanted one.
+
+    Another order of the same partition fields is no change: it would prune nothing more.
+    """
     there, asked = _by_text(present.partition_by), _by_text(wanted.partition_by)
     stays = wanted.partition_by is None
     drop = () if stays else tuple(field for said, field in there.items() if said not in asked)
@@ -150,7 +153,7 @@ def _by_text(fields: Collection[PartitionField] | None) -> dict[str, PartitionFi
 
 
 def arrangement_statements(table: TableName, change: ArrangementChange, *, properties: Mapping[str, str]) -> tuple[str, ...]:
-    """The statements of a change; `properties` are those a table of the new order is written with."""
+    """The statements of a change; `properties` are the write properties of the new sort order."""
     alter = f"ALTER TABLE {table.spark}"
     partition = (
         *(f"{alter} DROP PARTITION FIELD {field.spark}" for field in change.drop),
@@ -158,7 +161,7 @@ def arrangement_statements(table: TableName, change: ArrangementChange, *, prope
     )
     if change.sort is None:
         return partition
-    # Spark writes the distribution down with the order; without an order the partitioning decides again.
+    # Spark sets the distribution together with the order; without an order the partitioning decides again.
     order = (order_statement(table, change.sort),) if change.sort else (
         f"{alter} WRITE UNORDERED", f"{alter} UNSET TBLPROPERTIES IF EXISTS ({string_literal(_DISTRIBUTION)})",
     )  # fmt: skip
@@ -170,5 +173,5 @@ def arrangement_statements(table: TableName, change: ArrangementChange, *, prope
 
 
 def order_statement(table: TableName, terms: Sequence[SortField]) -> str:
-    """The statement by which new files are sorted."""
+    """The statement that makes Spark sort new files."""
     return f"ALTER TABLE {table.spark} WRITE ORDERED BY {', '.join(term.spark for term in terms)}"

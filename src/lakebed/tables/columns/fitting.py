@@ -1,4 +1,4 @@
-"""A result's types beside a table's: what the table must gain to keep them, and how values are brought into its shape. Pure."""
+"""Result types compared with table types: what must change in the table, and how values are cast to its types. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from lakebed.types import (
 
 @dataclass(frozen=True)
 class NestedChange:
-    """A field in a struct, by its path: new, or of a wider type from now on."""
+    """A field inside a column, by its path: it is new, or gets a wider type."""
 
     path: tuple[str, ...]
     type: str
@@ -37,11 +37,11 @@ class NestedChange:
 
 
 class IncompatibleType(ValueError):
-    """No value of the result's type can be kept in the table's column, nor can the column be made fit."""
+    """The table's column cannot store values of the result's type, and cannot be widened to."""
 
 
 def plan_type_change(present: ColumnType, wanted: ColumnType, path: tuple[str, ...]) -> tuple[NestedChange, ...]:
-    """What Iceberg must change in a column so that it keeps values of the wanted type; `IncompatibleType` where it cannot."""
+    """What must change in a column so that it can store values of the wanted type; `IncompatibleType` if nothing helps."""
     match present, wanted:
         case Struct(), Struct():
             return tuple(_structs(present, wanted, path))
@@ -57,7 +57,7 @@ def plan_type_change(present: ColumnType, wanted: ColumnType, path: tuple[str, .
 
 
 def can_accept(present: str, wanted: str) -> bool:
-    """Whether a column of the one type can keep values of the other, or can be made to."""
+    """Whether a column of the present type can store values of the wanted type, possibly after widening."""
     try:
         plan_type_change(read_table_type(present), read_table_type(wanted), ())
     except IncompatibleType:
@@ -79,10 +79,10 @@ def _structs(present: Struct, wanted: Struct, path: tuple[str, ...]) -> Iterator
 
 
 def selection(given: Iterable[Field], target: Iterable[Field], *, sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Expressions that give a frame exactly the target's columns: cast where types differ, NULL where it has none.
+    """Expressions that select exactly the target's columns: cast where types differ, NULL where the frame has none.
 
-    `sources` are the frame's names of columns that the target calls otherwise; a column of the target that bears such a
-    name itself is about to go, and gets no value.
+    `sources` maps columns of the target to the frame's names where they differ. A column of the target that itself has
+    such a name is about to be dropped, and gets no value.
     """
     there = {field.name.casefold(): field for field in given}
     taken = {name.casefold() for name in sources.values()}
@@ -101,9 +101,9 @@ def _selected(field: Field, source: Field | None) -> str:
 
 
 def cast_expression(value: str, given: ColumnType, target: ColumnType, *, depth: int = 0) -> str:
-    """The value as one of the target's type: fields of structs by name, for a CAST would take them by position.
+    """The value cast to the target type. Fields of structs are matched by name; a plain CAST would match by position.
 
-    A number whose last digits the target cannot keep fails the statement.
+    A number whose last digits the target cannot store fails the statement.
     """
     if _same_names(given, target) and not may_lose_digits(given, target):
         return f"CAST({value} AS {target.spark})"
@@ -132,7 +132,7 @@ def _part(value: str, given: tuple[str, ColumnType] | None, target: ColumnType, 
 
 
 def may_lose_digits(given: ColumnType, target: ColumnType) -> bool:
-    """Whether there are numbers of the one type, or somewhere in it, that the other cannot keep."""
+    """Whether the given type, or a part of it, has numbers that the target cannot store exactly."""
     match given, target:
         case Primitive(), Primitive():
             return exact_up_to(given, target) is not None
@@ -158,7 +158,7 @@ def _same_names(given: ColumnType, target: ColumnType) -> bool:
 
 
 def projection(relation: str, columns: Sequence[ColumnAlias]) -> str:
-    """What stands after FROM so that a relation shows these columns; itself where none are said."""
+    """A relation for FROM with these columns only; the relation itself if none are given."""
     if not columns:
         return relation
     return f"(SELECT {', '.join(map(_shown, columns))} FROM {relation})"

@@ -1,4 +1,4 @@
-"""A snapshot with other columns than Spark reads it with: those of the present, for one. Pure."""
+"""A snapshot read with the columns of another schema, such as the current one. Pure."""
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Column, Snapshot, TableMetadata
@@ -7,9 +7,9 @@ from lakebed.types import read_iceberg_type
 
 
 def as_of_schema(metadata: TableMetadata, snapshot: Snapshot, schema: int) -> tuple[str, ...]:
-    """What to select of a snapshot to see the columns of a schema, which are found by their ids; none where it has these.
+    """The expressions that select a schema's columns from a snapshot, matched by field id; none if it has that schema.
 
-    Spark reads a snapshot with the columns it was written with. Those that came later hold their default in its rows, or NULL.
+    Spark reads a snapshot with the columns it was written with. Columns added later are their default, or NULL.
     """
     if schema == metadata.schema_at(snapshot):
         return ()

@@ -1,4 +1,4 @@
-"""Columns that get another name: declared by a pipeline, due as long as the table has the old one. Pure."""
+"""Renames of columns: declared by a pipeline, and pending as long as the table has the old name. Pure."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,7 +10,7 @@ Renames = tuple[tuple[str, str], ...]
 
 
 def rename_conflict(renames: Renames) -> str:
-    """Why these renames cannot all be meant; empty: they can."""
+    """Why these renames contradict each other; empty if they do not."""
     olds, news = ([name.casefold() for name in names] for names in (zip(*renames, strict=True) if renames else ((), ())))
     for old, new in renames:
         if old.casefold() == new.casefold():
@@ -25,7 +25,7 @@ def rename_conflict(renames: Renames) -> str:
 
 
 def pending_renames(present: Collection[str], declared: Renames, *, where: str) -> Renames:
-    """Those that are still to be done on a table of these columns, in its own spelling; one that was done may stay declared."""
+    """The renames still to be made on a table with these columns, in its spelling; made ones may stay declared."""
     there = {name.casefold(): name for name in present}
     due = []
     for old, new in declared:
@@ -53,7 +53,7 @@ def inverse_renames(renames: Renames) -> Renames:
 
 
 def rename_strategy_columns(strategy: Strategy, renames: Renames) -> Strategy:
-    """The strategy with the columns it speaks of under their other names."""
+    """The strategy after its columns were renamed."""
     named = {name: value for name, value in strategy if name != "strategy"}
     lists = {name: apply_renames(value, renames) for name, value in named.items() if isinstance(value, tuple)}
     single = {name: apply_renames((value,), renames)[0] for name, value in named.items() if isinstance(value, str)}

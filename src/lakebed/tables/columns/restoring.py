@@ -1,4 +1,4 @@
-"""Whether a table's columns are as a run has left them, so that they may be set back. Pure."""
+"""Whether a table's columns are still as a run left them, so that they can be restored. Pure."""
 
 from collections.abc import Collection
 
@@ -8,10 +8,10 @@ from lakebed.ports import Column, TableMetadata
 def schema_to_restore(
     metadata: TableMetadata, former: int | None, *, touched: Collection[str], reshaped: bool = False
 ) -> int | None:
-    """The schema to set back after a run that added or widened the columns `touched`; None where there is nothing to set back.
+    """The schema to restore after a run that added or widened the columns `touched`; None if there is none.
 
-    Nor is there where somebody else has changed other columns since: theirs stay, and the run's new ones too, without
-    values. A run that was half published may have `reshaped` the others itself.
+    If other columns were changed since, nothing is restored: those changes stay, and so do the run's new columns,
+    without values. A run that was half published may have `reshaped` the other columns itself.
     """
     if former is None or former == metadata.schema or former not in metadata.schemas:
         return None

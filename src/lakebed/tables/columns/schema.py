@@ -1,4 +1,4 @@
-"""How a table's columns follow a result's: decided before anything is written."""
+"""How a table's columns follow a result's columns, decided before anything is written. Pure."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ ByName = dict[str, Field]  # by casefolded name
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """What is done to a table's columns. Before the gates it only gains; `final` and `renames` wait for the publishing swap.
+    """The change to a table's columns. Before the gates columns are only added; `final` and `renames` wait for publishing.
 
-    A column whose type cannot change is replaced: its values are written under a passing name, which is renamed when
-    the old column goes.
+    A column whose type cannot change is replaced: its values are written to a temporary column, which is renamed when
+    the old column is dropped.
     """
 
     add: tuple[Field, ...] = ()
     widen: tuple[Field, ...] = ()
     nested: tuple[NestedChange, ...] = ()
-    final: tuple[str, ...] | None = None  # the columns from then on, in order, by their present names; None: as they are
-    renames: Renames = ()  # from the present name to the name from then on
+    final: tuple[str, ...] | None = None  # the columns after publishing, in order, by their present names; None: unchanged
+    renames: Renames = ()  # from the present name to the name after publishing
 
     @property
     def before_gates(self) -> bool:
@@ -39,11 +39,11 @@ class SchemaChange:
 
     @property
     def touched(self) -> tuple[str, ...]:
-        """The columns that are new or change their type."""
+        """The columns that are new or change type."""
         return (*(field.name for field in (*self.add, *self.widen)), *(change.path[0] for change in self.nested))
 
     def aliases(self, present: Sequence[str]) -> tuple[ColumnAlias, ...]:
-        """The columns of the branch as they will be called; none said where all have their names already."""
+        """The branch's columns under their names after publishing; none if no name changes."""
         if not self.renames:
             return ()
         kept = present if self.final is None else self.final
@@ -61,9 +61,10 @@ def plan_schema(
     renames: Renames = (),
     replaces: bool = False,
 ) -> SchemaChange:
-    """How `present` becomes fit for `result`, or `BadBatch`.
+    """What must change in `present` columns to store `result`; raises `BadBatch` if that is not allowed.
 
-    `own` are the strategy's columns, `fixed` (casefolded) may not go, `renames` are due; `replaces`: no row of the table stays.
+    `own` are the strategy's columns; `fixed` (casefolded) may not be dropped; `renames` are pending; `replaces`: no row
+    of the table stays.
     """
     require_storable_columns(table, result)
     _refuse_renames(table, result, renames, own)
@@ -72,32 +73,32 @@ def plan_schema(
     arriving = _under_present_names(result, renames)
     new = tuple(field for name, field in arriving.items() if name not in there)
     gone = tuple(field for name, field in there.items() if name not in arriving and field.name not in own)
-    inside, passing = _followed(table, there, arriving, replaces=replaces and policy == "sync")
+    inside, temporary = _followed(table, there, arriving, replaces=replaces and policy == "sync")
     if policy == "fail" and (new or gone or inside):
         raise _refused(table, new, gone, inside)
     change = SchemaChange(
-        (*new, *(Field(to, arriving[name].type) for name, to in passing.items())),
+        (*new, *(Field(to, arriving[name].type) for name, to in temporary.items())),
         tuple(Field(change.path[0], change.type) for change in inside if len(change.path) == 1),
         tuple(change for change in inside if len(change.path) > 1),
-        renames=_renamed_with(passing, there, renames),
+        renames=_renamed_with(temporary, there, renames),
     )
     if policy != "sync":
         return change
-    _refuse_fixed(table, (*gone, *(there[name] for name in passing)), fixed)
-    return _synced(change, there, arriving, passing, own)
+    _refuse_fixed(table, (*gone, *(there[name] for name in temporary)), fixed)
+    return _synced(change, there, arriving, temporary, own)
 
 
-def _renamed_with(passing: dict[str, str], there: ByName, renames: Renames) -> Renames:
-    """A passing name becomes the old column's, or the new one that is due."""
+def _renamed_with(temporary: dict[str, str], there: ByName, renames: Renames) -> Renames:
+    """A temporary column gets the old column's name, or the name of a pending rename."""
     news = {old.casefold(): new for old, new in renames}
-    kept = (pair for pair in renames if pair[0].casefold() not in passing)
-    return (*kept, *((to, news.get(name, there[name].name)) for name, to in passing.items()))
+    kept = (pair for pair in renames if pair[0].casefold() not in temporary)
+    return (*kept, *((to, news.get(name, there[name].name)) for name, to in temporary.items()))
 
 
-def _synced(change: SchemaChange, there: ByName, arriving: ByName, passing: dict[str, str], own: Iterable[str]) -> SchemaChange:
-    """The change by which the columns are the result's, in its order, and the strategy's own stay last."""
+def _synced(change: SchemaChange, there: ByName, arriving: ByName, temporary: dict[str, str], own: Iterable[str]) -> SchemaChange:
+    """The change that makes the columns the result's, in its order, with the strategy's own columns last."""
     final = (
-        *(passing.get(name) or there.get(name, field).name for name, field in arriving.items()),
+        *(temporary.get(name) or there.get(name, field).name for name, field in arriving.items()),
         *(name for name in own if name.casefold() in there),
     )
     after = (*(field.name for field in there.values()), *(field.name for field in change.add))
@@ -114,27 +115,29 @@ def _refuse_renames(table: TableName, result: Iterable[Field], renames: Renames,
     names = {field.name.casefold() for field in result}
     for old, new in renames:
         if old.casefold() in names:
-            raise _unfit(table, f"{old} is renamed to {new}, and the result still has a column {old!r}", "Leave it out there.")
+            raise _unfit(
+                table, f"{old} is renamed to {new}, and the result still has a column {old!r}", "Leave it out of the result."
+            )
         if new.casefold() not in names and new not in own:
             what = f"{old} is renamed to {new}, and the result has no column {new!r}"
             raise _unfit(table, what, f"Call it so in the query: {old} AS {new}.")
 
 
 def as_stored(field: Field) -> Field:
-    """The field as Iceberg keeps it."""
+    """The field as Iceberg stores it."""
     return Field(field.name, read_table_type(field.type).spark)
 
 
 def require_storable_columns(table: TableName, result: Iterable[Field]) -> None:
-    """Names that are the same, or differ only in case, and types no table has."""
+    """Raise for column names that differ at most in case, and for types that no table can store."""
     seen: dict[str, str] = {}
     for field in result:
         if other := seen.get(field.name.casefold()):
-            raise _unfit(table, f"the columns {other!r} and {field.name!r} have one name", "Rename one of them.")
+            raise _unfit(table, f"the columns {other!r} and {field.name!r} have the same name", "Rename one of them.")
         seen[field.name.casefold()] = field.name
         if not is_storable(read_table_type(field.type)):
             advice = f"Cast it: CAST({field.name} AS STRING), for example."
-            raise _unfit(table, f"the column {field.name!r} is of type {field.type}, which no table keeps", advice)
+            raise _unfit(table, f"the column {field.name!r} is of type {field.type}, which no table can store", advice)
 
 
 def _unfit(table: TableName, what: str, next: str) -> BadBatch:
@@ -144,9 +147,9 @@ def _unfit(table: TableName, what: str, next: str) -> BadBatch:
 def _followed(
     table: TableName, there: ByName, arriving: ByName, *, replaces: bool
 ) -> tuple[tuple[NestedChange, ...], dict[str, str]]:
-    """What must change in the columns that stay, and the passing names of those that have to be replaced."""
+    """What must change in the columns that stay, and temporary names for those that must be replaced."""
     inside: list[NestedChange] = []
-    passing: dict[str, str] = {}
+    temporary: dict[str, str] = {}
     for name, present in there.items():
         if name not in arriving:
             continue
@@ -156,18 +159,18 @@ def _followed(
             if not replaces:
                 advice = f"Cast it in the query: CAST({present.name} AS {present.type}), or give the new column another name."
                 raise _unfit(table, str(unfit), f"{advice} {_REPLACING}") from None
-            passing[name] = _passing_name(present.name, {*there, *arriving})
-    return tuple(inside), passing
+            temporary[name] = _temporary_name(present.name, {*there, *arriving})
+    return tuple(inside), temporary
 
 
 _REPLACING = "To replace it with all its values: on_schema_change: sync, and --full-refresh."
 
 
-def _passing_name(name: str, taken: Collection[str]) -> str:
-    passing = f"__new_{name}"
-    while passing.casefold() in taken:
-        passing += "_"
-    return passing
+def _temporary_name(name: str, taken: Collection[str]) -> str:
+    temporary = f"__new_{name}"
+    while temporary.casefold() in taken:
+        temporary += "_"
+    return temporary
 
 
 def _refused(table: TableName, new: Sequence[Field], gone: Sequence[Field], inside: Sequence[NestedChange]) -> BadBatch:
@@ -196,7 +199,7 @@ def _refuse_fixed(table: TableName, gone: Iterable[Field], fixed: Collection[str
 
 
 def drop_statements(table: TableName, present: Sequence[Field], change: SchemaChange) -> tuple[str, ...]:
-    """The statements by which the columns that a change leaves out go at once, where nobody reads the table."""
+    """Statements that drop the columns a change leaves out at once, for a table that nobody reads yet."""
     if change.final is None:
         return ()
     stay = {name.casefold() for name in change.final}
@@ -205,7 +208,7 @@ def drop_statements(table: TableName, present: Sequence[Field], change: SchemaCh
 
 
 def alter_statements(table: TableName, change: SchemaChange) -> tuple[str, ...]:
-    """The statements that prepare a table for the branch; its readers see no row change."""
+    """Statements that prepare a table for the branch; its readers see no row change."""
     columns = (f"{spark_identifier(field.name)} {field.type}" for field in change.add)
     added = ", ".join((*columns, *(part.spark for part in change.nested if part.is_new)))
     adding = (f"ALTER TABLE {table.spark} ADD COLUMNS ({added})",) if added else ()

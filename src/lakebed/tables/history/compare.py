@@ -1,4 +1,4 @@
-"""Comparing two states of a table: asks the engine what `diff` has put into words."""
+"""Comparing two snapshots of a table: runs the queries that `diff` builds."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ def compare(
     keys: Sequence[str] = (),
     examples: int = 5,
 ) -> TableDiff:
-    """What came, went and changed between two snapshots; some rows of each, as examples."""
+    """What was added, removed and changed between two snapshots, with some rows of each as examples."""
     columns = metadata.columns_at(before), metadata.columns_at(after)
     names = common_columns(*columns)
     old = renamed_selection(at_snapshot(table, before.id), names)
@@ -42,7 +42,7 @@ def compare(
     both = compute.fields(compute.query(f"SELECT * FROM {new}"))
     for key in keys:
         if not find_column(key, both):
-            raise UnknownName(f"column that both states of {table} have", key, [field.name for field in both])
+            raise UnknownName(f"column that {table} has at both points", key, [field.name for field in both])
     (counts,) = compute.rows(row_counts_query(old, new, both, keys), limit=1)
     sampled = {
         kind: _examples(compute, examples_query(old, new, both, keys, kind), both, limit=examples)

@@ -1,4 +1,4 @@
-"""How two states of a table differ: columns by their identity, rows by key, and each column in figures. Pure."""
+"""How two snapshots of a table differ: columns by field id, rows by key, and figures of each column. Pure."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ _UNORDERED = ("map", "array", "struct", "binary", "variant")
 
 @dataclass(frozen=True)
 class ColumnChange:
-    """A column that came, went, or is another: under another name, of another type, or at another place."""
+    """A column that was added, removed, renamed, moved, or given another type."""
 
     kind: str  # added, removed, renamed, retyped, moved
     name: str
@@ -27,7 +27,7 @@ class ColumnChange:
 
 @dataclass(frozen=True)
 class ColumnFigures:
-    """A column in the two states: how many NULLs, how many values, from where to where."""
+    """A column in both snapshots: its NULLs, distinct values, minimum and maximum."""
 
     column: str
     before: Mapping[str, Any]
@@ -40,7 +40,7 @@ class ColumnFigures:
 
 @dataclass(frozen=True)
 class Example:
-    """A row as it was and as it is; None where it was or is not there."""
+    """A row before and after; None where it does not exist."""
 
     before: Mapping[str, Any] | None
     after: Mapping[str, Any] | None
@@ -48,7 +48,7 @@ class Example:
 
 @dataclass(frozen=True)
 class TableDiff:
-    """What somebody who compares two states wants to know. Without a key, rows are added or removed, never changed."""
+    """What differs between two snapshots. Without a key, rows are added or removed, never changed."""
 
     before: Snapshot
     after: Snapshot
@@ -60,7 +60,7 @@ class TableDiff:
 
 
 def column_changes(before: Sequence[Column], after: Sequence[Column]) -> tuple[ColumnChange, ...]:
-    """By field id: a column that was dropped and made anew under its name is another one."""
+    """By field id: a column that was dropped and added again under its name is a different column."""
     old, new = {column.id: column for column in before}, {column.id: column for column in after}
     gone = [ColumnChange("removed", column.name, before=column.type) for id, column in old.items() if id not in new]
     come = [ColumnChange("added", column.name, after=column.type) for id, column in new.items() if id not in old]
@@ -77,19 +77,19 @@ def _listed(columns: Iterable[Column]) -> str:
 
 
 def common_columns(before: Sequence[Column], after: Sequence[Column]) -> tuple[tuple[str, str], ...]:
-    """The columns that both states have, under the name of each."""
+    """The columns that both snapshots have: the earlier and the later name of each."""
     old = {column.id: column.name for column in before}
     return tuple((old[column.id], column.name) for column in after if column.id in old)
 
 
 def renamed_selection(place: str, names: Iterable[tuple[str, str]]) -> str:
-    """A state with these columns only, each under its later name; to stand after FROM."""
+    """A relation for FROM with these columns only, each under its later name."""
     listed = ", ".join(f"{spark_identifier(was)} AS {spark_identifier(now)}" for was, now in names)
     return f"(SELECT {listed} FROM {place})"
 
 
 def row_counts_query(before: str, after: str, columns: Sequence[Field], keys: Sequence[str]) -> str:
-    """One row: how many rows there were and are, and how many came, went, changed and stayed."""
+    """One row: how many rows were added, removed and changed, and how many stayed the same."""
     joined = _joined(before, after, columns, keys)
     kinds = ("added", "removed", "changed", "same")
     counts = ", ".join(f"coalesce(sum(if(kind = '{kind}', n, 0)), 0) AS {spark_identifier(kind)}" for kind in kinds)
@@ -97,20 +97,20 @@ def row_counts_query(before: str, after: str, columns: Sequence[Field], keys: Se
 
 
 def examples_query(before: str, after: str, columns: Sequence[Field], keys: Sequence[str], kind: str) -> str:
-    """Rows that came, went or changed, as JSON; of a changed one both states, under `before` and `after`."""
+    """Rows that were added, removed or changed, as JSON under `before` and `after`."""
     both = ", ".join(f"to_json({side}, map('ignoreNullFields', 'false')) AS {side}" for side in ("before", "after"))
     return f"SELECT {both} FROM ({_joined(before, after, columns, keys)}) WHERE kind = {string_literal(kind)}"
 
 
 def read_row(text: str, columns: Iterable[Field]) -> dict[str, Any]:
-    """A row out of JSON; decimals keep every digit."""
+    """A row from JSON; decimals keep every digit."""
     row: dict[str, Any] = json.loads(text)
     digits = json.loads(text, parse_float=Decimal)
     return row | {column.name: digits[column.name] for column in columns if "decimal" in column.type}
 
 
 def _joined(before: str, after: str, columns: Sequence[Field], keys: Sequence[str]) -> str:
-    """Rows of both states beside each other, with what became of each."""
+    """Rows of both snapshots side by side, with what became of each."""
     if not keys:
         return _as_bags(before, after, columns)
     rest = other_columns(columns, keys)
@@ -128,7 +128,7 @@ def _joined(before: str, after: str, columns: Sequence[Field], keys: Sequence[st
 
 
 def _as_bags(before: str, after: str, columns: Sequence[Field]) -> str:
-    """Without a key a row is what all its columns say; how often it occurs counts."""
+    """Without a key, rows are compared as a whole, and by how often they occur."""
     values = ", ".join(f"{comparable(spark_identifier(c.name), c.type)} AS {spark_identifier(c.name)}" for c in columns)
     whole = f"struct({', '.join(spark_identifier(column.name) for column in columns)})"
     sides = f"SELECT {values}, -1 AS _side FROM {before} UNION ALL SELECT {values}, 1 AS _side FROM {after}"

@@ -1,4 +1,4 @@
-"""What a table holds after its first batch, as a query. Pure."""
+"""The rows of a table after its first batch, as a query. Pure."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from lakebed.tables.merging.strategies import Scd2, Strategy
 
 
 def first_batch_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field], now: str, repeats: bool = True) -> str:
-    """The rows that the strategy makes of a staged batch where there is no other row: for first runs and full refreshes."""
+    """The rows that a strategy makes of a staged batch in an empty table: for first runs and full refreshes."""
     rows = newest_rows(strategy, staged=staged, columns=columns, repeats=repeats)
     since = strategy.scd_valid_from if isinstance(strategy, Scd2) else None
     own = (f"{now if name == since else 'NULL'} AS {spark_identifier(name)}" for name, _ in strategy.own_columns)

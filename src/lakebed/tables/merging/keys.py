@@ -1,4 +1,4 @@
-"""The keys of a staged batch: the queries that check them, the refusal, and what a write did to them. Pure."""
+"""The keys of a staged batch: queries that check them, the errors, and the counts of a write. Pure."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -16,21 +16,21 @@ TABLE_UNCHANGED = "The table is unchanged."
 
 _NEXT = {
     "null_keys": "Leave such rows out in the query (WHERE {key} IS NOT NULL), or choose another unique_key.",
-    "repeated": "Set watermark_column, so that the newest row of a key wins, or leave one row a key in the query.",
-    "tied": "Choose a watermark_column that tells them apart, or leave one row a key in the query.",
+    "repeated": "Set watermark_column, so that the newest row of a key wins, or keep one row per key in the query.",
+    "tied": "Choose a watermark_column that tells them apart, or keep one row per key in the query.",
 }
 _MERGED = "spark.merge-into.num-target-rows-"
 _WRITTEN = {"inserted": "added-records", "deleted": "deleted-records"}
 
 
 def require_strategy_columns(strategy: Strategy, columns: Sequence[Field], *, table: str) -> None:
-    """Refuse a result without the columns that its strategy needs, or with those that the strategy adds itself."""
+    """Raise for a result without the columns that its strategy needs, or with columns that the strategy adds."""
     partition = strategy.partition_column if isinstance(strategy, InsertOverwrite) else None
     wanted = {"unique_key": strategy.keys, "watermark_column": (strategy.order,), "partition_column": (partition,)}
     for setting, name in ((setting, name) for setting, names in wanted.items() for name in names if name):
         found = find_column(name, columns)
         if not found:
-            what = f"{setting} names the column {name!r}, and the result has none of that name."
+            what = f"{setting} names the column {name!r}, and the result has no such column."
             raise _refused(table, what, suggestion(near(name, (column.name for column in columns))))
         if holds_map(found.type):
             what = f"{setting} names the column {name!r}, which is {found.type}: maps can be neither compared nor sorted."
@@ -42,9 +42,9 @@ def require_strategy_columns(strategy: Strategy, columns: Sequence[Field], *, ta
 
 
 def key_check_query(strategy: Strategy, *, staged: str) -> str | None:
-    """A query of one row: `rows`, `null_keys` (rows), and, where a key has one row in the table, `keys` and `repeated` (keys).
+    """A query of one row: `rows`, `null_keys` (rows), and, for strategies with one row per key, `keys` and `repeated`.
 
-    None for a strategy without keys. Sorting is cheaper here than grouping: 0.6 of the time at a million keys.
+    None for a strategy without keys. Sorting takes 0.6 of the time of grouping at a million keys.
     """
     if not strategy.keys:
         return None
@@ -60,14 +60,14 @@ def key_check_query(strategy: Strategy, *, staged: str) -> str | None:
 
 
 def tie_check_query(strategy: Strategy, counts: Mapping[str, int], *, staged: str, columns: Sequence[Field]) -> str | None:
-    """A query of one row, `tied`: the keys whose newest rows are equally new and differ. None where there can be none."""
+    """A query of one row, `tied`: how many keys have newest rows that are equally new and differ. None if none can."""
     if not (strategy.order and counts.get("repeated") and _telling(strategy, columns)):
         return None
     return f"SELECT count(*) AS tied FROM ({_tied_keys(strategy, staged=staged, columns=columns)})"
 
 
 def violations(strategy: Strategy, counts: Mapping[str, int]) -> dict[str, int]:
-    """Of what the checks counted that for which the batch is refused; empty: it is fit."""
+    """The counts for which a batch is refused; empty if it is valid."""
     kinds = ("null_keys", "tied") if strategy.order else ("null_keys", "repeated")
     return {kind: counts[kind] for kind in kinds if counts.get(kind)}
 
@@ -75,7 +75,7 @@ def violations(strategy: Strategy, counts: Mapping[str, int]) -> dict[str, int]:
 def offending_keys_query(
     strategy: Strategy, counts: Mapping[str, int], *, staged: str, columns: Sequence[Field], limit: int = EXAMPLES
 ) -> str:
-    """A query for some keys of each offence counted: `offence`, `example` (the key as JSON) and in how many `rows`."""
+    """A query for some keys of each violation: `offence`, `example` (the key as JSON) and in how many `rows`."""
     keys, is_null = f"SELECT struct({_listed(strategy.keys)}) AS key FROM {staged}", _any_null(strategy)
     groups = {
         "null_keys": f"SELECT key, count(*) AS rows FROM ({keys} WHERE {is_null}) GROUP BY key",
@@ -92,7 +92,7 @@ def offending_keys_query(
 def require_valid_keys(
     strategy: Strategy, counts: Mapping[str, int], examples: Sequence[Mapping[str, Any]], *, table: str
 ) -> None:
-    """Refuse a batch in which the checks counted an offence, naming some of its keys; a fit one passes."""
+    """Raise for a batch with violations, naming some of its keys."""
     if found := violations(strategy, counts):
         what = " ".join(_sentence(kind, count, strategy, _named(examples, kind)) for kind, count in found.items())
         raise _refused(table, what, " ".join(_NEXT[kind].format(key=strategy.keys[0]) for kind in found))
@@ -108,9 +108,9 @@ def row_counts(
 ) -> dict[str, int]:
     """Rows `inserted`, `updated` and `deleted`, from the summary of the snapshot that a run wrote.
 
-    Of soft_delete `deleted` are the rows marked; of scd2 `updated` are the versions closed, and arriving keys that say what
-    is known are `unchanged`. Keys whose row in the table is newer are `late`, as the match check `met` them. `superseded`
-    rows gave way to a newer one of their batch. What cannot be known is left out.
+    For soft_delete, `deleted` are the rows marked. For scd2, `updated` are the versions closed, and `unchanged` the
+    arriving keys with the values that the table has. `late` are keys whose row in the table is newer, as the match
+    check counted them in `met`. `superseded` rows lost to a newer one of their batch. Unknown counts are left out.
     """
     superseded = {"superseded": staged_rows - distinct_keys} if strategy.order and distinct_keys is not None else {}
     if f"{_MERGED}inserted" not in summary:
@@ -124,11 +124,11 @@ def row_counts(
     if isinstance(strategy, Scd2):
         reopened = met["gone"] if strategy.scd_close_absent else 0
         return done | {"unchanged": known + reopened} | late | superseded
-    return done | {"updated": known} | late | superseded  # a late row that only lost its mark is no updated one
+    return done | {"updated": known} | late | superseded  # a late row that was only unmarked does not count as updated
 
 
 def statement_counts(kind: str, made: TableSnapshot, *, before: int) -> dict[str, int]:
-    """What a statement by hand came to. Of an UPDATE no engine says how many rows it changed, only how many were rewritten."""
+    """Counts of a manual statement. For an UPDATE no engine says how many rows changed, only how many were rewritten."""
     summary, added = made.summary, made.count("added-records") or 0
     merged = {word: int(summary[_MERGED + word]) for word in ("inserted", "updated", "deleted") if _MERGED + word in summary}
     deleted = {} if made.rows is None else {"deleted": before - made.rows}
@@ -149,7 +149,7 @@ def _words(strategy: Strategy) -> dict[str, str]:
 
 
 def _sentence(kind: str, count: int, strategy: Strategy, named: str) -> str:
-    key, keys = ", ".join(strategy.keys), "key stands" if count == 1 else "keys stand"
+    key, keys = ", ".join(strategy.keys), "key occurs" if count == 1 else "keys occur"
     return {
         "null_keys": f"{count} {'row has' if count == 1 else 'rows have'} NULL in unique_key ({key}){named}.",
         "repeated": f"{count} {keys} in more than one row, and nothing says which is the newest ({key}){named}.",
@@ -163,12 +163,12 @@ def _named(examples: Sequence[Mapping[str, Any]], kind: str) -> str:
 
 
 def _telling(strategy: Strategy, columns: Sequence[Field]) -> tuple[Field, ...]:
-    """The columns in which rows of one key that are equally new may differ."""
+    """The columns in which equally new rows of one key can differ."""
     return other_columns(columns, (*strategy.keys, strategy.order))
 
 
 def _tied_keys(strategy: Strategy, *, staged: str, columns: Sequence[Field]) -> str:
-    """A query: the keys whose newest rows differ, with the number of these; seen from the first of them, in one pass."""
+    """A query, in one pass: the keys whose newest rows differ, and how many such rows each has."""
     values = ", ".join(comparable(spark_identifier(c.name), c.type) for c in _telling(strategy, columns))
     order = f"ORDER BY {spark_identifier(strategy.order or '')} DESC NULLS LAST"
     by_age, as_new = f"PARTITION BY {_listed(strategy.keys)} {order}", "RANGE BETWEEN CURRENT ROW AND CURRENT ROW"

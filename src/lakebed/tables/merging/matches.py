@@ -1,4 +1,4 @@
-"""What a staged batch meets in its table: the queries that count it, and the refusal. Pure."""
+"""How a staged batch matches its table: queries that count the matches, and the error for duplicate keys. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,10 +12,10 @@ EXAMPLES = 5
 
 
 def match_check_query(strategy: Strategy, *, target: str, staged: str, repeats: bool = True) -> str | None:
-    """A query of one row about arriving keys that the table has: `doubled` are there in several rows that hold, of `late`
-    ones a newer row is there, and `gone` are the late ones of which no row holds.
+    """A query of one row about arriving keys that the table has: `doubled` have several valid rows there, `late` have a
+    newer row there, and `gone` are the late ones that have no valid row.
 
-    None for a strategy that allows several rows a key. Where no key of the batch repeats, `repeats=False` spares grouping.
+    None for a strategy that allows several rows per key. If no key of the batch repeats, `repeats=False` saves a GROUP BY.
     """
     if not strategy.one_row_per_key:
         return None
@@ -32,11 +32,11 @@ def duplicate_keys_query(strategy: Strategy, *, target: str, staged: str, repeat
 
 
 def refuse_duplicate_keys(strategy: Strategy, count: int, examples: Sequence[Mapping[str, Any]], *, table: str) -> None:
-    """Refuse a batch because of keys that stand in several rows of the table: nothing says which of them is meant."""
+    """Raise because arriving keys have several rows in the table: it is unknown which of them to update."""
     named = ", ".join(f"{example['example']} ({example['rows']}×)" for example in examples)
     which = "open versions" if isinstance(strategy, Scd2) else "rows"
     raise BadBatch(
-        f"{count} arriving {'key stands' if count == 1 else 'keys stand'} in several {which} of the table already "
+        f"{count} arriving {'key occurs' if count == 1 else 'keys occur'} in several {which} of the table already "
         f"({', '.join(strategy.keys)}): {named}. {strategy.strategy} keeps one.",
         where=table,
         safe="The table is unchanged.",
@@ -46,7 +46,7 @@ def refuse_duplicate_keys(strategy: Strategy, count: int, examples: Sequence[Map
 
 
 def _met(strategy: Strategy, target: str, staged: str, *, repeats: bool) -> str:
-    """A query: of each arriving key that the table has, how many `rows` hold, and whether one is newer than what arrives."""
+    """A query: for each arriving key in the table, how many `rows` are valid, and whether one is newer."""
     keys, order = _listed(strategy.keys), strategy.order
     newest = spark_identifier(order) if order else ""
     arriving = f"SELECT {', '.join(filter(None, (keys, newest)))} FROM {staged}"

@@ -1,7 +1,7 @@
-"""The statements by which a staged batch enters a table, one commit each. Pure: names to text, executed elsewhere.
+"""The statements that merge a staged batch into a table, one commit each. Pure: executed elsewhere.
 
-In every statement `t` is the table's branch and `s` what is merged into it. Columns that the table has and the batch
-has not keep their values in updated rows, and are NULL in new ones.
+In every statement `t` is the table's branch and `s` the source that is merged into it. Columns that only the table has
+keep their values in updated rows, and are NULL in new ones.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,13 +21,13 @@ from lakebed.tables.merging.strategies import (
     Strategy,
 )
 
-SPREAD = 16  # tasks among which the rows of one snapshot partition are divided
-SPREAD_BY = 3  # columns that suffice to tell rows apart for that
+SPREAD = 16  # tasks that share the rows of one replaced partition
+SPREAD_BY = 3  # columns are enough to spread rows evenly
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """What is written, and where to."""
+    """A staged batch and the branch that it is merged into."""
 
     target: str
     staged: str
@@ -38,7 +38,7 @@ class _Batch:
 
     @property
     def mark(self) -> str:
-        """A column of the source beside those of the batch: what is to be done with the row."""
+        """An extra column of the source that says what to do with the row."""
         return free_name("_mark", self.columns)
 
 
@@ -52,11 +52,11 @@ def write_statement(
     repeats: bool = True,
     since: str | None = None,
 ) -> str | None:
-    """One MERGE of a staged batch into a branch; None where the whole frame replaces the rows or is added to them.
+    """One MERGE of a staged batch into a branch; None if the whole frame replaces the rows or is appended.
 
-    `columns` are the batch's; `now` is a typed literal, the one time of the run. Where the key check found no
-    repeated key, `repeats=False` spares looking for the newest row of each. `since` is when rows that were there before the
-    table became a history began to hold.
+    `columns` are the batch's; `now` is a typed literal, the time of the run. If the key check found no repeated key,
+    `repeats=False` saves looking for the newest row of each. `since` is when rows became valid that were in the table
+    before it became a history.
     """
     batch = _Batch(target, staged, tuple(columns), now, repeats, since)
     match strategy:
@@ -75,7 +75,7 @@ def write_statement(
 
 
 def newest_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field], repeats: bool = True) -> str:
-    """A query: of each key of a staged batch the newest row. Rows as new as that are equal: the key check saw to it."""
+    """A query: the newest row of each key of a staged batch. Rows that are equally new are equal: the key check made sure."""
     names, place = _names(columns), free_name("_place", columns)
     if not (repeats and strategy.order):
         return f"SELECT {names} FROM {staged}"
@@ -84,7 +84,7 @@ def newest_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field], re
 
 
 def _incremental(strategy: Incremental, batch: _Batch) -> str:
-    """Arriving keys are updated, unless the table's row is newer, or inserted."""
+    """Update arriving keys unless the table's row is newer; insert new ones."""
     return (
         f"MERGE INTO {batch.target} t USING ({_newest(strategy, batch)}) s ON {same_key(strategy.keys)}\n"
         f"WHEN MATCHED{_unless_late(strategy)} THEN UPDATE SET {_assignments(batch.columns)}\n"
@@ -93,7 +93,7 @@ def _incremental(strategy: Incremental, batch: _Batch) -> str:
 
 
 def _soft_delete(strategy: SoftDelete, batch: _Batch) -> str:
-    """Arriving keys are written, unless the table's row is newer, and unmarked in any case; absent ones are marked once."""
+    """Write arriving keys unless the table's row is newer, and unmark them in any case; mark absent ones once."""
     deleted = spark_identifier(strategy.own_columns[0][0])
     returning = f"WHEN MATCHED AND t.{deleted} IS NOT NULL THEN UPDATE SET t.{deleted} = NULL\n" if strategy.order else ""
     return (
@@ -105,11 +105,11 @@ def _soft_delete(strategy: SoftDelete, batch: _Batch) -> str:
 
 
 def _replacement(batch: _Batch, by: Sequence[str], equals: str, *, spread: int) -> str:
-    """All rows that share their `by` columns with an arriving row go; all arriving rows come.
+    """Delete all rows that share their `by` columns with an arriving row; insert all arriving rows.
 
-    The source holds the arriving rows, under marks below 0, and what they share, under the marks 0 to `spread`, by
-    which the rows that go are divided among tasks. The mark is an equality of its own: without it every row that comes
-    would be compared with every row that goes.
+    The source has the arriving rows, with marks below 0, and their distinct `by` values, with marks from 0 to `spread`,
+    which divide the deleted rows among tasks. The join compares marks for equality: otherwise every inserted row would be
+    compared with every deleted row.
     """
     mark, rest = batch.mark, other_columns(batch.columns, by)
     telling = [c.name for c in rest if not holds_map(c.type)][:SPREAD_BY] or by
@@ -128,7 +128,7 @@ def _replacement(batch: _Batch, by: Sequence[str], equals: str, *, spread: int) 
 
 
 def _scd2(strategy: Scd2, batch: _Batch) -> str:
-    """Open versions of changed keys are closed (mark 0), their new ones opened (mark 1); nothing else is in the source."""
+    """Close the open versions of changed keys (mark 0) and open their new ones (mark 1); the source has nothing else."""
     mark, valid_from, valid_to = batch.mark, *map(spark_identifier, (strategy.scd_valid_from, strategy.scd_valid_to))
     absent = f"\nUNION ALL {_absent_keys(strategy, batch)}" if strategy.scd_close_absent else ""
     since = f"t.{valid_from} = {batch.since}" if batch.since else ""
@@ -146,7 +146,7 @@ def _scd2(strategy: Scd2, batch: _Batch) -> str:
 
 
 def _changed_rows(strategy: Scd2, batch: _Batch) -> str:
-    """The rows that no open version says already; nor, where there is an order, is any version newer."""
+    """Arriving rows that differ from the open version; with an order, only those that no version is newer than."""
     rest = other_columns(batch.columns, strategy.keys)
     known = f"h.{spark_identifier(strategy.scd_valid_to)} IS NULL AND {rows_equal(rest, 'h', 'b')}"
     if strategy.order:
@@ -158,7 +158,7 @@ def _changed_rows(strategy: Scd2, batch: _Batch) -> str:
 
 
 def _returning_rows(strategy: Scd2, batch: _Batch) -> str:
-    """The newest versions of keys that were closed and arrive again with older rows: the newer values hold once more."""
+    """The newest versions of closed keys that arrive again with older rows: the newer values become valid again."""
     place, valid_to = free_name("_place", batch.columns), spark_identifier(strategy.scd_valid_to)
     order = spark_identifier(strategy.order or "")
     newest = f"PARTITION BY {_listed(strategy.keys)} ORDER BY {valid_to} IS NULL DESC, {order} DESC NULLS LAST, {valid_to} DESC"
@@ -171,7 +171,7 @@ def _returning_rows(strategy: Scd2, batch: _Batch) -> str:
 
 
 def _absent_keys(strategy: Scd2, batch: _Batch) -> str:
-    """The keys of open versions that the batch does not have, under mark 0."""
+    """The keys of open versions that are absent from the batch, with mark 0."""
     rest = other_columns(batch.columns, strategy.keys)
     row = ", ".join("NULL" if column in rest else spark_identifier(column.name) for column in batch.columns)
     return (
@@ -186,7 +186,7 @@ def _newest(strategy: Strategy, batch: _Batch) -> str:
 
 
 def is_late(order: str, table: str, arriving: str) -> str:
-    """A condition that is never NULL: the table's row has an order, and the arriving row none or an earlier one."""
+    """A condition that is never NULL: the table's row has an order value, and the arriving row has none or an earlier one."""
     t, s = (f"{alias}.{spark_identifier(order)}" for alias in (table, arriving))
     return f"{t} IS NOT NULL AND ({s} IS NULL OR {s} < {t})"
 

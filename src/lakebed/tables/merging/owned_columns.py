@@ -1,4 +1,4 @@
-"""Columns that a strategy added to a table, by which it knows which rows hold: what a change of strategy makes of them. Pure."""
+"""Columns that a strategy added to a table to mark valid rows, and what a change of strategy means for them. Pure."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -14,12 +14,12 @@ _REBUILD = "rebuild the table under the new strategy: on_schema_change: sync, an
 
 
 def own_columns_summary(columns: Collection[str]) -> str:
-    """What a snapshot's summary says of these columns."""
+    """These columns, as a snapshot's summary records them."""
     return json.dumps(list(columns))
 
 
 def owned_columns(metadata: TableMetadata, snapshot: int | None) -> tuple[str, ...] | None:
-    """The columns, by their present names, that the strategy of a state added; None where no snapshot says."""
+    """The columns, by their present names, that the strategy of a snapshot added; None if no snapshot records them."""
     for step in metadata.ancestry(snapshot):
         if OWN_COLUMNS in step.summary:
             return _present(json.loads(step.summary[OWN_COLUMNS]), step, metadata)
@@ -27,7 +27,7 @@ def owned_columns(metadata: TableMetadata, snapshot: int | None) -> tuple[str, .
 
 
 def _present(names: Sequence[str], step: Snapshot, metadata: TableMetadata) -> tuple[str, ...]:
-    """None of them where one is gone: what is left tells nothing."""
+    """Their present names; empty if one was dropped, for the others mean nothing without it."""
     ids = {column.name: column.id for column in (*metadata.columns, *metadata.columns_at(step))}
     called = {column.id: column.name for column in metadata.columns}
     found = [called[ids[name]] for name in names if ids.get(name) in called]
@@ -35,7 +35,7 @@ def _present(names: Sequence[str], step: Snapshot, metadata: TableMetadata) -> t
 
 
 def guess_owned_columns(metadata: TableMetadata, result: Sequence[Field]) -> tuple[str, ...]:
-    """The same, of a table that an older Lakebed wrote: columns of the usual names that no result has."""
+    """A guess for tables that an older Lakebed wrote: columns with the usual names that no result has."""
     given = {field.name.casefold() for field in result}
     there = {column.name: column.type for column in metadata.columns if column.name.casefold() not in given}
     usual = (tuple(name for name, _ in strategy.own_columns) for strategy in _USUAL)
@@ -51,14 +51,14 @@ def require_compatible_strategy(
     there: Sequence[str],
     table: TableName,
 ) -> None:
-    """Refuse a strategy that would falsify rows of the table, which tells them apart by its `owned` columns.
+    """Raise for a strategy that ignores the `owned` columns, which say what rows of the table are valid.
 
-    `there` are all columns of the table; names are those that are due.
+    `there` are all columns of the table. Names are those after pending renames.
     """
     own, given = [name for name, _ in strategy.own_columns], {field.name.casefold() for field in result}
     brings_them = isinstance(strategy, AppendOnly) and {name.casefold() for name in owned} <= given
     if not set(owned) <= set(own) and not brings_them:
-        what = f"{_words(owned)} came with another strategy and say which rows hold; {strategy.strategy} does not look at that."
+        what = f"{_words(owned)} were added by another strategy and say which rows are valid; {strategy.strategy} ignores them."
         raise BadBatch(what, where=str(table), safe="Nothing was written.", next=f"Go back to that strategy, or {_REBUILD}.")
     lacking = [name for name in own if name.casefold() not in {name.casefold() for name in there}]
     if lacking and policy == "fail":

@@ -1,4 +1,4 @@
-"""Whether two rows are the same, as text of Spark SQL. Pure."""
+"""Equality of rows, as Spark SQL. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,12 +8,12 @@ from lakebed.types import Array, ColumnType, Map, Struct, parse_type
 
 
 def find_column(name: str, columns: Iterable[Field]) -> Field | None:
-    """The column of this name; like Spark, without regard to case."""
+    """The column with this name, ignoring case as Spark does."""
     return next((column for column in columns if column.name.lower() == name.lower()), None)
 
 
 def free_name(name: str, columns: Iterable[Field]) -> str:
-    """A quoted name that none of the columns has: `name`, longer if need be."""
+    """A quoted name that no column has: `name`, made longer if necessary."""
     columns = tuple(columns)
     while find_column(name, columns):
         name += "_"
@@ -21,13 +21,13 @@ def free_name(name: str, columns: Iterable[Field]) -> str:
 
 
 def other_columns(columns: Iterable[Field], without: Iterable[str | None]) -> tuple[Field, ...]:
-    """The columns that have none of these names."""
+    """The columns except those with these names."""
     left_out = {name.lower() for name in without if name}
     return tuple(column for column in columns if column.name.lower() not in left_out)
 
 
 def holds_map(type: str) -> bool:
-    """Whether values of the type are, or hold, maps: the one thing Spark neither compares nor sorts."""
+    """Whether the type is or contains a map, the only type that Spark can neither compare nor sort."""
     return _has_map(parse_type(type, strict=False))
 
 
@@ -36,9 +36,9 @@ def _has_map(type_: ColumnType) -> bool:
 
 
 def rows_equal(columns: Sequence[Field], one: str, other: str) -> str:
-    """A condition: the rows of two aliases agree in these columns, NULL being a value like any other.
+    """A condition: the rows of two aliases are equal in these columns; NULL equals NULL.
 
-    `least` is an AND that Spark does not take apart into keys of a join: sorting by them all costs half as much again.
+    `least` is an AND that Spark does not split into join keys: sorting by all of them would cost half as much again.
     """
     pairs = (tuple(comparable(f"{alias}.{spark_identifier(c.name)}", c.type) for alias in (one, other)) for c in columns)
     equal = [f"{left} <=> {right}" for left, right in pairs]
@@ -46,7 +46,7 @@ def rows_equal(columns: Sequence[Field], one: str, other: str) -> str:
 
 
 def comparable(expression: str, type: str) -> str:
-    """An expression that is equal for equal values and can be sorted: the value itself, with its maps as sorted entries."""
+    """An expression that can be compared and sorted: the value itself, with its maps as sorted entries."""
     return _comparable(expression, parse_type(type, strict=False), depth=0)
 
 

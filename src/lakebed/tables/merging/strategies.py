@@ -1,4 +1,4 @@
-"""How a run's rows may enter a table. Frozen types: a mix that makes no sense cannot be written down."""
+"""How a run's rows enter a table. Each strategy is a type with its own options, so that no invalid mix can be configured."""
 
 from typing import Annotated, Literal
 
@@ -12,32 +12,32 @@ class _Strategy(BaseModel):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that must be there and not NULL in every row of a batch."""
+        """The columns that must exist and not be NULL in every row of a batch."""
         return ()
 
     @property
     def order(self) -> str | None:
-        """The column that says which of two rows of a key is the newer."""
+        """The column that says which of two rows of a key is newer."""
         return None
 
     @property
     def one_row_per_key(self) -> bool:
-        """Whether a batch may hold several rows of a key only if their order is known."""
+        """Whether the table has one row per key, so that a batch may repeat a key only if there is an order."""
         return False
 
     @property
     def absence_matters(self) -> bool:
-        """Whether keys that are absent from a batch mean something."""
+        """Whether keys that are absent from a batch are marked or closed."""
         return False
 
     @property
     def accepts_partial_batches(self) -> bool:
-        """Whether a batch may be a part of all rows: what is absent from it stays as it is."""
+        """Whether a batch may be incomplete: rows that are absent from it stay as they are."""
         return not self.absence_matters
 
     @property
     def own_columns(self) -> tuple[tuple[str, str], ...]:
-        """Columns that the strategy adds to the table, with their types."""
+        """Columns that the strategy adds to the table, and their types."""
         return ()
 
 
@@ -78,19 +78,19 @@ class _Merged(_Keyed):
 
 
 class Incremental(_Merged):
-    """Arriving keys are inserted or updated, the newest row of a key wins, a row older than the table's is left out."""
+    """Arriving keys are inserted or updated; the newest row of a key wins; rows older than the table's are ignored."""
 
     strategy: Literal["incremental"] = "incremental"
 
 
 class DeleteInsert(_Keyed):
-    """All rows of the arriving keys are replaced by the arriving ones; several rows a key are allowed."""
+    """All rows of arriving keys are replaced by the arriving ones; several rows per key are allowed."""
 
     strategy: Literal["delete_insert"] = "delete_insert"
 
 
 class Scd2(_Merged):
-    """History: changed rows are closed and opened anew, `valid_from` up to but without `valid_to`; unchanged ones stay."""
+    """History: a changed row is closed and a new version opened, valid from `valid_from` until before `valid_to`."""
 
     strategy: Literal["scd2"] = "scd2"
     scd_valid_from: str = "valid_from"
@@ -100,7 +100,7 @@ class Scd2(_Merged):
     @model_validator(mode="after")
     def _two_columns(self) -> "Scd2":
         if self.scd_valid_from.lower() == self.scd_valid_to.lower():
-            raise ValueError("scd_valid_from and scd_valid_to name one column")
+            raise ValueError("scd_valid_from and scd_valid_to name the same column")
         return self
 
     @property
