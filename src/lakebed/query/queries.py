@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import ForeignName, TableName
 from lakebed.ports import QueryRows
 from lakebed.query.engine import QueryEngines
-from lakebed.query.lazy.table import LazyTableServices
 from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
 from lakebed.query.planning.planner import QueryContext, plan_query
 from lakebed.query.planning.resolve import all_names
@@ -17,6 +17,9 @@ from lakebed.query.results.log import QueryLog
 from lakebed.query.results.log_recorder import LogRecorder
 from lakebed.query.results.result import QueryResult
 from lakebed.tables import SnapshotGuard
+
+if TYPE_CHECKING:
+    from lakebed.query.lazy.table import LazyTableServices
 
 _DUCKDB_ONLY = "Untrusted queries run on DuckDB only."
 
@@ -35,8 +38,10 @@ class Queries:
         self.context, self.log, self.engines, self.protect = context, log, engines, protect
 
     @property
-    def lazy_tables(self) -> LazyTableServices:
+    def lazy_tables(self) -> "LazyTableServices":
         """What lazy tables are read through."""
+        from lakebed.query.lazy.table import LazyTableServices
+
         return LazyTableServices(self.context.scans, self.engines.frames, self.protect, self.context.timezone)
 
     def plan(self, request: QueryRequest) -> QueryPlan:
