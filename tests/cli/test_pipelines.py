@@ -33,9 +33,9 @@ def told(*arguments: str) -> Any:
 def test_a_plan_tells_steps_inputs_and_files_in_the_order_of_the_graph(lake: Path) -> None:
     shown = lakebed("plan").stdout
     assert "read 2 files of shop.orders: day1.csv, torn.json" in shown
-    assert "write by incremental: insert new keys and update known ones (by id)" in shown
-    assert "ask the gate positive (blocks): orders are worth something" in shown
-    assert "ask the gate cheap (warns)" in shown
+    assert "write by incremental: insert new keys and update existing ones (by id)" in shown
+    assert "run the gate positive (blocks): orders are worth something" in shown
+    assert "run the gate cheap (warns)" in shown
     tables = [plan["table"] for plan in told("plan")]
     assert tables == ["shop.bronze.orders", "shop.bronze.rates", "shop.silver.orders", "shop.gold.total"]
 

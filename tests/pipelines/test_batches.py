@@ -83,7 +83,7 @@ def test_every_file_is_a_batch_of_its_own_where_that_is_asked_for() -> None:
 def test_two_extracts_are_not_taken_for_one_where_absence_counts(strategy: str, config: dict[str, Any], refused: bool) -> None:
     spec = setting(strategy, **config).spec
     landing = {KEY: ZonePin((file("a"), file("b")))}
-    with pytest.raises(BadFiles, match="2 files wait") if refused else nullcontext():
+    with pytest.raises(BadFiles, match="2 files are waiting") if refused else nullcontext():
         require_separate_extracts(spec, landing, ())
     require_separate_extracts(spec, {KEY: ZonePin((file("a"),))}, ())
     require_separate_extracts(spec, landing, [Batch({KEY: (file("a"), file("b"))}, RUNS[0], START)])  # a run took both, as one

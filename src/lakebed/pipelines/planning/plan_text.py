@@ -1,4 +1,4 @@
-"""Plans in words: one line a step."""
+"""Plans as text, one line per step."""
 
 from collections.abc import Iterable, Sequence
 from typing import assert_never
@@ -30,13 +30,13 @@ from lakebed.tables import ArrangementChange, Strategy
 
 _SHOWN = 3  # names of files in a line
 _POLICIES = {
-    "fail": "refuse the result if its columns are not the table's",
-    "append": "add columns that are new",
-    "sync": "let the table's columns follow the result's",
+    "fail": "fail unless the result has the table's columns",
+    "append": "add new columns",
+    "sync": "make the table's columns those of the result",
 }
 _STRATEGIES = {
     "full_refresh": "replace all rows",
-    "incremental": "insert new keys and update known ones",
+    "incremental": "insert new keys and update existing ones",
     "append_only": "add the rows",
     "delete_insert": "replace all rows of the arriving keys",
     "scd2": "close rows that changed and open their new versions",
@@ -46,7 +46,7 @@ _STRATEGIES = {
 
 
 def plan_strategy(plan: RunPlan) -> str:
-    """The strategy a plan writes by; `view` where it writes no row, nothing where there is nothing to do."""
+    """The strategy of a plan; `view` for a view, empty if there is nothing to do."""
     for step in plan.steps:
         if isinstance(step, Write):
             return step.strategy.strategy
@@ -56,17 +56,17 @@ def plan_strategy(plan: RunPlan) -> str:
 
 
 def plan_inputs(plan: RunPlan) -> tuple[InputPin, ...]:
-    """The tables a plan reads, and at which snapshots."""
+    """The tables that a plan reads, with their snapshots."""
     reading = (step for step in plan.steps if isinstance(step, Calculate | Replay))
     return tuple(dict.fromkeys(pin for step in reading for pin in step.inputs))
 
 
-def step_text(step: RunStep) -> str:  # noqa: C901 - one arm a step
+def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
     """What a step does."""
     match step:
         case OpenZone(zone, pattern, files):
-            fitting = f" that fit {pattern!r}" if pattern else ""
-            return f"read {len(files)} {_files(files)} of {zone}{fitting}{_names(files, zone.folder)}"
+            matching = f" that match {pattern!r}" if pattern else ""
+            return f"read {len(files)} {_files(files)} of {zone}{matching}{_names(files, zone.folder)}"
         case Calculate(file, inputs):
             return f"run {file}{_over(inputs)}"
         case Replay():
@@ -74,15 +74,15 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one arm a step
         case Stage():
             return "compute the result once, into a hidden table"
         case CheckKeys(keys, order):
-            ordered = f", of repeated ones the newest by {order} counts" if order else ""
+            ordered = f"; of repeated keys the newest by {order} wins" if order else ""
             return f"check the key {', '.join(keys)}: never NULL{ordered}"
         case PrepareSchema(policy, renames):
             called = f"; publishing renames {', '.join(f'{old} to {new}' for old, new in renames)}" if renames else ""
             return f"compare columns: {_POLICIES[policy]} ({policy}){called}"
         case EvolveArrangement(_, change):
-            return f"{_layout(change)}: new files only"
+            return f"{_arrangement(change)}: new files only"
         case CreateHidden():
-            return "make the table, under a name nobody knows"
+            return "create the table under a hidden name"
         case OpenBranch(_, branch, _):
             return f"open the branch {branch}"
         case Write(_, _, True):
@@ -95,20 +95,20 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one arm a step
             return "remove the hidden table"
         case RunGate(gate):
             consequence = "blocks" if gate.severity == "error" else "warns"
-            return f"ask the gate {gate.name} ({consequence}){f': {gate.description}' if gate.description else ''}"
+            return f"run the gate {gate.name} ({consequence}){f': {gate.description}' if gate.description else ''}"
         case Publish(table, ref):
-            return f"publish {table}: {ref} moves, readers see it"
+            return f"publish {table}: {ref} moves, and readers see the new rows"
         case CreateView(table):
-            return f"make the view {table}"
+            return f"create the view {table}"
         case ArchiveFiles(zone):
-            return f"move files of {zone} that all their readers have to _processed/"
+            return f"move files of {zone} that every reader has taken to _processed/"
         case _:
             assert_never(step)
 
 
 def _batch(batch: Batch) -> str:
     files = [file for chosen in batch.files.values() for file in chosen]
-    run = f" of the run {short_id(batch.run_id)} of {batch.at:%Y-%m-%d %H:%M}" if batch.at else " that waited"
+    run = f" of the run {short_id(batch.run_id)} of {batch.at:%Y-%m-%d %H:%M}" if batch.at else " still waiting"
     return f"{len(files)} {_files(files)}{run}"
 
 
@@ -124,17 +124,17 @@ def _names(files: Sequence[FileInfo], folder: str) -> str:
 
 
 def _over(inputs: Iterable[InputPin]) -> str:
-    pins = [f"{pin.table} at {pin.snapshot}" if pin.snapshot else f"{pin.table} (no row yet)" for pin in inputs]
+    pins = [f"{pin.table} at {pin.snapshot}" if pin.snapshot else f"{pin.table} (no rows yet)" for pin in inputs]
     return f" over {', '.join(pins)}" if pins else ""
 
 
-def _layout(change: ArrangementChange) -> str:
+def _arrangement(change: ArrangementChange) -> str:
     said = [
         f"{label} {', '.join(map(str, fields))}"
         for label, fields in (("no longer partition by", change.drop), ("partition by", change.add), ("sort by", change.sort))
         if fields
     ]
-    return ", ".join((*said, "sort no longer") if change.sort == () else said)
+    return ", ".join((*said, "no longer sort") if change.sort == () else said)
 
 
 def _by(strategy: Strategy) -> str:

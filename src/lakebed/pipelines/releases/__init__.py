@@ -1,4 +1,4 @@
-"""Releases: immutable versions of a pipeline's files, saved drafts, and what becomes of them."""
+"""Releases: immutable versions of a pipeline's files, and saved drafts."""
 
 from lakebed.pipelines.releases.check import check_release, known_columns
 from lakebed.pipelines.releases.content import OBJECTS, fetch_content, object_path

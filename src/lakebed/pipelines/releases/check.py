@@ -1,4 +1,4 @@
-"""What is checked before a pipeline is released: its templates, its SQL, and the names in its settings. Starts no JVM."""
+"""Checks before a pipeline is released: its templates, its SQL, and the names in its settings. Starts no JVM."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -28,19 +28,19 @@ Texts = Mapping[str, str]
 
 
 def check_release(spec: PipelineSpec, texts: Texts, services: RunServices, *, vars: Mapping[str, Any]) -> None:
-    """Refuse, at its line, what a run would stumble over: as far as that can be told without running it."""
-    _refuse_unknown_refs(spec, services)
+    """Raise, with the line, for what would fail in a run, as far as that can be known without running it."""
+    _require_known_refs(spec, services)
     require_known_zones(spec.zones, services)
     require_no_cycle(spec, services)
     known = _known(spec, services)
-    for values in _ways(spec, vars):
+    for values in _template_values(spec, vars):
         _check_gates(spec, values, known)
         if spec.kind == "sql":
             _check_columns(spec, texts, _columns(spec, values, known))
 
 
 def known_columns(specs: list[PipelineSpec], services: RunServices) -> Schemas:
-    """The columns of all tables and zones that are read, as far as they are known without reading files."""
+    """The columns of all tables and zones that are read, as far as known without reading files."""
     catalog = services.placement.catalog
     tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
     found = catalog.metadata(catalog.pointers(tables).values())
@@ -50,13 +50,13 @@ def known_columns(specs: list[PipelineSpec], services: RunServices) -> Schemas:
 
 
 def require_no_cycle(spec: PipelineSpec, services: RunServices) -> None:
-    """Refuse a release that would make the released pipelines read each other in a cycle: none of them could run."""
+    """Raise if this release would make released pipelines read each other in a cycle: none of them could run."""
     others = load_released(services.placement.files, services.releases).specs
     build_graph([GraphNode(one.table, one.inputs, path=one.folder) for one in (others | {spec.table: spec}).values()])
 
 
-def _refuse_unknown_refs(spec: PipelineSpec, services: RunServices) -> None:
-    """Every table that is read is there, or a pipeline makes it; a draft of another pipeline may be wrong meanwhile."""
+def _require_known_refs(spec: PipelineSpec, services: RunServices) -> None:
+    """Raise for a ref to a table that neither exists nor is made by a pipeline. Other drafts may be invalid meanwhile."""
     known = {*draft_tables(services.placement.files), *services.releases.newest(), *services.placement.catalog.pointers()}
     names = [str(table) for table in known if not table.hidden]
     for ref in (*spec.refs, *spec.gate_refs):
@@ -65,8 +65,8 @@ def _refuse_unknown_refs(spec: PipelineSpec, services: RunServices) -> None:
             raise BadPipeline(f"there is no table {ref.text!r} to ref.", where=ref.where, line=ref.line, next=advice)
 
 
-def _ways(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValues]:
-    """What templates see in a first run, and in a later one."""
+def _template_values(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValues]:
+    """Template values for a first run, and for a later one."""
     first = unpinned(spec, vars)
     yield first
     if spec.strategy.accepts_partial_batches:
@@ -75,14 +75,14 @@ def _ways(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValue
 
 @dataclass(frozen=True)
 class _Known:
-    """What can be told without Spark."""
+    """What is known without Spark."""
 
-    schemas: Schemas  # of tables and zones as they are
-    columns: Mapping[str, tuple[str, ...]]  # of inputs that are as their pipelines make them, by their names in the text
+    schemas: Schemas  # of existing tables and zones
+    columns: Mapping[str, tuple[str, ...]]  # of inputs that are up to date, by their names in the SQL
     functions: Collection[str] | None
 
     def checked(self, source: str, values: TemplateValues, *, where: str) -> CheckedQuery:
-        """The query of a template; refused if it could not run."""
+        """The query of a template; raises if it could not run."""
         rendered = render(source, values, where=where)
         allowed = [*values.refs.values(), *values.zones.values(), *([values.this] if values.this else [])]
         return check_query(
@@ -108,7 +108,7 @@ def _known(spec: PipelineSpec, services: RunServices) -> _Known:
 
 
 def _settled(spec: PipelineSpec, services: RunServices) -> Iterator[TableName]:
-    """The inputs whose columns will be those that they have: no pipeline makes them, or it has not changed since it ran."""
+    """The inputs whose columns will not change: no pipeline makes them, or it has not changed since it ran."""
     newest, last, store = services.releases.newest(), services.records.last_digests(), services.placement.files
     for table in spec.inputs:
         draft = read_folder(store, table.pipeline_folder)
@@ -119,7 +119,7 @@ def _settled(spec: PipelineSpec, services: RunServices) -> Iterator[TableName]:
 
 
 def _columns(spec: PipelineSpec, values: TemplateValues, known: _Known) -> tuple[str, ...]:
-    """The columns the query returns; none where that cannot be told."""
+    """The columns that the query returns; empty if they cannot be known."""
     query = known.checked(spec.source, values, where=spec.file)
     found = column_lineage(query.text, known.schemas, logical=logical_names(spec))
     return () if "*" in found else tuple(found)
@@ -167,7 +167,7 @@ def _sorted_column(text: str) -> str:
 
 
 def _place(spec: PipelineSpec, texts: Texts, named: _Named) -> tuple[str, int | None, str]:
-    """Where a setting stands: in an annotation of the source, or in config.yaml."""
+    """Where a setting is: in an annotation of the source, or in config.yaml."""
     given = read_annotations(spec.source, comment="--", where=spec.file).get(named.setting)
     if given:
         return spec.file, given.line, f"@{named.setting}: {given.value}"

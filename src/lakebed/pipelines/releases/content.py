@@ -1,4 +1,4 @@
-"""Content of pipelines, kept by what it is: a file named by its SHA-256 never changes, and is checked whenever it is read."""
+"""Content-addressed storage of pipeline files: named by their SHA-256, never changed, checked when read."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,20 +9,20 @@ from lakebed.ports import Files
 from lakebed.settings import DATA
 
 OBJECTS = f"{DATA}/releases/objects"
-_TRIES = 5  # a reaper that judged before the row was written can take it once, and puts it back itself
+_TRIES = 5  # a reaper that decided before the row was written can remove it once, and puts it back itself
 Contents = Mapping[str, bytes]  # path in a pipeline's folder → content
 FileDigests = Mapping[str, str]  # path in a pipeline's folder → SHA-256 of the content
 
 
 def object_path(digest: str) -> str:
-    """Where content of this SHA-256 lies."""
+    """The path of content with this SHA-256."""
     return f"{OBJECTS}/{digest[:2]}/{digest}"
 
 
 def store_content(files: Files, contents: Contents) -> dict[str, str]:
-    """Put content into the store, before any row speaks of it: path → SHA-256."""
+    """Store content, before any row refers to it: path → SHA-256."""
     for digest, data in _by_digest(contents).items():
-        with suppress(FileMissing):  # a reaper took it from under our hands; `assure` comes after
+        with suppress(FileMissing):  # a reaper removed it at the same moment; `ensure_stored` comes later
             _put(files, object_path(digest), data)
     return {path: sha256(data).hexdigest() for path, data in sorted(contents.items())}
 
@@ -31,11 +31,11 @@ def _put(files: Files, place: str, data: bytes) -> None:
     try:
         files.create(place, data)
     except FileExists:
-        files.write(place, data)  # young again, which reaping leaves alone, and whole again
+        files.write(place, data)  # repairs it, and makes it young again: reaping leaves young content alone
 
 
 def ensure_stored(files: Files, contents: Contents) -> None:
-    """Bring back what a reaper took while no row spoke of it yet: it judged before ours was written."""
+    """Store again what a reaper removed because it decided before our row was written."""
     for digest, data in _by_digest(contents).items():
         for _ in range(_TRIES):
             try:
@@ -47,7 +47,7 @@ def ensure_stored(files: Files, contents: Contents) -> None:
 
 
 def fetch_content(files: Files, kept: FileDigests) -> dict[str, bytes]:
-    """The content of these files; `DamagedRelease` if some is gone, or not what it was."""
+    """The content of these files. Raises `DamagedRelease` if some is missing or was changed."""
     return {path: _fetched(files, path, digest) for path, digest in kept.items()}
 
 

@@ -1,4 +1,4 @@
-"""What differs between two states of a pipeline's files. Pure."""
+"""The differences between two sets of a pipeline's files. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 @dataclass(frozen=True)
 class FileChanges:
-    """Which files differ, and how, as a unified diff."""
+    """Which files differ, and a unified diff."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class FileChanges:
 
 
 def compare(before: Contents, after: Contents, *, names: tuple[str, str]) -> FileChanges:
-    """From one state to another; `names` say in the text which is which."""
+    """The changes from `before` to `after`; `names` label the two in the diff."""
     changed = tuple(path for path in sorted(before.keys() & after.keys()) if before[path] != after[path])
     added, removed = tuple(sorted(after.keys() - before.keys())), tuple(sorted(before.keys() - after.keys()))
     texts = [_text(path, before.get(path), after.get(path), names) for path in sorted((*added, *removed, *changed))]

@@ -1,4 +1,4 @@
-"""Pipelines from their newest releases: whatever became of the drafts."""
+"""Reading pipelines from their newest releases, whatever the drafts are like."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from lakebed.ports import Files, Release, Releases
 
 @dataclass(frozen=True)
 class ReleasedPipelines:
-    """The pipelines that have a release, and why others cannot run from one."""
+    """The pipelines that have a release, and why the others cannot run from one."""
 
     specs: dict[TableName, PipelineSpec]
-    damaged: dict[TableName, LakebedError]  # it cannot be read
+    damaged: dict[TableName, LakebedError]  # the release cannot be read
     deleted: dict[TableName, LakebedError]
-    unreleased: dict[TableName, LakebedError]  # there is a draft only
+    unreleased: dict[TableName, LakebedError]  # there is only a draft
 
 
 def load_released(files: Files, releases: Releases) -> ReleasedPipelines:
-    """Every pipeline as of its newest release. One that cannot be read is no reason not to run the others."""
+    """Every pipeline from its newest release. If one cannot be read, the others still can."""
     drafts, newest = draft_tables(files), releases.newest()
     deleted = {table: _deleted(table, at) for table, at in releases.deleted().items() if table not in drafts}
     unreleased = {table: _unreleased(table) for table in sorted(drafts - newest.keys())}
@@ -40,18 +40,18 @@ def load_released(files: Files, releases: Releases) -> ReleasedPipelines:
 
 
 def read_release(files: Files, release: Release, *, known: Collection[TableName]) -> PipelineSpec:
-    """The pipeline as it was released; its content is read from the store only. `known` are the tables of all releases."""
+    """The pipeline as it was released, read only from the stored content. `known` are the tables of all releases."""
     folder = release.table.pipeline_folder
     return read_pipeline(folder, decode_files(folder, fetch_content(files, release.files)), version=release.version, known=known)
 
 
 def draft_tables(files: Files) -> set[TableName]:
-    """The pipelines whose folders hold a source; reads no file, so that a draft that is wrong does not matter."""
+    """The pipelines that have a source file. Reads no file, so invalid drafts count too."""
     return set(tables_of_folders(folder for folder, paths in list_folders(files).items() if any(map(is_source, paths))))
 
 
 def differing_counterparts(specs: Specs, files: Files, releases: Releases) -> tuple[PipelineSpec, ...]:
-    """Where these are drafts, the releases that differ from them; where they are releases, the drafts: they read zones too."""
+    """If these are drafts, the releases that differ from them; if these are releases, the drafts that differ."""
     if any(spec.version is None for spec in specs.values()):
         deleted = releases.deleted().keys() - specs.keys()
         newest = [release for table, release in releases.newest().items() if table not in deleted]

@@ -1,4 +1,4 @@
-"""What goes: versions beyond their number, drafts and deleted pipelines beyond their days, content nobody speaks of. Pure."""
+"""What is removed: versions over the limit, drafts and deleted pipelines past their age, unreferenced content. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,29 +8,29 @@ from lakebed.names import TableName
 from lakebed.ports import Draft, FileInfo, Release
 from lakebed.settings import ReleaseSettings
 
-YOUNG = timedelta(hours=24)  # content may lie there for as long before a row speaks of it
+YOUNG = timedelta(hours=24)  # younger content may belong to a row that is not written yet
 
 
 @dataclass(frozen=True)
 class ReleaseInventory:
-    """Everything that is kept about releases, as of one look."""
+    """Everything that is stored about releases, as of one moment."""
 
     releases: Sequence[Release]
     drafts: Sequence[Draft]
     deleted: Mapping[TableName, datetime]
     objects: Sequence[FileInfo]
-    present: Collection[TableName] = ()  # deleted ones whose folders are back
+    present: Collection[TableName] = ()  # deleted pipelines whose folders are back
 
 
 @dataclass(frozen=True)
 class ReapPlan:
-    """What is to be forgotten and removed."""
+    """What is to be removed."""
 
     drafts: tuple[Draft, ...] = ()
-    pipelines: Mapping[TableName, datetime] = field(default_factory=dict)  # and when they were deleted
-    releases: tuple[Release, ...] = ()  # those of these pipelines
+    pipelines: Mapping[TableName, datetime] = field(default_factory=dict)  # with the time they were deleted
+    releases: tuple[Release, ...] = ()  # the releases of these pipelines
     objects: tuple[FileInfo, ...] = ()
-    returned: tuple[TableName, ...] = ()  # not deleted any more
+    returned: tuple[TableName, ...] = ()  # no longer deleted
 
 
 def versions_to_drop(versions: Iterable[int], limit: int) -> tuple[int, ...]:
@@ -39,7 +39,7 @@ def versions_to_drop(versions: Iterable[int], limit: int) -> tuple[int, ...]:
 
 
 def plan_reaping(kept: ReleaseInventory, settings: ReleaseSettings, *, now: datetime) -> ReapPlan:
-    """What has had its time. Releases of pipelines that nobody deleted are never among it."""
+    """What is past its age. Releases are removed only with a deleted pipeline."""
     limit = now - timedelta(days=settings.soft_delete_purge_days)
     returned = tuple(table for table in kept.deleted if table in kept.present)
     gone = {table: at for table, at in kept.deleted.items() if at < limit and table not in kept.present}
@@ -60,17 +60,17 @@ def plan_reaping(kept: ReleaseInventory, settings: ReleaseSettings, *, now: date
 def _expired(
     drafts: Sequence[Draft], deleted: Collection[TableName], settings: ReleaseSettings, now: datetime
 ) -> Iterator[Draft]:
-    """The old ones; but the last draft of a deleted pipeline is what it is restored from, as long as that is possible."""
+    """Drafts past their age, except the last draft of a deleted pipeline, from which it can be restored."""
     last = {draft.table: draft for draft in sorted(drafts, key=lambda draft: draft.at) if draft.table in deleted}
     limit = now - timedelta(days=settings.drafts_max_age_days)
     return (draft for draft in drafts if draft.at < limit and last.get(draft.table) is not draft)
 
 
 def referenced(rows: Iterable[Release] | Iterable[Draft]) -> frozenset[str]:
-    """The SHA-256 of everything that these consist of."""
+    """The SHA-256 of all content that these rows refer to."""
     return frozenset(digest for row in rows for digest in row.files.values())
 
 
 def unreferenced(objects: Iterable[FileInfo], needed: Collection[str], *, now: datetime) -> tuple[FileInfo, ...]:
-    """Content that nobody needs and that is not young."""
+    """Content that nothing refers to and that is not young."""
     return tuple(found for found in objects if found.path.rpartition("/")[2] not in needed and found.modified < now - YOUNG)

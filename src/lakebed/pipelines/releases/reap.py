@@ -1,4 +1,4 @@
-"""Reaping: carries out what the plan says, so that a release made at the same moment loses nothing."""
+"""Removing what the plan says, safely even if a release is made at the same moment."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ _OBJECT = re.compile(rf"{re.escape(OBJECTS)}/(\w\w)/\1[0-9a-f]{{62}}")
 
 @dataclass(frozen=True)
 class ReapResult:
-    """How much went, or would go."""
+    """How much was removed, or would be."""
 
     drafts: int = 0
     pipelines: int = 0
@@ -32,7 +32,7 @@ class ReapResult:
 def reap_releases(
     files: Files, releases: Releases, settings: ReleaseSettings, *, now: datetime, dry_run: bool = False
 ) -> ReapResult:
-    """Forget expired drafts and purged pipelines, and remove content that nothing speaks of. Can be repeated at any time."""
+    """Remove old drafts, purged pipelines, and content that nothing refers to. Can be repeated at any time."""
     plan = plan_reaping(take_inventory(files, releases), settings, now=now)
     if dry_run:
         size = sum(found.size for found in plan.objects)
@@ -47,7 +47,7 @@ def reap_releases(
 
 
 def take_inventory(files: Files, releases: Releases) -> ReleaseInventory:
-    """Everything that is kept, as of now."""
+    """Everything that is stored now."""
     deleted = releases.deleted()
     objects = [found for found in files.list(OBJECTS) if _OBJECT.fullmatch(found.path)]
     present = [table for table in deleted if _is_back(files, table)]
@@ -64,7 +64,7 @@ def _chunks(objects: Sequence[FileInfo]) -> Iterator[Sequence[FileInfo]]:
 
 
 def _remove(files: Files, releases: Releases, objects: Sequence[FileInfo], now: datetime) -> Iterator[FileInfo]:
-    """Remove these unless somebody needs them by now; what came to be needed in that very moment is put back."""
+    """Remove these unless a row refers to them by now. If one appears during the removal, the content is put back."""
     taken: dict[str, tuple[FileInfo, bytes]] = {}
     for found in unreferenced(_as_they_are(files, objects), _needed(releases), now=now):
         with suppress(FileMissing):

@@ -1,4 +1,4 @@
-"""Releasing, rolling back, saving, restoring and deleting: content first, then the row that speaks of it."""
+"""Releasing, rolling back, saving, restoring and deleting: content first, then the row that refers to it."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,17 +24,17 @@ _RECENT = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class ReleaseResult:
-    """The newest version: new, or the one that was there because nothing differs from it."""
+    """The newest version: a new one, or the existing one if nothing changed."""
 
     release: Release
     new: bool
-    changes: FileChanges  # against the version before
-    dropped: tuple[int, ...] = ()  # versions beyond their number
+    changes: FileChanges  # since the previous version
+    dropped: tuple[int, ...] = ()  # versions over the limit
 
 
 @dataclass(frozen=True)
 class RestoredDraft:
-    """What became of a pipeline's folder."""
+    """Which files of a draft were written and removed."""
 
     table: TableName
     written: tuple[str, ...]
@@ -44,7 +44,7 @@ class RestoredDraft:
 def release_draft(
     table: TableName, contents: Contents, services: RunServices, *, who: str, message: str, vars: Mapping[str, Any]
 ) -> ReleaseResult:
-    """Check a draft and make it the next version; where it is the newest version already, nothing is made."""
+    """Check a draft and make it the next version, unless the newest version has the same files."""
     files = decode_files(table.pipeline_folder, contents)
     require_known_layer(table.pipeline_folder, services.placement.settings)
     known = {*draft_tables(services.placement.files), *services.releases.newest()}
@@ -54,15 +54,15 @@ def release_draft(
 
 
 def make_release(spec: PipelineSpec, contents: Contents, services: RunServices, *, who: str, message: str) -> ReleaseResult:
-    """A further version with these files, unless the newest one has the same; that is made whole, should it be damaged."""
+    """Make the next version with these files. If the newest version has the same files, its content is only repaired."""
     save_draft(spec.table, contents, services)
     return _next_version(spec, contents, services, who=who, message=message)
 
 
 def roll_back(table: TableName, version: int, services: RunServices, *, who: str, message: str) -> ReleaseResult:
-    """A further version with the files of an earlier one. The draft is left as it is."""
+    """Make the next version with the files of an earlier one. The draft stays as it is."""
     old = find_version(table, version, services)
-    if table in services.releases.deleted() and not _source_there(table, services):
+    if table in services.releases.deleted() and not _has_draft(table, services):
         next = f"Bring it back: lakebed pipeline restore {table} {version}"
         raise UsageError("it was deleted.", where=str(table), next=next)
     contents = fetch_content(services.placement.files, old.files)
@@ -73,7 +73,7 @@ def roll_back(table: TableName, version: int, services: RunServices, *, who: str
     return _next_version(spec, contents, services, who=who, message=message or f"rollback to {version}")
 
 
-def _source_there(table: TableName, services: RunServices) -> bool:
+def _has_draft(table: TableName, services: RunServices) -> bool:
     return bool(read_folder(services.placement.files, table.pipeline_folder))
 
 
@@ -104,7 +104,7 @@ def _next_version(spec: PipelineSpec, contents: Contents, services: RunServices,
 
 
 def changes_between(last: Release | None, contents: Contents, services: RunServices, *, name: str) -> FileChanges:
-    """What differs from a version; one that cannot be read any more is no reason not to replace it."""
+    """The changes since a version. A version that cannot be read counts as empty, so that it can be replaced."""
     before: Contents = {}
     with suppress(DamagedRelease):
         before = fetch_content(services.placement.files, last.files) if last else {}
@@ -112,13 +112,13 @@ def changes_between(last: Release | None, contents: Contents, services: RunServi
 
 
 def save_draft(table: TableName, contents: Contents, services: RunServices) -> tuple[Draft, bool]:
-    """Save a draft, and whether its content is new; one that was saved before counts as of now."""
+    """Save a draft, and say whether its content is new. Saving it again makes it the newest."""
     is_new = content_digest(contents) not in {draft.digest for draft in services.releases.drafts(table)}
     return _saved(table, contents, services), is_new
 
 
 def save_drafts(drafts: Mapping[TableName, Contents], services: RunServices) -> None:
-    """Save several drafts; what was saved a moment ago is not written again."""
+    """Save several drafts, except those saved within the last hour."""
     recent = services.now() - _RECENT
     known = {(draft.table, draft.digest) for draft in services.releases.drafts() if draft.at > recent} if drafts else set()
     for table, contents in drafts.items():
@@ -134,7 +134,7 @@ def _saved(table: TableName, contents: Contents, services: RunServices) -> Draft
 
 
 def restore_draft(table: TableName, files: FileDigests, services: RunServices) -> RestoredDraft:
-    """Write these files back as the draft; the present one is saved first, and files that are not among them go."""
+    """Write these files back as the draft. The present draft is saved first; its other files are removed."""
     store, folder = services.placement.files, table.pipeline_folder
     contents = fetch_content(store, files)
     present = read_folder(store, folder)
@@ -151,7 +151,7 @@ def restore_draft(table: TableName, files: FileDigests, services: RunServices) -
 
 
 def delete_draft(table: TableName, services: RunServices) -> Draft | None:
-    """Take a pipeline out of the lake: its draft is saved and its folder removed; releases and the table stay."""
+    """Delete a pipeline: its draft is saved and its folder removed; releases and the table stay."""
     store, folder = services.placement.files, table.pipeline_folder
     if table not in draft_tables(store) and table in services.releases.deleted():
         raise UsageError("it is already deleted.", where=str(table))
@@ -161,5 +161,5 @@ def delete_draft(table: TableName, services: RunServices) -> Draft | None:
     for path in contents:
         store.delete(f"{folder}/{path}")
     if all("/__pycache__/" in found.path for found in store.list(folder)):
-        store.clear(folder)  # hidden files of somebody else stay
+        store.clear(folder)  # other hidden files stay
     return draft
