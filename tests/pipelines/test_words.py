@@ -44,7 +44,7 @@ SAID: list[tuple[RunStep, str]] = [
     (steps.Stage(TABLE), "compute the result once, into a hidden table"),
     (steps.CheckKeys(("id", "at"), None), "check the key id, at: never NULL"),
     (steps.CheckKeys(("id",), "at"), "check the key id: never NULL; of repeated keys the newest by at wins"),
-    (steps.PrepareSchema("append"), "compare columns: add columns that are new (append)"),
+    (steps.PrepareSchema("append"), "compare columns: add new columns (append)"),
     (
         steps.PrepareSchema("fail", (("a", "b"), ("c", "d"))),
         "compare columns: fail unless the result has the table's columns (fail); publishing renames a to b, c to d",
