@@ -28,7 +28,7 @@ def start_child(
     stderr: int = subprocess.PIPE,
     environment: Mapping[str, str] | None = None,
 ) -> ChildProcess:
-    """Start isolated Python that can import Lakebed and these packages; what it finds is all it is given."""
+    """Start isolated Python that can import Lakebed and these packages, and gets no secret."""
     command = [sys.executable, "-I", "-S", "-c", program, *_import_paths(packages)]
     pipe = subprocess.PIPE
     return subprocess.Popen(
@@ -43,7 +43,7 @@ def _import_paths(packages: Iterable[ModuleType]) -> list[str]:
 
 
 def child_environment() -> dict[str, str]:
-    """What a child is told of the environment: no secret, only where Python's own libraries are."""
+    """The environment of a child: no secret, only where Python's own libraries are."""
     return {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ}
 
 

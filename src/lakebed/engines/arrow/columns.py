@@ -1,4 +1,4 @@
-"""Types of tables' columns, as the engine that writes them says them, and as Arrow's."""
+"""Types of tables' columns: those of the engine that writes them, and Arrow's."""
 
 from typing import Any
 

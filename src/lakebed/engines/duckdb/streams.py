@@ -95,7 +95,7 @@ def _session(engine: DuckEngine, scan: Scan, memory: str | None) -> DuckSession:
 
 
 class _Source:
-    """The rows of a scan as a source in SQL. DuckDB would bind a view twice, so it is none."""
+    """The rows of a scan as a source in SQL. It is not a view, because DuckDB would bind that twice."""
 
     def __init__(self, selection: TableSelection, scan: Scan) -> None:
         self._selection, self._view = selection, PlannedTable(("", "", ""), ReadTarget(selection.pinned), scan=scan)

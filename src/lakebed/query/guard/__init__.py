@@ -1,1 +1,1 @@
-"""Untrusted SQL, judged before it runs."""
+"""Untrusted SQL, checked before it runs."""

@@ -1,1 +1,1 @@
-"""What a query says: its parse tree, its tables and the conditions on their rows."""
+"""The text of a query: its parse tree, its tables and the conditions on their rows."""

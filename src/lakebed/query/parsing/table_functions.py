@@ -54,7 +54,7 @@ def _names_given(call: Json) -> list[Json]:
     return first[0]["children"] if first and first[0].get("function_name") == "list_value" else first
 
 
-def _text(given: Json) -> str:
+def _text(argument: Json) -> str:
     """The text of a literal; empty for anything else."""
-    value = given.get("value") or {}
-    return str(value.get("value")) if given["class"] == "CONSTANT" and value["type"]["id"] == "VARCHAR" else ""
+    value = argument.get("value") or {}
+    return str(value.get("value")) if argument["class"] == "CONSTANT" and value["type"]["id"] == "VARCHAR" else ""

@@ -29,15 +29,15 @@ def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) 
         raise BadQuery(error.what, where=error.where, next=error.next) from None
     known = CatalogNames(catalog.pointers())
     try:
-        meant = _resolve(named, known, request)
+        references = _resolve(named, known, request)
     except UnknownName:  # views and foreign tables are looked up only now, because that takes longer
         known = all_names(catalog)
-        meant = _resolve(named, known, request)
+        references = _resolve(named, known, request)
     pointers = known.tables
-    metadata = catalog.metadata({pointers[found.table] for _, _, found in meant if found.table in pointers})
+    metadata = catalog.metadata({pointers[found.table] for _, _, found in references if found.table in pointers})
     pieces: list[Piece] = []
     views: dict[object, PlannedTable] = {}
-    for names, table, found in meant:
+    for names, table, found in references:
         if found.table not in pointers:
             pieces.append(Piece(names[0].start, names[-1].end, _view(found, request)))
             continue
@@ -83,11 +83,11 @@ def _tables(reading: "LexedText", tree: "exp.Expr") -> "Iterator[tuple[tuple[Tok
             yield names, table
 
 
-def _view(meant: TableReference, request: QueryRequest) -> str:
+def _view(reference: TableReference, request: QueryRequest) -> str:
     """A view of the catalog, which Spark reads over its present tables."""
-    if meant.part != "rows" or request.at is not None:
-        raise BadQuery(f"{meant.table} is a view: it has no snapshots.", next="Query its tables instead.")
-    return meant.table.spark
+    if reference.part != "rows" or request.at is not None:
+        raise BadQuery(f"{reference.table} is a view: it has no snapshots.", next="Query its tables instead.")
+    return reference.table.spark
 
 
 def _resolve_name(names: "tuple[Token, ...]", known: CatalogNames, namespace: str | None) -> TableReference | None:
@@ -109,11 +109,11 @@ def _has_time_travel(reading: "LexedText", names: "tuple[Token, ...]") -> bool:
     return bool(after) and after[0].upper in _ITS_OWN
 
 
-def _pinned_text(pinned: PinnedTable, meant: TableReference, *, aliased: bool, own: bool) -> str:
+def _pinned_text(pinned: PinnedTable, reference: TableReference, *, aliased: bool, own: bool) -> str:
     """The table at its snapshot, with the columns of its schema."""
     name = pinned.table.spark
-    if meant.part != "rows":
-        return f"{name}.{meant.part}"
+    if reference.part != "rows":
+        return f"{name}.{reference.part}"
     if own or pinned.snapshot is None:
         return name
     text = f"{name} VERSION AS OF {pinned.snapshot.id}"

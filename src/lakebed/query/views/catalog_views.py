@@ -22,10 +22,10 @@ def sql_changing_setting(conf: Iterable[str]) -> str:
     return next((key for key in conf if key.startswith(_SQL_SETTINGS)), "")
 
 
-def require_present(meant: TableReference, at: str | None) -> None:
-    """Raise if a point or a metadata table is asked of a view: it has no snapshots."""
-    if meant.part != "rows" or at is not None:
-        raise BadQuery(f"{meant.table} is a view: it has no snapshots.", next="Query its tables instead.")
+def require_present(reference: TableReference, at: str | None) -> None:
+    """Raise for a view at a point, or a metadata table of one: views have no snapshots."""
+    if reference.part != "rows" or at is not None:
+        raise BadQuery(f"{reference.table} is a view: it has no snapshots.", next="Query its tables instead.")
 
 
 def plan_view(name: TableName, catalog: Catalog, *, metadata: Metadata, planning: Planning, settings: str = "") -> CatalogView:

@@ -129,8 +129,8 @@ class ExpressionTranslator:
         require_only(node, "this", "ifs", "default")
         for branch in node.args["ifs"]:
             require_only(branch, "this", "true")
-        asked = [branch.this for branch in node.args["ifs"]]
-        when = [self._compared(node.this, one, "=") if node.this else self.condition(one) for one in asked]
+        conditions = [branch.this for branch in node.args["ifs"]]
+        when = [self._compared(node.this, one, "=") if node.this else self.condition(one) for one in conditions]
         then = [self.of(branch.args["true"], condition=True) for branch in node.args["ifs"]]
         default = node.args.get("default")
         return choose(when, then, self.of(default, condition=True) if default else DuckExpression("NULL", NULL_TYPE))

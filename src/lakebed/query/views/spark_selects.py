@@ -92,17 +92,17 @@ class _SelectTranslator:
         sources, origin = self._from(node, ctes)
         values = ExpressionTranslator(lambda qualifier, name: find_column(sources, qualifier, name))
         items = [item for one in node.expressions for item in select_items(one, sources, values)]
-        given = named_items(items, wanted, distinct=bool(node.args.get("distinct")))
+        named = named_items(items, wanted, distinct=bool(node.args.get("distinct")))
         clauses = [
-            select_keyword(node, given),
-            ", ".join(f"{typed(item.value)} AS {duckdb_identifier(item.name)}" for item in given),
+            select_keyword(node, named),
+            ", ".join(f"{typed(item.value)} AS {duckdb_identifier(item.name)}" for item in named),
             f"FROM {origin}",
             where_clause(node, values),
             group_clause(node, values, items),
             having_clause(node, values, items),
-            order_clause(node, given),
+            order_clause(node, named),
         ]
-        return DuckSelect(" ".join(filter(None, clauses)), tuple((item.name, item.value.type) for item in given))
+        return DuckSelect(" ".join(filter(None, clauses)), tuple((item.name, item.value.type) for item in named))
 
     def _from(self, node: "exp.Expr", ctes: "Mapping[str, exp.Expr]") -> tuple[list[FromItem], str]:
         origin = node.args.get("from_")
@@ -122,9 +122,9 @@ class _SelectTranslator:
         from sqlglot import exp
 
         alias = f"s{next(self._numbers)}"
-        given = node.args.get("alias")
-        if given is not None:
-            require_only(given, "this")
+        alias_node = node.args.get("alias")
+        if alias_node is not None:
+            require_only(alias_node, "this")
         if isinstance(node, exp.Subquery):
             require_only(node, "this", "alias")
             rows = self.query(node.this, ctes)

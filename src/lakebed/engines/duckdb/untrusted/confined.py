@@ -83,9 +83,9 @@ class ConfinedQuery:
 
     def _await(self) -> None:
         """Wait until the query begins, and measure its time from then on."""
-        word = self._child.stdout.readline() if self._child.stdout else b""
+        report = self._child.stdout.readline() if self._child.stdout else b""
         self._timer.cancel()
-        if word == READY:
+        if report == READY:
             self._timer = self._ending_after(self._limits.seconds, f"it took longer than {self._limits.seconds:g} s.")
 
     def _checked(self, stream: Any) -> "Iterator[pa.RecordBatch]":
@@ -105,16 +105,16 @@ class ConfinedQuery:
 
     def _finish(self) -> None:
         """Read the child's status, and raise the error that it reports."""
-        said = self._child.stderr.read().decode(errors="replace") if self._child.stderr else ""
+        output = self._child.stderr.read().decode(errors="replace") if self._child.stderr else ""
         status = self._child.wait()
         self._timer.cancel()
         if self._why:
             raise QueryEnded(f"the query was ended: {self._why}", next=_SMALLER)
-        word = _reported(said)
-        if "truncated" in word:
-            self.truncated = bool(word["truncated"])
+        report = _reported(output)
+        if "truncated" in report:
+            self.truncated = bool(report["truncated"])
             return
-        raise _error(word, status, said, self._limits)
+        raise _error(report, status, output, self._limits)
 
     def close(self) -> None:
         """End the query if it still runs."""
@@ -130,29 +130,29 @@ class ConfinedQuery:
         self.close()
 
 
-def _reported(said: str) -> dict[str, Any]:
-    for line in reversed(said.splitlines()):
+def _reported(output: str) -> dict[str, Any]:
+    for line in reversed(output.splitlines()):
         try:
-            word = json.loads(line)
+            report = json.loads(line)
         except ValueError:
             continue
-        if isinstance(word, dict):
-            return word
+        if isinstance(report, dict):
+            return report
     return {}
 
 
-def _error(word: dict[str, Any], status: int, said: str, limits: UntrustedLimits) -> LakebedError:
+def _error(report: dict[str, Any], status: int, output: str, limits: UntrustedLimits) -> LakebedError:
     """The error for a child without an answer; its status is trusted no more than the query is."""
-    kind, what, next = str(word.get("kind", "")), str(word.get("what", "")), str(word.get("next", ""))
+    kind, what, next = str(report.get("kind", "")), str(report.get("what", "")), str(report.get("next", ""))
     if kind == "BadQuery":
         return BadQuery(what, next=next)
-    if kind in ("memory", "OutOfMemoryException", "MemoryError") or "bad_alloc" in said or "Out of Memory" in what:
+    if kind in ("memory", "OutOfMemoryException", "MemoryError") or "bad_alloc" in output or "Out of Memory" in what:
         return QueryEnded(f"the query was ended: it took more than {limits.memory >> 20} MiB of memory.", next=_SMALLER)
     if kind:
         return BadQuery(f"the query failed: {_plain(what)}", next="Fix the query.")
     if status < 0:
         return QueryEnded(f"the query was ended: its process died (signal {-status}).", next=_SMALLER)
-    return RunFailed(f"the process for queries could not start: {said.strip()[-500:]}", where=sys.executable, safe="")
+    return RunFailed(f"the process for queries could not start: {output.strip()[-500:]}", where=sys.executable, safe="")
 
 
 def _plain(what: str) -> str:
