@@ -32,9 +32,11 @@ class LakeUpkeep(Connections):
         now: datetime | None = None,
         listener: "CareListener | None" = None,
     ) -> "CareResult":
-        """Do what is due: expire, rewrite, remove, purge; for these tables or patterns, or for the whole lake.
+        """Do what is due: expire, rewrite, remove, purge; for these tables or patterns, or for the
+        whole lake.
 
         `orphans` removes orphans, which are only reported otherwise; `now` is the time to judge ages by.
+
         """
         from lakebed.care import take_care
         from lakebed.care.selection import care_request
@@ -54,9 +56,11 @@ class LakeUpkeep(Connections):
         return care_settings(self._care_services(), name)
 
     def fsck(self, *, repair: bool = False, sample: int | None = 200, report: Report = quiet) -> "FsckReport":
-        """Compare catalog, files, pipelines and state with each other; `repair` makes the repairs that lose nothing.
+        """Compare catalog, files, pipelines and state with each other; `repair` makes the repairs
+        that lose nothing.
 
         `sample` files of data, and as many of metadata, are read in full; None: every file.
+
         """
         from lakebed.app.fsck import fsck_services
         from lakebed.care.fsck import run_fsck
@@ -71,14 +75,18 @@ class LakeUpkeep(Connections):
         return rebuild_catalog(fsck_services(self._lake, report=report))
 
     def backup(self, destination: str) -> "BackupReport":
-        """Write catalog and state, as of one moment, to a file, or to a new file in a folder; `s3://` too."""
+        """Write catalog and state, as of one moment, to a file, or to a new file in a folder;
+        `s3://` too.
+        """
         from lakebed.app.backup import backup_services
         from lakebed.care.backup import back_up
 
         return back_up(backup_services(self._lake), destination)
 
     def restore(self, source: str, *, force: bool = False, newest: bool = False, report: Report = quiet) -> "RestoreReport":
-        """Replace catalog and state by a backup's; `newest` follows what tables have committed since it was made."""
+        """Replace catalog and state by a backup's; `newest` follows what tables have committed
+        since it was made.
+        """
         from lakebed.app.backup import backup_services
         from lakebed.care.backup import restore_backup
 
@@ -87,7 +95,9 @@ class LakeUpkeep(Connections):
     def relocate(
         self, *, origin: str | None = None, dry_run: bool = False, skip_damaged: bool = False, report: Report = quiet
     ) -> "Relocated":
-        """Point tables at where they are, after the lake was moved from `origin`, which is found unless given."""
+        """Point tables at where they are, after the lake was moved from `origin`, which is found
+        unless given.
+        """
         from lakebed.app.backup import relocation_services
         from lakebed.care.relocation import relocate
 

@@ -1,4 +1,4 @@
-"""Since when snapshots are superseded. Pure."""
+"""Since when each snapshot has been superseded. Pure."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from lakebed.ports import MAIN, EventKind, RecordedEvent, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
 
-LETTING_GO: tuple[EventKind, ...] = ("untagged", "branch_removed", "rolled_back")  # events after which a snapshot may expire
+# events after which a snapshot may expire
+LETTING_GO: tuple[EventKind, ...] = ("untagged", "branch_removed", "rolled_back")
 
 
 def superseded(metadata: TableMetadata, released: Mapping[int, datetime]) -> dict[int, datetime]:
@@ -14,6 +15,7 @@ def superseded(metadata: TableMetadata, released: Mapping[int, datetime]) -> dic
 
     One that `main` stood at: when `main` moved on. One that it never stood at: when the first state of `main` came that
     was made from it. Any other: when it was written. Never before a ref let go of it.
+
     """
     left, passed = _left(metadata), _passed(metadata)
     times = {id: max(left.get(id) or passed.get(id) or snapshot.at, snapshot.at) for id, snapshot in metadata.snapshots.items()}
@@ -32,7 +34,7 @@ def _main(metadata: TableMetadata) -> int | None:
 
 
 def _left(metadata: TableMetadata) -> dict[int, datetime]:
-    """When `main` moved on from each state for the last time."""
+    """When `main` last moved on from each snapshot."""
     left: dict[int, datetime] = {}
     for (_, snapshot), (moved, _) in zip(metadata.snapshot_log, metadata.snapshot_log[1:], strict=False):
         left[snapshot] = moved
@@ -40,7 +42,7 @@ def _left(metadata: TableMetadata) -> dict[int, datetime]:
 
 
 def _passed(metadata: TableMetadata) -> dict[int, datetime]:
-    """When `main` first came to a state that was made from each snapshot."""
+    """When `main` first reached a descendant of each snapshot."""
     passed: dict[int, datetime] = {}
     walked: set[int] = set()
     for at, head in metadata.snapshot_log:
@@ -54,7 +56,9 @@ def _passed(metadata: TableMetadata) -> dict[int, datetime]:
 
 
 def let_go(noted: Iterable[RecordedEvent]) -> dict[int, datetime]:
-    """When refs let go of snapshots, by what happened; ids are those of all tables, for a table may have been renamed."""
+    """When refs stopped pointing at snapshots, by events; of all tables, since a table may have
+    been renamed.
+    """
     times: dict[int, datetime] = {}
     for one in noted:
         for snapshot in (one.event.snapshot, _number(one.event.detail.get("from"))):
@@ -68,9 +72,11 @@ def _number(text: str | None) -> int | None:
 
 
 def needed(metadata: TableMetadata, *, least: int) -> set[int]:
-    """What never expires: where refs stand, the newest of `main`, and what a branch has and `main` has not.
+    """What never expires: where refs stand, the newest of `main`, and what a branch has and `main`
+    has not.
 
     Without the last a branch would no longer descend from `main`, and could not be published.
+
     """
     main = [snapshot.id for snapshot in metadata.ancestry(_main(metadata))]
     stays = {ref.snapshot for ref in metadata.refs.values()} | set(main[:least])
@@ -86,7 +92,7 @@ def needed(metadata: TableMetadata, *, least: int) -> set[int]:
 def expirable(
     metadata: TableMetadata, rules: TableCare, *, kept: Iterable[int], released: Mapping[int, datetime], now: datetime
 ) -> tuple[int, ...]:
-    """The snapshots that may go now. `kept` are those that runs read or that somebody holds."""
+    """The snapshots that may expire now. `kept` are those that runs read or that are protected."""
     if metadata.keeps_files:
         return ()
     limit = now - timedelta(days=max(rules.snapshot_max_age_days, SAFE_DAYS))

@@ -1,4 +1,4 @@
-"""All tables there are, ours and those of others, and where they lie."""
+"""All tables of the catalog, Lakebed's and others, and their folders."""
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -14,7 +14,7 @@ from lakebed.tables import MovedTables, table_folder
 
 @dataclass(frozen=True)
 class Member:
-    """A table, or one that was dropped and can be restored; `metadata` is None where it cannot be read by itself."""
+    """A table, or a dropped one that can be restored; `metadata` is None if it cannot be read."""
 
     pointer: Pointer
     metadata: TableMetadata | None
@@ -29,13 +29,14 @@ class Member:
 
 @dataclass(frozen=True)
 class Stock:
-    """Everything the catalog knows."""
+    """Everything in the catalog."""
 
     members: tuple[Member, ...]
     foreign: tuple[ForeignTable, ...] = ()  # tables that no name of ours fits
     foreign_folders: frozenset[str] = frozenset()  # where those lie below the root
     views: frozenset[str] = frozenset()  # folders of all views
-    in_the_way: LakebedError | None = None  # a table that points out of the lake it belongs to, or nobody knows where to
+    # a table that points out of the lake it belongs to, or nobody knows where to
+    in_the_way: LakebedError | None = None
 
     @cached_property
     def tables(self) -> dict[TableName, Member]:
@@ -48,17 +49,21 @@ class Stock:
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        """Those of all tables."""
+        """The folders of all tables."""
         return self.foreign_folders | {member.folder for member in self.members if member.folder}
 
     def obstacle(self) -> str:
-        """Why nothing may be removed: it is not known what some table needs. Empty where all can be read."""
+        """Why nothing may be removed: it is unknown what some table needs. Empty if all tables can
+        be read.
+        """
         damaged = next((member.damage for member in self.members if member.damage), "")
         return str(self.in_the_way) if self.in_the_way else damaged
 
 
 class Stocktaking:
-    """Asks the catalog again and again. A metadata file never changes, so each is read once."""
+    """Lists the tables of a catalog repeatedly. A metadata file never changes, so each is read
+    once.
+    """
 
     def __init__(self, catalog: Catalog, files: Files, root: Root) -> None:
         self._catalog, self._files, self._strays = catalog, files, MovedTables(files, root)
@@ -66,7 +71,9 @@ class Stocktaking:
         self._paths: dict[str, str | None] = {}
 
     def take(self) -> Stock:
-        """Everything. Pointers are read first and last, so that one dropped, restored or renamed meanwhile is not missed."""
+        """All tables. Pointers are read first and last, so that no table dropped, restored or
+        renamed meanwhile is missed.
+        """
         before, dropped, others = self._catalog.pointers(), self._catalog.dropped(), self._catalog.foreign()
         views = [*(ForeignTable("view", str(name), location) for name, location in self._catalog.views().items())]
         views += [one for one in others if one.kind == "view"]
@@ -83,7 +90,7 @@ class Stocktaking:
             return Stock(members, foreign, in_the_way=error)
 
     def _read_at_once(self, pointers: list[Pointer]) -> None:
-        """That costs less than one by one, which is left for when one is damaged."""
+        """Reads all at once, which is cheaper; if one is damaged, they are read one by one."""
         with suppress(DamagedTable, BadName):
             found = self._catalog.metadata(pointers)
             self._read |= {pointer.location: found[pointer.table] for pointer in pointers if pointer.table in found}
@@ -92,14 +99,14 @@ class Stocktaking:
         try:
             found = self._read.get(pointer.location) or self._catalog.metadata([pointer]).get(pointer.table)
             folder = self._path(found.location, pointer) if found else self._folder(pointer)
-        except (DamagedTable, PathUnresolved, BadName) as damage:  # a link may lead its path out of the lake
+        except (DamagedTable, PathUnresolved, BadName) as damage:  # a link may lead outside
             return Member(pointer, None, dropped, str(damage))
         if found:
             self._read[pointer.location] = found
         return Member(pointer, found, dropped, folder=folder or "")
 
     def _folder(self, row: Pointer | ForeignTable) -> str:
-        """The folder of a table or view, as its metadata file lies."""
+        """The folder of a table or view, by its metadata file."""
         return self._path(table_folder(row.location), row) or ""
 
     def _path(self, location: str, row: Pointer | ForeignTable) -> str | None:
@@ -116,7 +123,9 @@ class Stocktaking:
 
 
 def path_below(files: Files, location: str, row: Pointer | ForeignTable) -> str | None:
-    """The path below the root of a file that a table needs; None for one elsewhere, `PathUnresolved` where it cannot be told."""
+    """The path below the root of a file that a table needs; None if it is elsewhere,
+    `PathUnresolved` if that is unknown.
+    """
     try:
         return files.path_of(location)
     except LakebedError as error:

@@ -1,4 +1,4 @@
-"""Rewriting small files and manifests. Whether it is worth it is judged from metadata; Spark does it."""
+"""Rewriting small files and manifests. Metadata shows whether it is worthwhile; Spark does it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ _SMALL_MANIFEST = 4 * 1024 * 1024  # half of what Iceberg aims at
 
 @dataclass(frozen=True)
 class HeadFiles:
-    """The files of a table as it stands: sizes of small data files by folder, and of manifests."""
+    """The files of a table's newest snapshot, and how many of them are small."""
 
     files: int
-    small: int  # those that lie with enough others to be worth a rewrite
+    small: int  # those with enough others in their folder to be worth a rewrite
     small_bytes: int
     manifests: int  # small ones
 
 
 def promising(metadata: TableMetadata, rules: TableCare) -> bool:
-    """Whether a look at the manifests may be worth it, by the summary of the last snapshot."""
+    """Whether the summary of the last snapshot makes reading the manifests worthwhile."""
     head = metadata.head()
     if head is None or not rules.compact:
         return False
@@ -38,7 +38,7 @@ def promising(metadata: TableMetadata, rules: TableCare) -> bool:
 
 
 def judged(found: Iterable[ReachableFile], *, target: int) -> HeadFiles:
-    """What there is to be gained; files of one folder are taken for one partition."""
+    """How many files a rewrite would replace; files of one folder count as one partition."""
     sizes: dict[str, list[int]] = {}
     manifests = files = 0
     for file in found:
@@ -55,7 +55,9 @@ def judged(found: Iterable[ReachableFile], *, target: int) -> HeadFiles:
 def plan_compaction(
     table: TableName, metadata: TableMetadata, found: HeadFiles, rules: TableCare, *, target: int
 ) -> tuple[CompactFiles | RewriteManifests, ...]:
-    """A rewrite of files brings new manifests with it, so the old ones are looked at another time."""
+    """A rewrite of files also writes new manifests, so manifests are rewritten only when files are
+    not.
+    """
     if found.small >= rules.compact_min_files and found.small >= rules.compact_small_ratio * found.files:
         why = f"{found.small} of {found.files} files are small"
         step = CompactFiles(
@@ -68,7 +70,9 @@ def plan_compaction(
 
 
 def rewrite_files(table: TableName, *, target: int, sort: bool, deletes: bool) -> str:
-    """Iceberg's procedure, as text. Where there are `deletes`, those go that mark nothing any more."""
+    """Iceberg's procedure, as text. With `deletes`, delete files that no longer mark any row are
+    removed too.
+    """
     options = {"target-file-size-bytes": str(target), "min-input-files": str(LEAST)}
     if deletes:
         options["remove-dangling-deletes"] = "true"
@@ -90,7 +94,7 @@ def _named(table: TableName) -> str:
 
 
 def compact(step: CompactFiles | RewriteManifests, services: CareServices, held: HeldLease, *, on_progress: OnProgress) -> Done:
-    """Let Spark rewrite, and tell whoever follows the table."""
+    """Let Spark rewrite, and record an event for those who follow the table."""
     before = _head(step.table, services)
     text = (
         rewrite_files(step.table, target=step.target, sort=step.sort, deletes=_has_deletes(before))
@@ -123,7 +127,7 @@ def _head(table: TableName, services: CareServices) -> TableMetadata | None:
 
 
 def _refuse_other_rows(before: TableMetadata, after: TableMetadata, table: TableName) -> None:
-    """A rewrite changes no row: from the former state only such commits may have led here, or somebody else's."""
+    """Check that a rewrite changed no row; not possible if others have committed as well."""
     former = before.head()
     fresh = []
     for snapshot in after.ancestry(after.refs["main"].snapshot):
@@ -135,7 +139,9 @@ def _refuse_other_rows(before: TableMetadata, after: TableMetadata, table: Table
 
 
 def refuse_lost_rows(former: Snapshot, fresh: Snapshot, table: TableName) -> None:
-    """Rows that delete files marked are left out of what is written; no other may go, and none may come."""
+    """A rewrite leaves out rows that delete files marked. No other row may disappear, and none may
+    appear.
+    """
     had, has = former.count("total-records"), fresh.count("total-records")
     if had is None or has is None:
         return

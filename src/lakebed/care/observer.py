@@ -27,7 +27,9 @@ class LakeObserver:
         return self.look()
 
     def look(self) -> Look:
-        """All tables and what they reach, as of now. Looks again if a table changed while it was followed."""
+        """All tables and what they reach, as of now. Looks again if a table changed while it was
+        followed.
+        """
         found = self.reachable.look(self.take_stock())
         for _ in range(_LOOKS):
             again = self.take_stock() if found.refused else found.stock

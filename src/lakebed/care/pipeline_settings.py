@@ -1,4 +1,6 @@
-"""What a pipeline says about the care of its table: the `care` of its config.yaml, and nothing else of it."""
+"""What a pipeline says about the care of its table: the `care` of its config.yaml, and nothing else
+of it.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,7 +13,9 @@ from lakebed.settings import Document, TableCare
 
 
 def read_own_care(text: str, *, where: str) -> TableCare:
-    """Reads nothing else, so that a pipeline that is broken elsewhere keeps its settings. Errors name their line."""
+    """Reads nothing else, so that a pipeline that is broken elsewhere keeps its settings. Errors
+    name their line.
+    """
     document = Document(text, where=where, refusal=BadPipeline)
     given = next((value for key, value in document.tree.items() if str(key).casefold() == "care"), None)
     try:
@@ -31,7 +35,9 @@ class ConfigFile:
 
 
 def read_all_own_care(configs: Iterable[ConfigFile]) -> dict[TableName, TableCare | LakebedError]:
-    """What each pipeline says about the care of its table, or why that cannot be read; of several the first counts."""
+    """What each pipeline says about the care of its table, or why that cannot be read; of several
+    the first counts.
+    """
     found: dict[TableName, TableCare | LakebedError] = {}
     for config in configs:
         if config.table not in found:

@@ -1,4 +1,4 @@
-"""What is due. Pure: what was read goes in, steps come out in the order in which they are carried out."""
+"""What is due. Pure: a survey goes in, a plan comes out."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -28,7 +28,9 @@ from lakebed.work import Plan
 
 
 def plan_care(seen: LakeSurvey, request: CareRequest, settings: CareSettings, *, now: datetime) -> Plan[CareStep]:
-    """Everything that is due, or as much of it as was asked for. Nothing is published, so all of it comes `after`."""
+    """Everything that is due, or as much of it as was asked for. Nothing is published, so all of it
+    comes `after`.
+    """
     steps = [step for step in _due(seen, request, settings, now) if request.wants(step.action)]
     if seen.stock.in_the_way:
         steps = _refused(steps, str(seen.stock.in_the_way))
@@ -36,7 +38,9 @@ def plan_care(seen: LakeSurvey, request: CareRequest, settings: CareSettings, *,
 
 
 def _refused(steps: list[CareStep], why: str) -> list[CareStep]:
-    """Nothing is written to a table or removed while one points out of the lake: each such action is refused once."""
+    """While a table points outside the lake, no table is written to and none of its files removed:
+    each action is refused once.
+    """
     kept = [step for step in steps if step.action not in OF_TABLES]
     refused = dict.fromkeys(step.action for step in steps if step.action in OF_TABLES)
     return [*kept, *(Refuse(refused=action, why=why) for action in refused)]
@@ -58,7 +62,7 @@ def _dead_runs(seen: LakeSurvey) -> Iterator[CloseDeadRuns]:
         if run.state == "running" and run.table not in seen.busy:
             dead[run.table] = (*dead.get(run.table, ()), run.run_id)
     for table, runs in dead.items():
-        yield CloseDeadRuns(table=table, runs=runs, why="they say they are running, and nobody has the table")
+        yield CloseDeadRuns(table=table, runs=runs, why="recorded as running, but nobody holds the table's lease")
 
 
 def _of_table(table: TableName, member: Member, seen: LakeSurvey, now: datetime) -> Iterator[CareStep]:
@@ -73,7 +77,7 @@ def _of_table(table: TableName, member: Member, seen: LakeSurvey, now: datetime)
         yield from plan_compaction(table, member.metadata, seen.heads[table], rules, target=seen.targets[table])
     ids = expirable(member.metadata, rules, kept=seen.kept, released=seen.released, now=now)
     if ids and table in seen.unread:
-        yield LeaveAlone(table=table, why=f"what its pipeline says about its care cannot be read: {seen.unread[table]}")
+        yield LeaveAlone(table=table, why=f"its pipeline's settings for care cannot be read: {seen.unread[table]}")
     elif ids:
         why = f"superseded more than {rules.snapshot_max_age_days:g} days ago"
         yield ExpireSnapshots(table=table, snapshots=ids, why=why)
@@ -94,7 +98,7 @@ def _branches(table: TableName, member: Member, seen: LakeSurvey, rules: TableCa
 
 
 def _leftovers(table: TableName, member: Member, seen: LakeSurvey, now: datetime) -> Iterator[DropLeftovers]:
-    """Hidden tables of runs that ended. Derived tables are nobody's leftovers."""
+    """Hidden tables of runs that ended. Derived tables do not belong to a run."""
     found = run_of_hidden(table.name)
     run = next((run for run in seen.runs if found and run.run_id == found), None)
     owner = run.table if run else table
@@ -106,7 +110,7 @@ def _leftovers(table: TableName, member: Member, seen: LakeSurvey, now: datetime
 
 def _finishing(seen: LakeSurvey) -> Iterator[FinishRemoval]:
     for removal in seen.removals:
-        yield FinishRemoval(table=removal.name, removal=removal, why="an earlier care did not come to its end")
+        yield FinishRemoval(table=removal.name, removal=removal, why="an earlier care was interrupted")
 
 
 def _dropped(seen: LakeSurvey, now: datetime) -> Iterator[PurgeDropped]:
@@ -145,5 +149,5 @@ def _of_lake(seen: LakeSurvey, settings: CareSettings, now: datetime) -> Iterato
         yield from purge_logs(place, found, runs, settings, now=now)
     yield from purge_events(seen, settings, now=now)
     if any(seen.reaping.counts.values()):
-        why = "drafts, deleted pipelines and content that had their time"
+        why = "drafts, deleted pipelines and content past their retention"
         yield ReapReleases(found=seen.reaping.counts, bytes=seen.reaping.bytes, why=why)

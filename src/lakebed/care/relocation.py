@@ -1,4 +1,6 @@
-"""After a lake was moved: metadata is rewritten with its present addresses, then all pointers move in one commit."""
+"""After a lake was moved: metadata is rewritten with its present addresses, then all pointers move
+in one commit.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +20,8 @@ class RelocationServices:
 
     fsck: FsckServices
     database: DatabaseArchive
-    relocator: Callable[[str, bool], TableRelocator]  # by where the lake was, and whether only to look
+    # by where the lake was, and whether only to look
+    relocator: Callable[[str, bool], TableRelocator]
 
 
 @dataclass(frozen=True)
@@ -38,16 +41,19 @@ class Relocated:
     origin: str
     root: str
     tables: tuple[Moved, ...]
-    lost: tuple[str, ...] = ()  # what cannot be read; a dropped table among them could not have been restored
+    # what cannot be read; a dropped table among them could not have been restored
+    lost: tuple[str, ...] = ()
     left: tuple[str, ...] = ()  # what was neither there nor here stays where it is
 
 
 def relocate(
     services: RelocationServices, *, origin: str | None = None, dry_run: bool = False, skip_damaged: bool = False
 ) -> Relocated:
-    """Point every table at where it is now. An interrupted relocation has changed nothing and can be repeated.
+    """Point every table at where it is now. An interrupted relocation has changed nothing and can
+    be repeated.
 
     A table whose metadata cannot be read stops all of it; `skip_damaged` leaves that table as it is.
+
     """
     pointing, root = services.fsck.pointing, services.fsck.root
     if pointing is None:
@@ -89,7 +95,7 @@ def _rewrite(
 
 
 def origins_of(locations: Iterable[str]) -> set[str]:
-    """The roots that these metadata files of tables were below: `{root}/{namespace}/warehouse/…`."""
+    """The roots of these metadata files of tables: `{root}/{namespace}/warehouse/…`."""
     found = (_METADATA_FILE.fullmatch(normalized_location(location)) for location in locations)
     return {match[1] for match in found if match}
 

@@ -73,7 +73,7 @@ class _Care:
         return entry
 
     def record(self, step: CareStep, ended: Ended[Done]) -> CareEntry:
-        """Write down how a step ended; one that only reports is found again by the next care."""
+        """Record how a step ended, unless it only reported: the next care finds that again."""
         entry = self._entry(step, ended.result or _failed(ended.error), ended.seconds)
         if entry.state != "reported":
             self.services.log.write(entry)
@@ -84,7 +84,7 @@ class _Care:
         return CareEntry(step.action, step.subject, done.state, self.now, counts, done.bytes, rounded, done.message)
 
     def perform(self, step: CareStep) -> Done:
-        """Carry out one step; a table that somebody else works on is not disturbed."""
+        """Carry out one step; `LeaseHeld` if another process is working on the table."""
         services, on_progress = self.services, self.listener.on_progress
         match step:
             case Refuse():
@@ -158,7 +158,9 @@ def _left(step: CareStep, *, state: CareState) -> Done:
 
 
 def _failed(error: BaseException | None) -> Done:
-    """What a failed step is recorded as; a table that somebody else holds is skipped until the next care."""
+    """What a failed step is recorded as; a table that somebody else holds is skipped until the next
+    care.
+    """
     match error:
         case LeaseHeld():
             return Done({}, message=error.what, state="skipped")

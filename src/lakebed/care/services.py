@@ -17,7 +17,7 @@ from lakebed.work import OnProgress
 
 @dataclass(frozen=True)
 class ZoneRules:
-    """A zone, what its `zone.yaml` says, and the tables that read it."""
+    """A zone, its `zone.yaml`, and the tables that read it."""
 
     zone: ZoneName
     spec: ZoneSpec
@@ -26,7 +26,7 @@ class ZoneRules:
 
 @dataclass(frozen=True)
 class Reaping:
-    """What went, or would go, of releases."""
+    """What was removed of releases, or would be."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     bytes: int = 0
@@ -39,7 +39,7 @@ def _nothing_to_reap(_: datetime, dry_run: bool) -> Reaping:
 
 @dataclass(frozen=True)
 class CareServices:
-    """The stores of a lake, and what other rooms do for care."""
+    """The stores of a lake, and what pipelines and zones do for care."""
 
     root: Root
     settings: Settings
@@ -54,20 +54,25 @@ class CareServices:
     holder: str
     compute: Callable[[str], Compute]  # a session of its own
     heal: Callable[[TableName, Lease], int]  # closes a table's dead runs; how many
-    own_care: Callable[[], Mapping[TableName, TableCare | LakebedError]] = dict  # what pipelines say, or why it cannot be read
+    # what pipelines say, or why it cannot be read
+    own_care: Callable[[], Mapping[TableName, TableCare | LakebedError]] = dict
     zones: Callable[[], tuple[ZoneRules, ...]] = tuple
     reap: Callable[[datetime, bool], Reaping] = _nothing_to_reap  # now, and whether only to look
     logs: Mapping[str, Files] = field(default_factory=dict)  # places of logs
-    staging: Mapping[str, Files] = field(default_factory=dict)  # places of payloads and scratch files
-    watch: Callable[[OnProgress], AbstractContextManager[None]] = lambda _: nullcontext()  # how far Spark is
+    # places of payloads and scratch files
+    staging: Mapping[str, Files] = field(default_factory=dict)
+    # how far Spark is
+    watch: Callable[[OnProgress], AbstractContextManager[None]] = lambda _: nullcontext()
 
     @contextmanager
     def holding(self, name: str) -> Iterator[HeldLease]:
-        """The lease of this name, for the length of a block; `LeaseHeld` if somebody else has it."""
+        """Hold the lease of this name inside the block; `LeaseHeld` if another process holds it."""
         with hold_lease(self.leases, name, holder=f"{self.holder} (care)", limit=self.settings.lease.limit_seconds) as held:
             yield held
 
     def kept(self) -> frozenset[int]:
-        """Snapshots that runs read or that somebody holds, of whichever table: one may have been renamed since."""
+        """Snapshots that runs read or that are protected, of all tables: a table may have been
+        renamed since.
+        """
         pinned = (snapshot for snapshots in self.records.pinned().values() for snapshot in snapshots)
         return frozenset((*pinned, *(hold.snapshot for hold in self.events.protected())))

@@ -14,7 +14,7 @@ from lakebed.tables.lookup.names import find_by_name
 
 @dataclass(frozen=True)
 class CareView:
-    """How a table is cared for: the defaults, what differs for this table, and what is in effect."""
+    """How a table is cared for: defaults, overrides for this table, and what is in effect."""
 
     table: TableName
     system: Mapping[str, Any]
@@ -23,7 +23,9 @@ class CareView:
 
 
 def care_settings(services: CareServices, name: str) -> CareView:
-    """The settings for the care of a table; raises the error of a pipeline whose own cannot be read."""
+    """The settings for the care of a table; raises the error of a pipeline whose own cannot be
+    read.
+    """
     table = find_by_name(name, known_tables(services))
     own = services.own_care().get(table, TableCare())
     if isinstance(own, LakebedError):

@@ -1,4 +1,4 @@
-"""What may be asked of care."""
+"""What care can be asked to do."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -12,12 +12,13 @@ Action = Literal[
     "purge_events", "reap_releases",
 ]  # fmt: skip
 ACTIONS: tuple[Action, ...] = get_args(Action)
-OF_TABLES = frozenset(ACTIONS[: ACTIONS.index("remove_orphans") + 1])  # what writes to tables, or removes their files
+# what writes to tables, or removes their files
+OF_TABLES = frozenset(ACTIONS[: ACTIONS.index("remove_orphans") + 1])
 
 
 @dataclass(frozen=True)
 class CareRequest:
-    """Which tables, which actions, and whether to do anything at all."""
+    """Which tables, which actions, and whether this is a dry run."""
 
     tables: frozenset[TableName] | None = None  # None: the whole lake
     only: tuple[Action, ...] = ()
@@ -25,12 +26,12 @@ class CareRequest:
     orphans: bool = False  # remove them, though the settings do not say so
 
     def wants(self, action: Action) -> bool:
-        """What was begun is finished together with its like."""
+        """Removals that were begun are finished by the actions that begin such removals."""
         begun = action == "finish_removal" and not {"expire_snapshots", "purge_dropped"}.isdisjoint(self.only)
         return not self.only or action in self.only or begun
 
     def means(self, table: TableName | None) -> bool:
-        """What belongs to no table is meant only when no table was named."""
+        """Whether a table is selected; None is, if no table was named."""
         return self.tables is None or table in self.tables
 
     @property
@@ -39,7 +40,7 @@ class CareRequest:
 
 
 def action_named(text: str) -> Action:
-    """The action of this name, or the only one that begins so; `-` is as good as `_`."""
+    """The action of this name, or the only one whose name starts with it; `-` may stand for `_`."""
     name = text.strip().casefold().replace("-", "_")
     found = [action for action in ACTIONS if action == name] or [action for action in ACTIONS if name and action.startswith(name)]
     if len(found) != 1:

@@ -1,4 +1,6 @@
-"""Reading what care decides by. No JVM starts; what only some tables need is asked of those only."""
+"""Reading everything that care decides by. No JVM starts; details are read only for tables that
+need them.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -29,7 +31,7 @@ _LOG = re.compile(
 
 @dataclass(frozen=True)
 class OrphanLook:
-    """Orphans by folder, with the leases that go with each; `refused` says why none are known."""
+    """Orphans by folder, with the leases to hold for each; `refused` says why none are known."""
 
     found: Mapping[str, tuple[FileInfo, ...]] = field(default_factory=dict)
     leases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -38,13 +40,14 @@ class OrphanLook:
 
 @dataclass(frozen=True)
 class LakeSurvey:
-    """All that was read about a lake, as of one look."""
+    """Everything that was read about a lake."""
 
     stock: Stock
     rules: Mapping[TableName, TableCare]  # of every table, dropped ones too
-    unread: Mapping[TableName, str] = field(default_factory=dict)  # pipelines whose own word cannot be read, and why
+    # pipelines whose settings cannot be read, and why
+    unread: Mapping[TableName, str] = field(default_factory=dict)
     runs: tuple[RunSummary, ...] = ()
-    busy: frozenset[TableName] = frozenset()  # tables whose lease somebody has
+    busy: frozenset[TableName] = frozenset()  # tables whose lease is held
     kept: frozenset[int] = frozenset()
     released: Mapping[int, datetime] = field(default_factory=dict)
     removals: tuple[Removal, ...] = ()
@@ -54,7 +57,8 @@ class LakeSurvey:
     zones: tuple[tuple[ZoneRules, tuple[FileInfo, ...]], ...] = ()
     staging: Mapping[str, tuple[FileInfo, ...]] = field(default_factory=dict)
     logs: Mapping[str, tuple[FileInfo, ...]] = field(default_factory=dict)
-    judged_runs: Mapping[TableName, tuple[str, ...]] = field(default_factory=dict)  # with verdicts, beyond their number
+    # with verdicts, beyond their number
+    judged_runs: Mapping[TableName, tuple[str, ...]] = field(default_factory=dict)
     oldest_event: datetime | None = None
     reaping: Reaping = field(default_factory=Reaping)
 
@@ -64,7 +68,7 @@ class LakeSurvey:
 
 
 def look_around(services: CareServices, request: CareRequest, *, now: datetime) -> LakeSurvey:
-    """Everything that the asked actions are decided by."""
+    """Read everything that the requested actions are decided by."""
     lake_wide = request.tables is None
     listed = list_warehouses(services.files) if request.wants("remove_orphans") else ()
     look = services.observer.look() if request.wants("remove_orphans") else Look(services.observer.take_stock())
@@ -102,7 +106,9 @@ def _processed(services: CareServices, zone: ZoneRules) -> tuple[FileInfo, ...]:
 def _rules(
     services: CareServices, stock: Stock, runs: tuple[RunSummary, ...]
 ) -> tuple[dict[TableName, TableCare], dict[TableName, str]]:
-    """How each table is cared for; a pipeline that cannot be read may have had a longer retention, so its table is left."""
+    """How each table is cared for. An unreadable pipeline may ask for a longer retention, so its
+    table is left alone.
+    """
     told = services.own_care()
     own = {table: said for table, said in told.items() if isinstance(said, TableCare)}
     unread = {table: str(said) for table, said in told.items() if isinstance(said, LakebedError)}
@@ -137,7 +143,8 @@ def _heads(
     for table, member in stock.tables.items():
         if member.metadata and not table.hidden and request.means(table) and promising(member.metadata, rules[table]):
             head = member.metadata.refs["main"].snapshot
-            with suppress(DamagedTable):  # fsck tells more of it; here it is only not worth a rewrite
+            # fsck tells more of it; here it is only not worth a rewrite
+            with suppress(DamagedTable):
                 files = services.reach.files(member.pointer, snapshots=[head])
                 found[table] = judged(files, target=_target(services, table, stock))
     return found
@@ -162,7 +169,7 @@ def _orphans(
 def _judged_runs(
     services: CareServices, rules: Mapping[TableName, TableCare], runs: tuple[RunSummary, ...]
 ) -> dict[TableName, tuple[str, ...]]:
-    """Only tables with more records than verdicts are kept of need their records read."""
+    """Records are read only of tables with more of them than verdicts are kept."""
     found = {}
     for table, own in by_table(runs).items():
         rule, ended = rules[table], [run.run_id for run in own if run.state != "running"]
@@ -174,12 +181,12 @@ def _judged_runs(
 
 
 def staged_files(files: Files) -> tuple[FileInfo, ...]:
-    """Files in folders that are named as ours are: the place may be one that others use, too."""
+    """Files in folders with names that Lakebed gives: others may use the place, too."""
     return tuple(file for folder in files.folders() if _STAGED.fullmatch(folder) for file in files.list(folder))
 
 
 def log_files(files: Files) -> tuple[FileInfo, ...]:
-    """Files that are named as our logs are, for the same reason."""
+    """Files with names that Lakebed gives its logs, for the same reason."""
     return tuple(file for folder in _LOG_FOLDERS for file in files.list(folder) if _LOG.fullmatch(file.path))
 
 

@@ -32,6 +32,7 @@ class DatabaseArchive(Protocol):
 
         The database has the newest schema already. What was added to it since the archive's `version` keeps its
         default, or stays empty. `NewerLake` if the archive's is newer.
+
         """
         ...
 

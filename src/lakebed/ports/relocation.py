@@ -6,7 +6,9 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class RelocatedTable:
-    """What was written for one table: its new metadata file, and how many files there were to write."""
+    """What was written for one table: its new metadata file, and how many files there were to
+    write.
+    """
 
     location: str
     files: int
@@ -20,5 +22,7 @@ class TableRelocator(Protocol):
         ...
 
     def table(self, name: str, location: str) -> RelocatedTable:
-        """Write all metadata of a table, or the one file of a view, whose metadata file was at `location`."""
+        """Write all metadata of a table, or the one file of a view, whose metadata file was at
+        `location`.
+        """
         ...

@@ -1,4 +1,4 @@
-"""The one executor: checks, timings, records and listeners are around every step, not inside any."""
+"""The one executor: checks, timings, records and listeners are around every step, inside none."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -31,13 +31,15 @@ class Executor(Generic[S, T, R]):
 
     `perform` matches on the kind of step and ends in `assert_never`, so that mypy refuses a new kind without an arm.
     `check` raises where work must not go on: it was interrupted, or the lease was lost.
+
     """
 
     perform: Callable[[S], T]
     record: Callable[[S, Ended[T]], R]
     check: Callable[[], None] = lambda: None
     listener: Listener[S, R] = field(default_factory=Listener)
-    only_reads: Callable[[S], bool] = lambda _: False  # neighbouring steps that only read are done side by side
+    # neighbouring steps that only read are done side by side
+    only_reads: Callable[[S], bool] = lambda _: False
     threads: int = 1
 
     def execute_all(self, steps: Iterable[S]) -> None:
@@ -57,7 +59,7 @@ class Executor(Generic[S, T, R]):
         return ended.result
 
     def attempt(self, step: S) -> R:
-        """Carry out one step whose failure concerns no other step: it is recorded, and not raised."""
+        """Carry out one step whose failure concerns no other: it is recorded, not raised."""
         self.listener.on_start(step)
         record = self.record(step, self._timed(step))
         self.listener.on_end(step, record)
@@ -65,7 +67,7 @@ class Executor(Generic[S, T, R]):
 
     @contextmanager
     def around(self, step: S) -> Iterator[Ended[T]]:
-        """Time and record what is done inside as this step, for work that several plans do in one."""
+        """Time and record the block as this step: for work that several plans do in one."""
         self.listener.on_start(step)
         ended = Ended[T]()
         began = time.monotonic()
@@ -80,7 +82,7 @@ class Executor(Generic[S, T, R]):
         self.listener.on_end(step, record)
 
     def _execute_side_by_side(self, steps: tuple[S, ...]) -> None:
-        """Steps are recorded in the order of the plan once all have ended, and only if none failed."""
+        """Steps are recorded in the order of the plan once all have ended, if none failed."""
         self.check()
         for step in steps:
             self.listener.on_start(step)

@@ -32,6 +32,7 @@ class Plan(Generic[S]):
 
     `prepare` changes nothing that readers see, so a failure there is undone by forgetting it. `publish` makes all of
     it visible at once. `after` tidies up: its steps can be repeated, and a failure takes nothing back.
+
     """
 
     prepare: tuple[S, ...] = ()

@@ -1,4 +1,6 @@
-"""The one way to retry. Whether it may help is said by the error (`retryable`), not by whoever calls."""
+"""The one way to retry. Whether it may help is said by the error (`retryable`), not by whoever
+calls.
+"""
 
 import time
 from collections.abc import Callable
@@ -12,7 +14,7 @@ T = TypeVar("T")
 
 
 def backoff(attempt: int) -> float:
-    """Seconds to wait after an attempt, counted from 1: growing, and different for each contender."""
+    """Seconds to wait after the nth attempt: growing, and different for each contender."""
     return uniform(0, min(0.02 * 2 ** (attempt - 1), 1.0))  # noqa: S311 - spreads contenders out
 
 
@@ -28,6 +30,7 @@ def retry(
 
     A call that is not `repeatable` might be done twice if it was done and its answer lost. It is retried only after
     a conflict, which says that nothing was done.
+
     """
     for attempt in range(1, attempts):
         try:

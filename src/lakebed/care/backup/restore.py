@@ -20,7 +20,9 @@ from lakebed.tables import plan_rollback
 
 @dataclass(frozen=True)
 class RestoreReport:
-    """How a restore ended. `newer` tables have commits that the backup does not have; `repointed`: they follow them."""
+    """How a restore ended. `newer` tables have commits that the backup does not have; `repointed`:
+    they follow them.
+    """
 
     made_at: str
     root: str
@@ -32,7 +34,9 @@ class RestoreReport:
 
 
 def restore_backup(services: BackupServices, source: str, *, force: bool = False, newest: bool = False) -> RestoreReport:
-    """Replace the lake's catalog and state by a backup's. A database that is not empty is refused, unless `force`."""
+    """Replace the lake's catalog and state by a backup's. A database that is not empty is refused,
+    unless `force`.
+    """
     fsck = services.fsck
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "backup.zip"
@@ -93,7 +97,9 @@ def _require_replaceable(database: DatabaseArchive, *, force: bool) -> None:
 
 
 def _newer(fsck: FsckServices, pointing: PointerRows) -> tuple[tuple[Newer, ...], tuple[str, ...]]:
-    """Tables with newer metadata files than the backup points at, and metadata folders that it does not have."""
+    """Tables with newer metadata files than the backup points at, and metadata folders that it does
+    not have.
+    """
     files, _ = find_metadata_files(fsck)
     found = newer(fsck.catalog.pointers().values(), files, fsck.root)
     known = {_folder(fsck, row.location) for row in pointing.rows()}
@@ -115,7 +121,9 @@ def _follow(pointing: PointerRows, found: Sequence[Newer]) -> None:
 
 
 def _file_states(fsck: FsckServices, found: Sequence[Newer]) -> Iterator[FileStateChange]:
-    """Rollbacks since the backup: files count as taken by the runs that tables have now; the others are excluded."""
+    """Rollbacks since the backup: files count as taken by the runs that tables have now; the others
+    are excluded.
+    """
     for one in found:
         if head := one.file.metadata.head():
             ledger = fsck.records.ledger(one.pointer.table)

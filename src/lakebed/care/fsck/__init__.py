@@ -1,4 +1,6 @@
-"""Checking a lake: catalog, files, pipelines and state against each other; mending what can be mended without loss."""
+"""Checking a lake: catalog, files, pipelines and state against each other; repairing what can be
+repaired without loss.
+"""
 
 from lakebed.care.fsck.newer import Newer, newer
 from lakebed.care.fsck.rebuild import Candidate, Rebuild, plan_rebuild

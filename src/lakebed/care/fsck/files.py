@@ -1,4 +1,4 @@
-"""Files against what metadata says of them, and which of them are to be read whole this time. Pure."""
+"""Comparing files with metadata, and choosing which are read in full this time. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 
 def damage(table: str, found: DamagedFile, *, dropped: bool = False) -> Finding:
-    """A file that metadata leads to, and that cannot be read."""
+    """A file that a table needs and that cannot be read."""
     missing = found.reason == "there is no such file"
     what = f"the {found.kind} of {table} {'is missing' if missing else f'cannot be read: {found.reason}'}"
     if dropped:
@@ -23,7 +23,9 @@ def damage(table: str, found: DamagedFile, *, dropped: bool = False) -> Finding:
 
 
 def missing(table: str, reached: ReachableFile, *, dropped: bool = False) -> Finding:
-    """A file that is not there; earlier metadata files are only history, and statistics only make reading quicker."""
+    """A missing file; earlier metadata files are only history, and statistics only make reading
+    faster.
+    """
     what = f"the {'earlier ' if reached.kind == 'metadata' else ''}{reached.kind} file of {table} is missing"
     if dropped:
         advice = "The table cannot be restored whole."
@@ -39,13 +41,17 @@ def wrong_size(table: str, reached: ReachableFile, size: int) -> Finding:
 
 
 def to_read(files: Iterable[str], known: Mapping[str, Checksum], *, limit: int | None) -> tuple[str, ...]:
-    """The files to be read whole: those never read come first, then those read longest ago; so all have their turn."""
+    """The files to read in full: first those never read, then those read longest ago, so that all
+    have their turn.
+    """
     order = sorted(files, key=lambda path: (known[path].at if path in known else _OLDEST, path))
     return tuple(order if limit is None else order[:limit])
 
 
 def judge_content(table: str, location: str, content: FileContent, known: Checksum | None) -> Finding | None:
-    """What reading a file has shown: bytes that are no such file, or not those that it held before."""
+    """What reading a file has shown: not a valid file of its kind, or not the bytes that it held
+    before.
+    """
     if content.fault:
         return Finding(
             "damaged file", "problem", location, f"a file of {table} cannot be decoded: {content.fault}", advice=_RESTORE
@@ -57,7 +63,7 @@ def judge_content(table: str, location: str, content: FileContent, known: Checks
 
 
 def judge_stored(stored: StoredContent, sha256: str | None) -> Iterator[Finding]:
-    """Content of a release: gone, or not what its name says."""
+    """Content of a release that is missing, or not what its digest says."""
     if sha256 != stored.sha256:
         what = f"{stored.needed_by} needs it, and it {'is missing' if sha256 is None else 'was changed'}"
         advice = "Bring it back from a backup of the files, or release the pipeline again."

@@ -1,4 +1,4 @@
-"""A metadata file that the catalog points at and that is gone: what is known of it, and what may take its place."""
+"""A lost metadata file that the catalog points at, and what can replace it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,9 @@ _AT_ONCE = 10_000
 
 
 def with_repair(services: FsckServices, found: Finding, pointers: Iterable[Pointer]) -> Finding:
-    """The finding, with a repair if it is a lost metadata file whose place another one can take without loss."""
+    """The finding, with a repair if it is a lost metadata file that another one can replace without
+    loss.
+    """
     lost = next((pointer for pointer in pointers if _same(services, pointer.location, found.where)), None)
     if found.kind != "damaged metadata" or services.pointing is None or lost is None:
         return found
@@ -50,7 +52,7 @@ def _events(services: FsckServices, lost: Pointer) -> list[RecordedEvent]:
 
 
 def _last_move(services: FsckServices, events: Sequence[RecordedEvent]) -> RefMove | None:
-    """The table's part of the publication that was the last to be written down of it."""
+    """The table's part of the last publication recorded for it."""
     last = events[-1].event if events else None
     done = services.catalog.published(last.detail.get("run", "")) if last else None
     return next((move for move in done.moves if last and move.published == last.table), None) if done else None

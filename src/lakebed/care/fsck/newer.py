@@ -1,4 +1,4 @@
-"""Tables that have gone on since their pointers were written down, as a backup's have. Pure."""
+"""Tables that were committed to after a backup was made. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,9 @@ from lakebed.settings import Root
 
 @dataclass(frozen=True)
 class Newer:
-    """A table whose folder holds a newer metadata file than the catalog points at. `readable`: whether that one still is."""
+    """A table with a newer metadata file than the catalog points at. `readable`: whether the old
+    one is.
+    """
 
     pointer: Pointer
     file: MetadataFile
@@ -18,7 +20,7 @@ class Newer:
 
 
 def newer(pointers: Iterable[Pointer], files: Iterable[MetadataFile], root: Root) -> tuple[Newer, ...]:
-    """By uuid; by folder where what the catalog points at cannot be read."""
+    """Matched by uuid; by folder if the metadata file that the catalog points at cannot be read."""
     known = list(files)
     by_path = {root.relative(file.location): file for file in known}
     found = []

@@ -1,4 +1,4 @@
-"""What tables and state say of each other. Pure: no I/O, frozen findings."""
+"""Comparing tables and state with each other. Pure: no I/O, frozen findings."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,8 @@ class FsckState:
     ledger: Mapping[TableName, int] = field(default_factory=dict)
     unsettled: tuple[Publication, ...] = ()
     pipelines: Pipelined = field(default_factory=Pipelined)
-    shared: frozenset[TableName] = frozenset()  # hidden tables in whose folders other tables have files
+    # hidden tables in whose folders other tables have files
+    shared: frozenset[TableName] = frozenset()
 
     @property
     def known(self) -> frozenset[TableName]:
@@ -30,12 +31,12 @@ class FsckState:
 
     @property
     def alive(self) -> frozenset[str]:
-        """Ids of runs that may still be at work."""
+        """Ids of runs that may still be under way."""
         return frozenset(record.run_id for record in self.running if record.table in self.leased)
 
 
 def judge(state: FsckState) -> tuple[Finding, ...]:
-    """Everything that rows and tables say against each other."""
+    """Everything in which rows and tables contradict each other."""
     return (
         *_branches(state),
         *_dead_runs(state),
@@ -102,7 +103,8 @@ def _holds(state: FsckState) -> Iterator[Finding]:
 
 def _ledger(state: FsckState) -> Iterator[Finding]:
     for table, files in sorted(state.ledger.items()):
-        if table not in state.known and not table.hidden:  # a dropped table's books wait for its return
+        # a dropped table's books wait for its return
+        if table not in state.known and not table.hidden:
             what = f"{files:,} landing files were taken into a table that is no more"
             yield Finding("ledger of unknown table", "info", str(table), what)
 
@@ -120,14 +122,16 @@ def _pipelines(state: FsckState) -> Iterator[Finding]:
 
 
 def lost_catalog(files: int) -> Finding:
-    """The catalog is empty, and tables were here."""
+    """The catalog is empty although there were tables."""
     what = f"the catalog knows no table, and {files:,} metadata files lie in the lake"
     advice = "Restore a backup: lakebed restore BACKUP --newest; without one: lakebed fsck --rebuild-catalog"
     return Finding("lost catalog", "problem", "catalog", what, advice=advice)
 
 
 def folders_without_tables(folders: Mapping[str, int], used: Collection[str]) -> Iterator[Finding]:
-    """`folders` hold so many files each; `used` are those where a table lies, dropped ones included, or has files."""
+    """`folders` hold so many files each; `used` are those where a table lies, dropped ones
+    included, or has files.
+    """
     for folder, files in sorted(folders.items()):
         if folder in used:
             continue
@@ -142,13 +146,15 @@ def folders_without_tables(folders: Mapping[str, int], used: Collection[str]) ->
 
 
 def _staged_by(folder: str) -> str | None:
-    """The run that staged its result there: no such table is ever published, nor worth being taken up."""
+    """The run that staged its result there: such a table is never published or registered."""
     name = folder.rpartition("/")[2]
     return run_of_hidden(name) if name.startswith("stage_") else None
 
 
 def unreached(folders: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
-    """Folders of tables with files that no table reaches: how many, and their bytes. One finding for all of them."""
+    """Folders of tables with files that no table reaches: how many, and their bytes. One finding
+    for all of them.
+    """
     if folders:
         files, size = (sum(one) for one in zip(*folders.values(), strict=True))
         what = f"no table reaches {files:,} files of {size:,} bytes: work in progress, or left over"
@@ -156,6 +162,6 @@ def unreached(folders: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
 
 
 def each_once(findings: Iterable[Finding]) -> tuple["Finding", ...]:
-    """The same thing is told once; the worst comes first."""
+    """Each finding once; the worst come first."""
     order = {"problem": 0, "warning": 1, "info": 2}
     return tuple(sorted(dict.fromkeys(findings), key=lambda found: order[found.severity]))

@@ -1,4 +1,6 @@
-"""When the catalog's metadata file is gone: whether another one may take its place without losing anything. Pure."""
+"""When the metadata file of a table is lost: which other one can replace it without losing
+anything. Pure.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ _SLACK = timedelta(seconds=5)  # an event is written just after the metadata tha
 
 @dataclass(frozen=True)
 class Replacement:
-    """The metadata file to point at; `replay` is the publication that the lost one held, to be done again on it."""
+    """The metadata file to point at; `replay` is the publication in the lost one, to be repeated on
+    it.
+    """
 
     file: MetadataFile
     replay: RefMove | None = None
@@ -31,11 +35,12 @@ def replacement(
     events: Sequence[RecordedEvent],
     published: RefMove | None = None,
 ) -> Replacement | str:
-    """What takes the place of the `lost` metadata file, or why nothing does.
+    """What replaces the `lost` metadata file, or why nothing can.
 
     `before` is the metadata file that the catalog pointed at before it, among all those `files` that can be read. `lists` are
     the snapshots whose manifest lists lie in the table's folder, `events` what was written down of the table,
     `published` its part of the last publication.
+
     """
     found = before or newest(files)
     if found is None:
@@ -53,7 +58,7 @@ def replacement(
 
 
 def _is_before(found: MetadataFile, move: RefMove) -> bool:
-    """Whether the publication is what came next."""
+    """Whether the publication is the next commit."""
     branch, ref = found.metadata.refs.get(move.branch), found.metadata.head(move.ref)
     stood = branch is not None and branch.snapshot == move.to and (ref.id if ref else None) == move.base
     return stood and move.becomes is None and move.branch != move.ref

@@ -1,4 +1,4 @@
-"""A catalog from nothing but metadata files: which file each table stood at, and what its name was. Pure."""
+"""A catalog from metadata files alone: the newest file and the name of each table. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ _CUT = re.compile(r"~[0-9a-f]{16}$")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A table that the catalog does not know, at its newest metadata file."""
+    """A table that is not in the catalog, at its newest metadata file."""
 
     name: TableName
     file: MetadataFile
@@ -25,7 +25,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Rebuild:
-    """What is to be taken up again, and what is not, with the reason."""
+    """What is to be registered again, and what is not, with the reason."""
 
     register: tuple[Candidate, ...]
     skipped: tuple[tuple[str, str], ...]
@@ -34,7 +34,9 @@ class Rebuild:
 def plan_rebuild(
     files: Iterable[MetadataFile], root: Root, *, present: Collection[str], names: Collection[TableName], dropped: Collection[str]
 ) -> Rebuild:
-    """`present` and `dropped` are uuids that the database still knows, `names` are taken: nothing is ever overwritten."""
+    """`present` and `dropped` are uuids still in the database, `names` are taken: nothing is ever
+    overwritten.
+    """
     taken = {name.folded for name in names}
     register: list[Candidate] = []
     skipped: list[tuple[str, str]] = []
@@ -50,7 +52,7 @@ def plan_rebuild(
 
 
 def _newest_first(files: Iterable[MetadataFile], *, leave: Collection[str]) -> list[MetadataFile]:
-    """Every unknown table's newest file; of tables that want one name the newest gets it."""
+    """Every unregistered table's newest file; the newest of several gets a shared name."""
     by_uuid: dict[str, list[MetadataFile]] = {}
     for file in files:
         if file.metadata.uuid not in leave:
@@ -68,7 +70,7 @@ def _not_wanted(file: MetadataFile, root: Root) -> str:
 
 
 def _names(file: MetadataFile, root: Root) -> Iterator[TableName]:
-    """What the table may have been called: what its metadata says, else what its folder says."""
+    """The table's former name: from its metadata, or else from its folder."""
     said = _parsed(file.metadata.properties)
     if said:
         yield said

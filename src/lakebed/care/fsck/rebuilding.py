@@ -18,7 +18,9 @@ class RebuildReport:
 
 
 def rebuild_catalog(services: FsckServices) -> RebuildReport:
-    """Register every table that is not in the catalog, by its newest metadata file; those in it stay as they are."""
+    """Register every table that is not in the catalog, by its newest metadata file; those in it
+    stay as they are.
+    """
     if services.pointing is None:
         what = "the catalog is a server of its own: it is not rebuilt from here."
         raise UsageError(what, next="Restore the server's own backup, then: lakebed fsck")
@@ -47,7 +49,7 @@ def rebuild_catalog(services: FsckServices) -> RebuildReport:
 
 
 def find_metadata_files(services: FsckServices) -> tuple[list[MetadataFile], dict[str, str]]:
-    """Every metadata file of the lake's warehouses, and those that cannot be read, with the reason."""
+    """All metadata files in the lake's warehouses, and the unreadable ones with the reason."""
     files, damaged = [], {}
     for namespace in services.files.folders():
         if namespace.startswith((".", "_")):
@@ -62,7 +64,7 @@ def find_metadata_files(services: FsckServices) -> tuple[list[MetadataFile], dic
 
 
 def _known(services: FsckServices, pointers: Iterable[Pointer]) -> tuple[set[str], set[str]]:
-    """The tables in the catalog, by uuid; and the folders of those whose metadata cannot be read."""
+    """The uuids of tables in the catalog, and the folders of those that cannot be read."""
     known: set[str] = set()
     damaged: set[str] = set()
     for pointer in pointers:

@@ -1,7 +1,10 @@
-"""A check of a lake, and its repairs: looks through ports, lets the plans judge, does what they say under leases."""
+"""A check of a lake, and its repairs: reads through ports, compares with pure functions, repairs
+under leases.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import assert_never
 
 from lakebed.care.fsck.lost import with_repair
 from lakebed.care.fsck.plan import FsckState, each_once, judge
@@ -40,7 +43,9 @@ def run_fsck(services: FsckServices, *, repair: bool = False, sample: int | None
 
 
 def check(services: FsckServices, *, sample: int | None) -> FsckReport:
-    """Look everything over; `sample` files of data and as many of metadata are read whole, None: all. Changes no table."""
+    """Check everything; `sample` files of data and as many of metadata are read in full, None: all.
+    Changes no table.
+    """
     services.report("listing files")
     inventory = take_inventory(services)
     pointers = services.catalog.pointers()
@@ -76,7 +81,9 @@ def _outside(services: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Fi
 
 
 def _state(services: FsckServices, inventory: Inventory) -> FsckState:
-    """Tables are read before the records of runs: whatever a run has made by then, its record is there."""
+    """Tables are read before the records of runs, so that every run which made something has its
+    record here.
+    """
     tables, damaged = _readable(services)
     running = services.records.runs(state="running", limit=_MANY)
     work = {*tables, *damaged, *(record.table for record in running)}
@@ -108,7 +115,7 @@ def _readable(services: FsckServices) -> tuple[dict[TableName, TableMetadata], f
 
 
 def _shared(services: FsckServices, tables: dict[TableName, TableMetadata], inventory: Inventory) -> frozenset[TableName]:
-    """Hidden tables in whose folders others have files: removing one would take these along."""
+    """Hidden tables in whose folders other tables have files, which would be removed, too."""
     places = {table: f"{services.root.relative(metadata.location)}/" for table, metadata in tables.items() if table.hidden}
     return frozenset(
         table
@@ -118,7 +125,9 @@ def _shared(services: FsckServices, tables: dict[TableName, TableMetadata], inve
 
 
 def mend(services: FsckServices, findings: Iterable[Finding]) -> tuple[Mended, ...]:
-    """Carry out every repair once. One that is refused, as somebody works on the table, does not keep others from being done."""
+    """Make every repair once. One that fails, because a table is being worked on, does not stop the
+    others.
+    """
     repairs = dict.fromkeys(found.repair for found in findings if found.repair)
     return tuple(_mended(services, repair) for repair in repairs)
 
@@ -136,11 +145,8 @@ def _do(services: FsckServices, repair: Repair) -> None:
     match repair:
         case Heal(table):
             services.heal(table)
-        case PointBack(table, move, replay) if services.pointing:
-            with hold_lease(services.leases, str(table), holder=services.holder, limit=services.limit) as held:
-                event = Event("altered", table, detail={"by": "fsck", "metadata": move.to})
-                to = services.pointing.stage(move.to, replay) if replay else move.to
-                services.pointing.change([replace(move, to=to)], leases=[held.require()], records=ChangeRecords(events=(event,)))
+        case PointBack():
+            _point_back(services, repair)
         case Purge(table):
             with hold_lease(services.leases, str(table), holder=services.holder, limit=services.limit):
                 services.catalog.purge(table)
@@ -152,10 +158,23 @@ def _do(services: FsckServices, repair: Repair) -> None:
             services.events.unprotect(holder, table)
         case Settle():
             settle_publications(services.catalog)
+        case _:
+            assert_never(repair)
+
+
+def _point_back(services: FsckServices, repair: PointBack) -> None:
+    if services.pointing is None:
+        return  # found only where the catalog's rows are ours
+    table, move = repair.table, repair.move
+    with hold_lease(services.leases, str(table), holder=services.holder, limit=services.limit) as held:
+        event = Event("altered", table, detail={"by": "fsck", "metadata": move.to})
+        to = services.pointing.stage(move.to, repair.replay) if repair.replay else move.to
+        records = ChangeRecords(events=(event,))
+        services.pointing.change([replace(move, to=to)], leases=[held.require()], records=records)
 
 
 def _clear_stage(services: FsckServices, folder: str, run_id: str) -> None:
-    """Under the lease of the run's table: as long as the run is at work, nobody else gets that."""
+    """Under the lease of the run's table, which nobody else gets while the run is under way."""
     record = services.records.run(run_id)
     with hold_lease(services.leases, str(record.table) if record else folder, holder=services.holder, limit=services.limit):
         services.files.clear(folder)

@@ -29,7 +29,8 @@ class FsckServices:
     audit: Audit
     inspection: FileInspector
     heal: Callable[[TableName], None]
-    restore_ledger: Callable[[], int]  # from copies among the lake's files; how many files were added
+    # from copies among the lake's files; how many files were added
+    restore_ledger: Callable[[], int]
     holder: str
     limit: float  # of leases, in seconds
     pointing: PointerRows | None = None  # None: the catalog is a server of its own

@@ -1,4 +1,4 @@
-"""What a check of a lake can find, and what mends it without losing anything."""
+"""What a check of a lake can find, and the repairs that lose nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,12 +14,15 @@ FindingKind = Literal[
     "left-over table", "divided publication", "dead pin", "dead hold", "ledger of unknown table", "table without pipeline",
     "pipeline without table", "bad pipeline", "damaged release",
 ]  # fmt: skip
-SAMPLE = 200  # files of either kind, data and metadata, that a check reads whole unless told otherwise
+# files of either kind, data and metadata, that a check reads whole unless told otherwise
+SAMPLE = 200
 
 
 @dataclass(frozen=True)
 class Heal:
-    """Remove what dead runs of a table left: branches, hidden tables, pins; and close their records."""
+    """Remove what dead runs of a table left: branches, hidden tables, pins; and close their
+    records.
+    """
 
     table: TableName
 
@@ -29,7 +32,7 @@ class Heal:
 
 @dataclass(frozen=True)
 class PointBack:
-    """Let the catalog point at the newest metadata file that can be read, and that knows everything committed.
+    """Point the catalog at the newest readable metadata file that holds everything committed.
 
     `replay` is the publication that only the lost file held: it is done again first.
     """
@@ -55,7 +58,9 @@ class Purge:
 
 @dataclass(frozen=True)
 class ClearStage:
-    """Remove the folder in which a run that is over staged its result, and of which no table reaches a file."""
+    """Remove the folder in which a run that ended staged its result, and from which no table
+    reaches a file.
+    """
 
     folder: str
     run_id: str
@@ -76,7 +81,7 @@ class Unpin:
 
 @dataclass(frozen=True)
 class GiveBack:
-    """Give back what a holder keeps of a table that is no more."""
+    """Remove a holder's protection of snapshots of a table that no longer exists."""
 
     holder: str
     table: TableName
@@ -99,7 +104,9 @@ Repair = Heal | PointBack | Purge | ClearStage | Unpin | GiveBack | Settle
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is not as it should be: what, where, how bad; and what would mend it, if anything does so without loss."""
+    """Something that is wrong: what, where, how bad, and the repair if there is one that loses
+    nothing.
+    """
 
     kind: FindingKind
     severity: Severity
@@ -111,7 +118,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Looked:
-    """How much a check has seen."""
+    """How much a check has looked at."""
 
     tables: int = 0
     files: int = 0
@@ -121,7 +128,7 @@ class Looked:
 
 @dataclass(frozen=True)
 class Mended:
-    """What became of a repair."""
+    """How a repair ended."""
 
     repair: str
     done: bool
@@ -130,7 +137,7 @@ class Mended:
 
 @dataclass(frozen=True)
 class FsckReport:
-    """What a check came to."""
+    """The result of a check."""
 
     findings: tuple[Finding, ...]
     looked: Looked
@@ -143,7 +150,7 @@ class FsckReport:
 
 @dataclass(frozen=True)
 class Pipelined:
-    """What the lake's pipeline folders say: the tables they make, and folders that make none."""
+    """The tables that pipeline folders build, and folders that cannot be read, with the reason."""
 
     tables: frozenset[TableName] = frozenset()
     bad: Mapping[str, str] = field(default_factory=dict)  # folder → why

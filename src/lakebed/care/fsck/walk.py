@@ -1,4 +1,6 @@
-"""Every table from its pointer to its files: what is there, what is not, and what was read of it."""
+"""Every table from its pointer to its files: which are there, which are missing, and which were
+read.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -26,21 +28,26 @@ class Inventory:
     """The files of the lake's warehouses, listed once, and which of them tables reach."""
 
     files: dict[str, FileInfo]
-    reached: dict[str, tuple[str, ReachableFile]] = field(default_factory=dict)  # path → table and what it is to it
+    # path → table and what it is to it
+    reached: dict[str, tuple[str, ReachableFile]] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)  # folder of a table → its name
     read: int = 0
     bytes: int = 0
 
 
 def take_inventory(services: FsckServices) -> Inventory:
-    """List before pointers are read: a table that is made meanwhile is not taken for a folder without one."""
+    """List files before pointers are read, so that a table created meanwhile is not reported as a
+    folder without one.
+    """
     namespaces = [name for name in services.files.folders() if name != DATA and not name.startswith((".", "_"))]
     listed = (info for name in namespaces for info in services.files.list(f"{name}/warehouse"))
     return Inventory({info.path: info for info in listed})
 
 
 def walk_tables(services: FsckServices, inventory: Inventory, pointers: Mapping[TableName, Pointer]) -> Iterator[Finding]:
-    """Follow every pointer. A table that was changed meanwhile is walked again: its old files may be gone rightly."""
+    """Follow every pointer. A table that was changed meanwhile is walked again: its old files may
+    be gone for good reason.
+    """
     for number, (table, pointer) in enumerate(pointers.items()):
         if number % _TOLD_EVERY == 0:
             services.report(f"looking at table {number + 1:,} of {len(pointers):,}: {table}")
@@ -61,12 +68,13 @@ def _settled(services: FsckServices, inventory: Inventory, pointer: Pointer) -> 
 
 
 def walk_table(services: FsckServices, inventory: Inventory, pointer: Pointer, *, dropped: bool = False) -> Iterator[Finding]:
-    """One table's files against what is there."""
+    """Compare one table's files with what is there."""
     table = str(pointer.table)
     _place(services, inventory, pointer)
     for found in services.inspection.walk(pointer):
         if isinstance(found, DamagedFile):
-            if path := services.root.relative(found.location):  # what is damaged is reached all the same
+            # what is damaged is reached all the same
+            if path := services.root.relative(found.location):
                 inventory.reached.setdefault(path, (table, ReachableFile(found.location, found.kind)))
             yield damage(table, found, dropped=dropped)
             continue
@@ -81,7 +89,8 @@ def walk_table(services: FsckServices, inventory: Inventory, pointer: Pointer, *
 
 def _size(services: FsckServices, inventory: Inventory, reached: ReachableFile) -> int | None:
     listed = inventory.files.get(services.root.relative(reached.location) or "")
-    return listed.size if listed else services.inspection.size(reached.location)  # made since, or elsewhere
+    # made since, or elsewhere
+    return listed.size if listed else services.inspection.size(reached.location)
 
 
 def _place(services: FsckServices, inventory: Inventory, pointer: Pointer) -> None:
@@ -91,7 +100,9 @@ def _place(services: FsckServices, inventory: Inventory, pointer: Pointer) -> No
 
 
 def read_some(services: FsckServices, inventory: Inventory, *, sample: int | None) -> Iterator[Finding]:
-    """Read files whole: as many of data as of metadata. What they hold is remembered, and compared the next time."""
+    """Read files in full, as many of data as of metadata. Their digests are stored and compared the
+    next time.
+    """
     known = services.audit.checksums()
     there = {path: reached for path, reached in inventory.reached.items() if path in inventory.files}
     chosen: list[str] = []
@@ -107,7 +118,9 @@ def read_some(services: FsckServices, inventory: Inventory, *, sample: int | Non
 
 
 def _read(services: FsckServices, inventory: Inventory, path: str, known: Checksum | None) -> Finding | Checksum | None:
-    """What is wrong with a file, or what is to be remembered of it; None if it was removed since it was listed."""
+    """What is wrong with a file, or its digest to store; None if it was removed since it was
+    listed.
+    """
     table, reached = inventory.reached[path]
     try:
         content = services.inspection.content(reached)
@@ -141,7 +154,8 @@ def judge_folders(inventory: Inventory, *, any_table: bool) -> Iterator[Finding]
     for path, info in inventory.files.items():
         folder = _table_folder(path)
         if path == f"{folder}/{USED_MARKER}" or _partner(path) in inventory.reached:
-            continue  # where a table was, and none will be again; checksums of a file that is reached
+            # where a table was, and none will be again; checksums of a file that is reached
+            continue
         files[folder] += 1
         if folder in used and path not in inventory.reached:
             count, size = lost.get(folder, (0, 0))

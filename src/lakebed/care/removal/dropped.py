@@ -1,4 +1,6 @@
-"""Tables that go as a whole, dropped ones and those that ended runs left: with every file that nobody else needs."""
+"""Removing whole tables, dropped ones and leftovers of runs, with every file that no other table
+needs.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -17,11 +19,11 @@ from lakebed.work import OnProgress
 
 
 def purge(step: PurgeDropped, services: CareServices, *, now: datetime, on_progress: OnProgress) -> Done:
-    """The table can no longer be restored; then its files go."""
+    """Make the table impossible to restore, then remove its files."""
     look = refuse_unresolved(services.observer.look())
     member = next((one for one in look.stock.members if one.dropped == step.dropped), None)
     if member is None:
-        return Done({}, message="it was restored, or purged by somebody else")
+        return Done({}, message="it was restored or purged meanwhile")
     if why := look.refused or _needed(member, look.stock, services):
         return Done({}, message=f"kept for now: {why}")
     removal = _purging(member, look.stock, services, now=now)
@@ -30,15 +32,17 @@ def purge(step: PurgeDropped, services: CareServices, *, now: datetime, on_progr
         services.catalog.delete_dropped(step.dropped)
     except PointerMoved:
         discard_removal(services.files, removal)
-        return Done({}, message="it was restored, or purged by somebody else")
+        return Done({}, message="it was restored or purged meanwhile")
     services.events.append(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
     return with_counts(remove(removal, services, on_progress=on_progress), {"tables": 1})
 
 
 def _needed(member: Member, stock: Stock, services: CareServices) -> str:
-    """Why a dropped table stays as it is. A catalog that removes files itself would take along what others need."""
+    """Why a dropped table stays. A catalog that removes files itself would also remove what others
+    need.
+    """
     if member.metadata and not services.kept().isdisjoint(member.metadata.snapshots):
-        return "somebody holds a snapshot"
+        return "a snapshot is protected"
     if member.metadata and member.metadata.keeps_files:
         return "its property gc.enabled says that its files are not its own"
     other = services.observer.reachable.sharer(member, stock) if services.catalog.owns_files else ""
@@ -46,7 +50,7 @@ def _needed(member: Member, stock: Stock, services: CareServices) -> str:
 
 
 def _purging(member: Member, stock: Stock, services: CareServices, *, now: datetime) -> Removal:
-    """All that the table reaches, and what else lies in its folder for some time."""
+    """All that the table reaches, and other files that have been in its folder for some time."""
     found: dict[str, int | None] = {}
     for file in services.reach.files(member.pointer):
         found[services.files.path_of(file.location) or ""] = file.size
@@ -57,7 +61,9 @@ def _purging(member: Member, stock: Stock, services: CareServices, *, now: datet
 
 
 def _left_behind(member: Member, stock: Stock, services: CareServices) -> Iterator[FileInfo]:
-    """What lies in a table's folder and in no other table's: there somebody may be writing whose lease we do not have."""
+    """Files in this table's folder alone: in another table's, somebody may be writing whose lease
+    care does not hold.
+    """
     folder = member.folder
     others = {one.folder for one in stock.members if one.folder and one.uuid != member.uuid} | stock.foreign_folders
     if not folder or below(f"{folder}/", others):
@@ -69,7 +75,7 @@ def _left_behind(member: Member, stock: Stock, services: CareServices) -> Iterat
 
 
 def drop_leftovers(step: DropLeftovers, services: CareServices) -> Done:
-    """A hidden table and its whole folder, if nobody else has files there."""
+    """Remove a hidden table and its whole folder, unless another table has files there."""
     look = refuse_unresolved(services.observer.look())
     if (member := look.stock.tables.get(step.hidden)) is None:
         return Done({}, message="it is gone")

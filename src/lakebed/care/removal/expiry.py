@@ -1,4 +1,6 @@
-"""Expiring snapshots: first they are known no more, then the files go that nobody else reaches."""
+"""Expiring snapshots: first they are removed from metadata, then the files go that nothing else
+reaches.
+"""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -32,7 +34,7 @@ ATTEMPTS = 5
 
 
 def released(services: CareServices, *, now: datetime, days: float) -> dict[int, datetime]:
-    """When refs let go of snapshots, as far back as it matters."""
+    """When refs stopped pointing at snapshots, as far back as it matters."""
     return let_go(services.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
 
 
@@ -69,7 +71,7 @@ def _expire(table: TableName, rules: TableCare, services: CareServices, held: He
 
 
 def refuse_unresolved(look: Look) -> Look:
-    """Refuse to let go of anything while a table points out of the lake, or nobody knows where to.
+    """Refuse to expire anything while a table points outside the lake, or to an unknown place.
 
     One that is damaged stops nothing here: files wait until it can be read.
     """
@@ -79,7 +81,7 @@ def refuse_unresolved(look: Look) -> Look:
 
 
 def with_counts(done: Done, counts: Mapping[str, int]) -> Done:
-    """What was done, with more to tell of it."""
+    """The same result with more counts."""
     return Done({**counts, **done.counts}, done.bytes, done.message)
 
 
@@ -94,7 +96,9 @@ def _forget_snapshots(
 
 
 def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], services: CareServices, *, now: datetime) -> Removal:
-    """All that these snapshots reach, and older metadata files; which of it the table still needs is asked at the end."""
+    """All that these snapshots reach, and older metadata files; what the table still needs is
+    sorted out at the end.
+    """
     found: dict[str, int | None] = {}
     for file in services.reach.files(pointer, snapshots=ids):
         found[services.files.path_of(file.location) or ""] = file.size
@@ -105,7 +109,7 @@ def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], ser
 
 
 def _metadata_files(folder: str | None, services: CareServices, *, now: datetime) -> Iterator[tuple[str, int]]:
-    """Metadata files that lie there for so long that no commit is still about to use them."""
+    """Metadata files so old that no commit can still be about to use them."""
     for file in services.files.list(f"{folder}/metadata") if folder else ():
         if ".metadata.json" in file.path and file.modified < now - timedelta(days=SAFE_DAYS):
             yield file.path, file.size
@@ -126,13 +130,15 @@ def removal_of(
 
 
 def remove(removal: Removal, services: CareServices, *, on_progress: OnProgress) -> Done:
-    """Delete what no table of the catalog reaches now, whoever made it: files are shared in more ways than we know of.
+    """Delete what no table of the catalog reaches now, whoever wrote it: files are shared in more
+    ways than we know of.
 
     While one cannot be read, or somebody holds a snapshot that went, the files wait for the next care: whoever clones a
     snapshot holds it first, looks whether it is there, and gives it back when the clone is.
+
     """
     if not services.kept().isdisjoint(removal.snapshots):
-        return Done({"files": 0}, message="its files are kept for now: somebody holds a snapshot")
+        return Done({"files": 0}, message="its files are kept for now: a snapshot is protected")
     look = services.observer.look()
     if look.refused:
         return Done({"files": 0}, message=f"its files are kept for now: {look.refused}")
@@ -146,7 +152,9 @@ def remove(removal: Removal, services: CareServices, *, on_progress: OnProgress)
 
 
 def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, services: CareServices) -> None:
-    """A dropped table's folder keeps a mark that it was used, or another table might come to lie in it."""
+    """A dropped table's folder keeps a marker that it was used, so that no other table is placed in
+    it.
+    """
     if removal.kind != "dropped" or removal.name.hidden:
         return
     for folder in {path.rpartition("/metadata/")[0] for path in doomed if ".metadata.json" in path}:
@@ -155,13 +163,13 @@ def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, services: C
 
 
 def finish(step: FinishRemoval, services: CareServices, *, on_progress: OnProgress) -> Done:
-    """Do the rest of a removal whose process died; one that had not come to pass is forgotten."""
+    """Complete a removal whose process died; one whose commit never happened is forgotten."""
     removal = step.removal
     same = [member for member in services.observer.take_stock().members if member.uuid == removal.uuid]
     happened = not same if removal.kind == "dropped" else not any(_knows(member, removal) for member in same)
     if not happened:
         discard_removal(services.files, removal)
-        return Done({}, message="it had not come to pass")
+        return Done({}, message="its commit never happened")
     return remove(removal, services, on_progress=on_progress)
 
 

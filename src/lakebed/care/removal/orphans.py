@@ -1,4 +1,6 @@
-"""Orphans: files in warehouse folders that no table of the lake reaches, whichever ref, clone or dropped table it be."""
+"""Orphans: files in warehouse folders that no table reaches, on any ref, clones and dropped tables
+included.
+"""
 
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator
@@ -24,7 +26,9 @@ RunTable = Callable[[str], TableName | None]
 
 
 def list_warehouses(files: Files) -> tuple[FileInfo, ...]:
-    """Every file of every table folder. To be read before the catalog is, so that a new table's files are not mistaken."""
+    """Every file of every table folder. Listed before the catalog is read, so that a new table's
+    files are no orphans.
+    """
     namespaces = (name for name in files.folders() if name != DATA and not name.startswith((".", "_")))
     found = (file for namespace in namespaces for file in files.list(f"{namespace}/{WAREHOUSE}"))
     return tuple(file for file in found if folder_of(file.path) and not file.path.endswith("/"))
@@ -33,7 +37,7 @@ def list_warehouses(files: Files) -> tuple[FileInfo, ...]:
 def find_orphans(
     listed: Iterable[FileInfo], reached: Container[str], protected: AbstractSet[str], *, days: float, now: datetime
 ) -> dict[str, tuple[FileInfo, ...]]:
-    """Old files that nobody reaches, by their folder. `protected` are folders of which nothing goes."""
+    """Old files that no table reaches, by folder. From `protected` folders nothing is removed."""
     limit = now - timedelta(days=max(days, SAFE_DAYS))
     found: dict[str, list[FileInfo]] = {}
     for file in listed:
@@ -45,9 +49,11 @@ def find_orphans(
 
 
 def lease_names(folder: str, stock: Stock, run_table: RunTable) -> tuple[str, ...]:
-    """The leases under which somebody may be writing there: of tables that lie there, and of those the folder stands for.
+    """The leases under which somebody may be writing there: of tables in the folder, and of those
+    it is named after.
 
     A first run writes at its table's place before the catalog knows the table, a run stages its result under its own name.
+
     """
     there = {str(table) for table, member in stock.tables.items() if member.folder == folder}
     return tuple(sorted(there | {str(table) for table in _stands_for(folder, run_table)}))
@@ -68,12 +74,14 @@ def _stands_for(folder: str, run_table: RunTable) -> Iterator[TableName]:
 
 
 def _plain(folder: str) -> str:
-    """The name that a folder was made from, as far as it can be told."""
+    """The name that a folder was made from, as far as it can be recovered."""
     return _LEAD.sub(lambda lead: chr(int(lead[1], 16)), folder)
 
 
 def remove_orphans(step: RemoveOrphans, services: CareServices, *, on_progress: OnProgress) -> Done:
-    """Under the leases of whoever might write there, asks once more what is reached."""
+    """Remove orphans while holding the leases of whoever might write there, after looking again at
+    what is reached.
+    """
     with ExitStack() as leases:
         for name in step.leases:
             leases.enter_context(services.holding(name))
@@ -86,7 +94,9 @@ def remove_orphans(step: RemoveOrphans, services: CareServices, *, on_progress: 
 
 
 def purge_processed(step: PurgeProcessed, services: CareServices, *, on_progress: OnProgress) -> Done:
-    """Delete landing files that had their time, save those that somebody made part of a table (`add_files`)."""
+    """Delete landing files past their retention, except those that were made part of a table
+    (`add_files`).
+    """
     look = services.observer.look()
     if look.refused:
         return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
@@ -95,7 +105,9 @@ def purge_processed(step: PurgeProcessed, services: CareServices, *, on_progress
 
 
 def _mark(folder: str, doomed: Collection[str], stock: Stock, services: CareServices) -> None:
-    """A folder that becomes empty keeps a mark; one that only a single run could ever use needs none."""
+    """A folder that becomes empty keeps a marker; one that only a single run could ever use needs
+    none.
+    """
     occupied = folder in stock.folders
     of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))
     if not occupied and not of_run and all(file.path in doomed for file in services.files.list(folder)):

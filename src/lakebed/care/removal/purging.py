@@ -1,4 +1,4 @@
-"""What had its time and is simply removed: archived files, staged payloads, logs, records, events. Pure."""
+"""What is past its retention: archived files, staged payloads, logs, records, events. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -11,11 +11,13 @@ from lakebed.names import TableName, run_time
 from lakebed.ports import FileInfo, RunSummary
 from lakebed.settings import CareSettings, TableCare
 
-_UNKNOWN = 7  # times as long: what no record tells of may belong to another lake, or to a run whose record is gone
+# times as long: what no record tells of may belong to another lake, or to a run whose record is
+# gone
+_UNKNOWN = 7
 
 
 def _time_in_name(name: str) -> datetime | None:
-    """When the run began whose id a folder has as its name; None for a name that is no run's id."""
+    """When the run began whose id is the name of a folder; None if the name is not a run's id."""
     try:
         return run_time(name) if len(name) == 32 else None
     except (ValueError, OverflowError, OSError):
@@ -23,7 +25,7 @@ def _time_in_name(name: str) -> datetime | None:
 
 
 def purge_processed(zone: ZoneRules, files: Iterable[FileInfo], *, now: datetime) -> Iterator[PurgeProcessed]:
-    """Age counts from the run that archived a file, for its own time may be any."""
+    """Age counts from the run that archived a file: the file's own time may be anything."""
     limit = now - timedelta(days=zone.spec.processed_max_age_days)
     old = tuple(file for file in files if max(file.modified, _archived(file, zone)) < limit)
     if zone.spec.auto_purge and old:
@@ -39,7 +41,9 @@ def _archived(file: FileInfo, zone: ZoneRules) -> datetime:
 def purge_staging(
     place: str, files: Iterable[FileInfo], runs: Mapping[str, RunSummary], settings: CareSettings, *, now: datetime
 ) -> Iterator[PurgeFolders]:
-    """Folders of runs that ended; a run's own time counts too, for its files may be links to older ones."""
+    """Folders of runs that ended; the run's time counts too, since its files may be links to older
+    ones.
+    """
     folders: dict[str, list[FileInfo]] = {}
     for file in files:
         if "/" in file.path:
@@ -61,7 +65,7 @@ def _is_over(name: str, inside: list[FileInfo], runs: Mapping[str, RunSummary], 
 def purge_logs(
     place: str, files: Iterable[FileInfo], runs: Mapping[str, RunSummary], settings: CareSettings, *, now: datetime
 ) -> Iterator[PurgeLogs]:
-    """Logs that nothing was added to for long; never one of a run that goes on."""
+    """Logs that have not grown for long; never that of a run still under way."""
     limit = now - timedelta(days=settings.logs_max_age_days)
     going_on = {run_id for run_id, run in runs.items() if run.state == "running"}
     old = tuple(file for file in files if file.modified < limit and _stem(file.path) not in going_on)
@@ -76,7 +80,9 @@ def _stem(path: str) -> str:
 def purge_runs(
     table: TableName, runs: Iterable[RunSummary], judged: tuple[str, ...], rules: TableCare, *, now: datetime
 ) -> Iterator[PurgeRuns]:
-    """Records beyond their number or age, given newest first; the last success stays, for it says what the table is made of."""
+    """Records beyond their number or age, given newest first; the last success stays: it says what
+    the table is made of.
+    """
     limit = now - timedelta(days=rules.runs_max_age_days)
     ended = [run for run in runs if run.state != "running"]
     last = next((run.run_id for run in ended if run.state == "success"), None)
@@ -92,7 +98,7 @@ def purge_runs(
 
 
 def purge_events(seen: LakeSurvey, settings: CareSettings, *, now: datetime) -> Iterator[PurgeEvents]:
-    """Only if there is something so old."""
+    """Events are purged only if there are old enough ones."""
     before = now - timedelta(days=settings.events_max_age_days)
     if seen.oldest_event and seen.oldest_event < before:
         yield PurgeEvents(before=before, why=f"older than {settings.events_max_age_days:g} days")

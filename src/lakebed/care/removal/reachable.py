@@ -1,4 +1,4 @@
-"""Files that tables reach, ours and those of others: what nobody may remove."""
+"""Files that tables reach, Lakebed's and others: what must not be removed."""
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
@@ -14,30 +14,34 @@ from lakebed.tables import table_folder
 
 @dataclass(frozen=True)
 class Look:
-    """All tables as of one moment, and what they reach; `refused` says why that is not known, and nothing may go."""
+    """All tables at one moment and the files they reach; `refused` says why that is unknown, so
+    nothing may be removed.
+    """
 
     stock: Stock
     reached: Container[str] = ()
     refused: str = ""
-    in_the_way: LakebedError | None = None  # as of a table that is not damaged, but points where it should not
+    # as of a table that is not damaged, but points where it should not
+    in_the_way: LakebedError | None = None
 
     def unneeded(self, files: Mapping[str, int]) -> dict[str, int]:
-        """Those that no table reaches, and that are no view's; the checksum of a file is needed with it."""
+        """The files that no table or view needs; the checksum of a file is needed with it."""
         views = self.stock.views
         return {path: size for path, size in files.items() if belongs_to(path) not in self.reached and not below(path, views)}
 
 
 @dataclass(frozen=True)
 class Reachable:
-    """Which files tables reach. A metadata file never changes, so each is followed once, however often stock is taken."""
+    """Which files tables reach. A metadata file never changes, so each is followed once."""
 
     files: Files
     reach: ReachableFiles
-    _known: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by where a table's metadata is
+    # by where a table's metadata is
+    _known: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _reached: Counter[str] = field(default_factory=Counter)  # by how many of those
 
     def look(self, stock: Stock) -> Look:
-        """What these tables reach, or why that is not known."""
+        """What these tables reach, or why that is unknown."""
         if stock.obstacle():
             return Look(stock, refused=stock.obstacle(), in_the_way=stock.in_the_way)
         try:
@@ -61,10 +65,13 @@ class Reachable:
         return self._reached.keys()
 
     def sharer(self, member: Member, stock: Stock) -> str:
-        """Another table that needs a file which this one reaches, or which lies in its folder; empty if there is none."""
+        """Another table that needs a file which this one reaches or has in its folder; empty if
+        there is none.
+        """
         self.by(stock)
         own, folder = set(self._known[member.pointer.location]), f"{member.folder or _spelt(member)}/"
-        itself = member.dropped.hidden_name if member.dropped else member.pointer.table  # a REST catalog keeps it under that name
+        # a REST catalog keeps it under that name
+        itself = member.dropped.hidden_name if member.dropped else member.pointer.table
         others = (row for row in stock.rows if row != member.pointer and row.table != itself)
         found = (str(one.table) for one in others if any(_meets(path, own, folder) for path in self._known[one.location]))
         view = next((f"the view in {view}" for view in stock.views if f"{view}/".startswith(folder)), "")

@@ -1,4 +1,6 @@
-"""Removing what is past its retention and belongs to no table: staged files, logs, events, records of runs, releases."""
+"""Removing what is past its retention and belongs to no table: staged files, logs, events, records
+of runs, releases.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace

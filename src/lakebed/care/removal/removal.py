@@ -1,4 +1,4 @@
-"""Removing files so that nothing is lost on the way: what is to go is written down first, and asked about again at last."""
+"""Removing files safely: what is to be removed is written down first, and checked again last."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,12 +16,15 @@ from lakebed.work import OnProgress
 FOLDER = f"{DATA}/care/removals"
 WAREHOUSE = "warehouse"
 _AT_ONCE = 16
-_OTHERS = ("landing", "pipelines")  # a table may have taken up such a file; it is not the table's to remove
+# a table may have taken up such a file; it is not the table's to remove
+_OTHERS = ("landing", "pipelines")
 
 
 @dataclass(frozen=True)
 class Removal:
-    """Files that go once a table's snapshots, or the whole table, are known no more. Survives the death of its process."""
+    """Files to be removed once a table's snapshots, or the whole table, are gone from the catalog.
+    Survives a crash.
+    """
 
     id: str
     kind: Literal["expired", "dropped"]
@@ -36,17 +39,17 @@ class Removal:
 
 
 def write_removal(files: Files, removal: Removal) -> None:
-    """Put the intention down, before anything becomes unreachable."""
+    """Write the intention down, before anything becomes unreachable."""
     files.write(_place(removal), json.dumps(asdict(removal)).encode())
 
 
 def discard_removal(files: Files, removal: Removal) -> None:
-    """It is done, or will not be."""
+    """Forget a removal that is done, or will not be."""
     files.delete(_place(removal))
 
 
 def read_removals(files: Files) -> tuple[Removal, ...]:
-    """What was begun and not finished."""
+    """Removals that were begun and not finished."""
     return tuple(_read(files, info.path) for info in files.list(FOLDER) if info.path.endswith(".json"))
 
 
@@ -61,7 +64,9 @@ def _place(removal: Removal) -> str:
 
 
 def removable(path: str | None) -> bool:
-    """Whether a table's file at this path may go: below the root, and nobody else's."""
+    """Whether a table's file at this path may be removed: it is below the root, and not a landing
+    or pipeline file.
+    """
     if path is None:
         return False
     parts = path.split("/")
@@ -69,30 +74,30 @@ def removable(path: str | None) -> bool:
 
 
 def folder_of(path: str) -> str:
-    """The table folder `{namespace}/warehouse/{layer}/{name}` that a file lies in; empty for a file that lies in none."""
+    """The table folder `{namespace}/warehouse/{layer}/{name}` of a file; empty if it is in none."""
     parts = path.split("/")
     return "/".join(parts[:4]) if len(parts) > 4 and parts[1] == WAREHOUSE else ""
 
 
 def checksum_of(path: str) -> str:
-    """Where Hadoop keeps the checksum of a file in a folder of this machine."""
+    """Where Hadoop keeps the checksum of a local file."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}.{name}.crc"
 
 
 def belongs_to(path: str) -> str:
-    """The file that a checksum is about; any other file is its own."""
+    """The file that a checksum belongs to; any other file belongs to itself."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}{name[1:-4]}" if name.startswith(".") and name.endswith(".crc") else path
 
 
 def below(path: str, folders: AbstractSet[str]) -> bool:
-    """Whether a path lies in one of the folders; the time it takes does not grow with their number."""
+    """Whether a path is in one of the folders; takes the same time however many there are."""
     return any(path[:end] in folders for end, sign in enumerate(path) if sign == "/")
 
 
 def delete_files(files: Files, paths: Collection[str], *, on_progress: OnProgress) -> int:
-    """Remove files, several at a time; says how many. One that is not there is fine."""
+    """Remove files, several at a time, and return how many; a missing file is no error."""
     done = 0
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for done, _ in enumerate(pool.map(files.delete, paths), 1):
@@ -101,7 +106,9 @@ def delete_files(files: Files, paths: Collection[str], *, on_progress: OnProgres
 
 
 def sized(files: Files, known: Mapping[str, int | None]) -> dict[str, int]:
-    """How large each file is; the store is asked where the metadata does not say. Files that are gone are left out."""
+    """The size of each file, from the store where metadata does not say; missing files are left
+    out.
+    """
     unknown = [path for path, size in known.items() if size is None]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         asked = dict(zip(unknown, pool.map(lambda path: _size(files, path), unknown), strict=True))

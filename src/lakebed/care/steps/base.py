@@ -1,4 +1,4 @@
-"""What every step of care says: what it does, to what, how much of it there is, and why it is due."""
+"""What every step of care says: what it does, to what, how much there is, and why it is due."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -82,7 +82,9 @@ class ExpireSnapshots(BaseCareStep):
 
 @dataclass(frozen=True, kw_only=True)
 class CompactFiles(BaseCareStep):
-    """Small data files, to be rewritten as fewer large ones, in the table's sort order if it has one."""
+    """Small data files, to be rewritten as fewer large ones, in the table's sort order if it has
+    one.
+    """
 
     action: ClassVar[Action] = "compact_files"
     table: TableName

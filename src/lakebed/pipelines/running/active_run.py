@@ -1,4 +1,6 @@
-"""A run under way: what it was asked, what it reads and what it works with. None of this changes; see `RunProgress`."""
+"""A run under way: what it was asked, what it reads and what it works with. None of this changes;
+see `RunProgress`.
+"""
 
 import logging
 from collections.abc import Callable, Mapping

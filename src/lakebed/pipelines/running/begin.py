@@ -1,4 +1,6 @@
-"""How a run begins and ends: healed, pinned and planned; closed and, where it failed, written down as that."""
+"""How a run begins and ends: healed, pinned and planned; closed and, where it failed, written down
+as that.
+"""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -70,7 +72,9 @@ def begin(
 
 
 def _moment(now: datetime, context: TemplateContext, services: RunServices) -> datetime:
-    """The time that the run writes: later than all that a history has, for clocks step back and its periods must not."""
+    """The time that the run writes: later than all that a history has, for clocks step back and its
+    periods must not.
+    """
     strategy, target, base = context.spec.strategy, context.target, context.target.base(context.pins.ref)
     if not isinstance(strategy, Scd2) or target.metadata is None or base is None:
         return now
@@ -102,7 +106,7 @@ def watermark(spec: PipelineSpec, pins: Pins, target: TargetTable, services: Run
 
 
 def logger_of(run_id: str, file: Path | None) -> logging.Logger:
-    """The logger of a run, which a Python pipeline is given too; it writes to the run's own file."""
+    """The logger of a run, also given to Python pipelines; it writes to the run's own file."""
     logger = logging.Logger(f"lakebed.run.{run_id}", logging.INFO)
     if file is None:
         logger.addHandler(logging.NullHandler())
@@ -116,7 +120,9 @@ def logger_of(run_id: str, file: Path | None) -> logging.Logger:
 
 @contextmanager
 def closing(run: ActiveRun) -> Iterator[None]:
-    """Whatever happens inside, the run gives back what it held; what cannot be given back changes nothing about the run."""
+    """Whatever happens inside, the run gives back what it held; what cannot be given back changes
+    nothing about the run.
+    """
     try:
         yield
     finally:
@@ -130,7 +136,9 @@ def closing(run: ActiveRun) -> Iterator[None]:
 
 
 def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
-    """Undo what readers could see, and write down what happened; what cannot be undone now, the next run of the table undoes."""
+    """Undo what readers could see, and write down what happened; what cannot be undone now, the
+    next run of the table undoes.
+    """
     progress = run.progress
     run.log.error("%s", error)
     ended, verdicts = run.services.now(), tuple(progress.verdicts)
@@ -141,7 +149,7 @@ def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
         undo_failed_run(progress.record, run.services, lease=run.held.lease)
         run.services.records.write(progress.record)
         run.services.records.unpin([run.run_id])
-    except LakebedError as trouble:  # in the books it is still running, and healed like one that died
+    except LakebedError as trouble:  # recorded as running, it is healed like one that died
         run.log.warning("not set back: %s", trouble)
     return progress.record
 

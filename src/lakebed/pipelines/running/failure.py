@@ -27,9 +27,11 @@ class RunFailure:
 def recording_failure(
     runs: Sequence[ActiveRun], *, publication: str, own: Mapping[TableName, LakebedError] = NONE_OF_THEM
 ) -> Iterator[RunFailure]:
-    """An error inside makes every one of these runs a failed one, unless they turn out to be published after all.
+    """An error inside makes every one of these runs a failed one, unless they turn out to be
+    published after all.
 
     A run whose table has its `own` error fails with that; others because of it. Nothing but an interruption gets out.
+
     """
     trouble = RunFailure()
     try:
@@ -59,7 +61,9 @@ def _end(
 
 
 def _is_published(runs: Sequence[ActiveRun], publication: str) -> bool:
-    """Asked by id, and not before nothing of it can be under way: a commit in doubt has the lease's row to itself."""
+    """Asked by id, and not before nothing of it can be under way: a commit in doubt has the lease's
+    row to itself.
+    """
     known = {run.progress.publishing for run in runs}
     if "done" in known or "tried" not in known:
         return "done" in known
@@ -83,7 +87,9 @@ def _finish(run: ActiveRun) -> None:
 
 
 def _leave_open(run: ActiveRun, doubt: OutcomeUnknown) -> None:
-    """The record in the books is left alone: publishing has made it a success, or the next run closes it."""
+    """The record in the books is left alone: publishing has made it a success, or the next run
+    closes it.
+    """
     run.log.error("%s", doubt)
     run.progress.record = replace(
         run.progress.record, state="failed", snapshot=None, ended_at=run.services.now(), error=doubt.as_dict()

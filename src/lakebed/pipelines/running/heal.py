@@ -1,4 +1,6 @@
-"""Taking up after runs that died: whoever holds a table's lease knows that no other run of it is alive."""
+"""Taking up after runs that died: whoever holds a table's lease knows that no other run of it is
+alive.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +17,9 @@ _DIED = {"what": "the process that ran it died.", "safe": "The table is unchange
 
 
 def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunRecord, ...]:
-    """Remove what dead runs of a table left, set its schema back, and close their records; returns those."""
+    """Remove what dead runs of a table left, set its schema back, and close their records; returns
+    those.
+    """
     catalog, records = services.placement.catalog, services.records
     settle_publications(catalog)
     dead = records.runs(table=table, state="running", limit=1000)
@@ -31,7 +35,9 @@ def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunR
 def _restore(
     table: TableName, ended: Sequence[RunRecord], services: RunServices, *, leases: Sequence[Lease], branches: bool = False
 ) -> None:
-    """Take back what runs that were not published did to a table, newest first; what others have changed since stays."""
+    """Take back what runs that were not published did to a table, newest first; what others have
+    changed since stays.
+    """
     catalog = services.placement.catalog
     schema = next((record.schema for record in reversed(ended) if record.schema is not None), None)
     touched = [name for record in ended for name in record.touched]
@@ -56,7 +62,9 @@ def drop_leftovers(record: RunRecord, services: RunServices) -> None:
 
 
 def undo_failed_run(record: RunRecord, services: RunServices, *, lease: Lease | None) -> None:
-    """What a failed run leaves: its branch, for whoever wants to look; the former schema; no hidden table."""
+    """What a failed run leaves: its branch, for whoever wants to look; the former schema; no hidden
+    table.
+    """
     drop_leftovers(record, services)
     if record.schema is not None:
         _restore(record.table, [record], services, leases=[lease] if lease else [])

@@ -1,4 +1,6 @@
-"""Copies of the ledger among the lake's files, one for each run: what was taken after a backup is known from them again."""
+"""Copies of the ledger among the lake's files, one for each run: what was taken after a backup is
+known from them again.
+"""
 
 import json
 from collections.abc import Collection, Iterator, Sequence
@@ -16,7 +18,9 @@ FOLDER = f"{DATA}/ledger"
 
 
 def write_copy(files: Files, run_id: str, taken: Sequence[ConsumedFile]) -> None:
-    """Before a run is published. If it is not, its rows are in no table, and nobody asks for the copy."""
+    """Before a run is published. If it is not, its rows are in no table, and nobody asks for the
+    copy.
+    """
     if taken:
         rows = [asdict(file) | {"table": str(file.table), "zone": str(file.zone)} for file in taken]
         files.write(f"{FOLDER}/{run_id}.json", json.dumps(rows, ensure_ascii=False).encode())
@@ -31,7 +35,9 @@ def remove_old_copies(files: Files, *, before: datetime, dry_run: bool) -> int:
 
 
 def restore_ledger(files: Files, catalog: Catalog, records: Records) -> int:
-    """Write into the ledger what runs took whose rows are in tables, and of which it knows nothing. Says how many files."""
+    """Write into the ledger what runs took whose rows are in tables, and of which it knows nothing.
+    Says how many files.
+    """
     copied = {file.path.removeprefix(f"{FOLDER}/").removesuffix(".json") for file in files.list(FOLDER)}
     tables = dict(_readable(catalog)) if copied else {}
     by_run: dict[str, list[TableName]] = {}
@@ -53,7 +59,9 @@ def _readable(catalog: Catalog) -> Iterator[tuple[TableName, TableMetadata]]:
 
 
 def _runs(metadata: TableMetadata) -> set[str]:
-    """The runs whose rows are in the table, on whichever branch; those on branches of runs were not published."""
+    """The runs whose rows are in the table, on whichever branch; those on branches of runs were not
+    published.
+    """
     refs = [ref for ref in metadata.refs.values() if run_of_branch(ref.name) is None]
     return {one.run_id for ref in refs for one in metadata.ancestry(ref.snapshot) if one.run_id}
 

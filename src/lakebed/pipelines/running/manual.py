@@ -24,7 +24,9 @@ MODES = {**ALIASES, **{name: name for name in STRATEGIES}, "overwrite": "full_re
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """How rows come in: by which strategy, told apart by which key, the newest by which column, with which new columns."""
+    """How rows come in: by which strategy, told apart by which key, the newest by which column,
+    with which new columns.
+    """
 
     mode: str = "append"
     key: tuple[str, ...] = ()
@@ -33,7 +35,9 @@ class WriteOptions:
 
 
 def manual_spec(table: TableName, manner: WriteOptions, *, pipeline: PipelineSpec | None, release: str) -> PipelineSpec:
-    """What stands in for a pipeline. Where the table has one, its gates and its contract hold for hands too."""
+    """What stands in for a pipeline. Where the table has one, its gates and its contract hold for
+    hands too.
+    """
     if manner.mode.casefold() not in MODES:
         raise UnknownName("mode", manner.mode, MODES)
     given: dict[str, Any] = {
@@ -77,7 +81,9 @@ def _configured(given: dict[str, Any]) -> tuple[PipelineConfig, Strategy]:
 
 
 def apply_manual_change(build: Build, spec: PipelineSpec) -> RunRecord:
-    """Carry a change out and publish it; whatever stood in its way is raised, and the table is as it was."""
+    """Carry a change out and publish it; whatever stood in its way is raised, and the table is as
+    it was.
+    """
     outcome = attempt_until(build, spec)
     if outcome.error:
         raise _in_own_words(outcome.error)
@@ -98,7 +104,9 @@ _OWN_WORDS = {
 
 
 def _in_own_words(error: LakebedError) -> LakebedError:
-    """Runs speak of queries and of a pipeline's settings; somebody who writes by hand has given rows and options."""
+    """Runs speak of queries and of a pipeline's settings; somebody who writes by hand has given
+    rows and options.
+    """
     for said, own in _OWN_WORDS.items():
         error.what, error.next = error.what.replace(said, own), error.next.replace(said, own)
     error.args = (error.what,)
@@ -106,7 +114,9 @@ def _in_own_words(error: LakebedError) -> LakebedError:
 
 
 def alter_manually(build: Build, table: TableName, statement: ChangeStatement, events: Events) -> RunRecord:
-    """An ALTER TABLE is one commit of its own, made under the lease; it moves no row, so no gate is asked."""
+    """An ALTER TABLE is one commit of its own, made under the lease; it moves no row, so no gate is
+    asked.
+    """
     run_id, services = new_run_id(), build.services
     text = statement.on(table.spark, alias="")
     with hold_table(build, table, run_id) as held:

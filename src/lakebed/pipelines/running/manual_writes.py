@@ -25,7 +25,8 @@ def execute_statement(
     """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."""
     services.placement.require_relocated()
     statement = read_change(text)
-    parts = statement.target[1:] if len(statement.target) == 4 else statement.target  # without the catalog's name
+    # without the catalog's name
+    parts = statement.target[1:] if len(statement.target) == 4 else statement.target
     table = find(".".join(f"`{part}`" if "." in part else part for part in parts))
     if statement.kind == "alter":
         return alter_manually(Build({}, services, RunOptions()), table, statement, events)

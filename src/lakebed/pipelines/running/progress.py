@@ -20,7 +20,8 @@ class RunProgress:
     record: RunRecord
     # Zones, and the files that were read from them.
     landed: dict[ZonePattern, ZoneRows] = field(default_factory=dict)
-    zone_types: dict[ZonePattern, Mapping[str, str]] = field(default_factory=dict)  # remembered: column → type
+    # remembered: column → type
+    zone_types: dict[ZonePattern, Mapping[str, str]] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)  # of files, by path
     # The result.
     frame: Frame = None
@@ -28,16 +29,21 @@ class RunProgress:
     fields: tuple[Field, ...] = ()
     result_rows: int | None = None
     keys: int | None = None  # distinct ones
-    key_matches: Mapping[str, int] = field(default_factory=dict)  # what the arriving keys met in the table
+    # what the arriving keys met in the table
+    key_matches: Mapping[str, int] = field(default_factory=dict)
     # The table.
     schema_change: SchemaChange = field(default_factory=SchemaChange)
-    aliases: tuple[ColumnAlias, ...] = ()  # the branch's columns as they will be named; empty: as they are
+    # the branch's columns as they will be named; empty: as they are
+    aliases: tuple[ColumnAlias, ...] = ()
     skip_write: bool = False
     unchanged: bool = False
     verdicts: list[Verdict] = field(default_factory=list)
     publishing: Literal["", "tried", "done"] = ""  # "tried": it may have happened
     # A replay.
-    batch: dict[ZonePattern, ZoneRows] = field(default_factory=dict)  # the files of the batch at hand
+    # the files of the batch at hand
+    batch: dict[ZonePattern, ZoneRows] = field(default_factory=dict)
     replay_fields: tuple[Field, ...] = ()  # the hidden table's columns, once it exists
-    collected: list[tuple[Frame, tuple[Field, ...]]] = field(default_factory=list)  # rows not yet added
-    replayed: bool = False  # the hidden table holds rows; at the end: the frame has the strategy's own columns
+    # rows not yet added
+    collected: list[tuple[Frame, tuple[Field, ...]]] = field(default_factory=list)
+    # the hidden table holds rows; at the end: the frame has the strategy's own columns
+    replayed: bool = False

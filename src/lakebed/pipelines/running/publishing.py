@@ -24,7 +24,8 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
             progress.digests |= content_digests(
                 run.services.placement.files, here, run.services.records.consumed(zone, table=run.table)
             )
-        require_unchanged(run.services.placement.files, landed.files)  # last: what was hashed is what was read
+        # last: what was hashed is what was read
+        require_unchanged(run.services.placement.files, landed.files)
     if run.spec.is_view or progress.skip_write:
         return ()
     if run.is_first_run:

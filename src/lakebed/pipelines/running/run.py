@@ -1,4 +1,6 @@
-"""One run: its plan is carried out here, and nowhere else. What is around every step is in `lakebed.work`."""
+"""One run: its plan is carried out here, and nowhere else. What is around every step is in
+`lakebed.work`.
+"""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -43,7 +45,7 @@ def prepare(run: ActiveRun) -> None:
 
 
 def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
-    """Publish what these runs have made, in one commit, with their records and the files they took."""
+    """Publish what these runs wrote, in one commit, with their records and the files they took."""
     requests = [request for run in runs for request in publish_requests(run)]
     records = [publication_records(run) for run in runs]
     for run in runs:  # a view is published by being created; tables are published together
@@ -76,14 +78,17 @@ def _mark(runs: Sequence[ActiveRun], reached: Literal["tried", "done"]) -> None:
 
 
 def finish(run: ActiveRun) -> None:
-    """The steps after publishing. Each can be repeated: the next run does what a crash or a failure left undone."""
+    """The steps after publishing. Each can be repeated: the next run does what a crash or a failure
+    left undone.
+    """
     progress, services = run.progress, run.services
     message = progress.record.message if run.plan.steps else run.plan.reason
     try:
         _executor(run).execute_all(run.plan.after)
         if not run.plan.steps and run.spec.config.archive_landing_zones:
-            archive_zones(run.spec.zone_names, run.context.specs, services)  # what a crash left in its zone
-    except LakebedError as error:  # the rows are published: the run has not failed, and must not be retried
+            # what a crash left in its zone
+            archive_zones(run.spec.zone_names, run.context.specs, services)
+    except LakebedError as error:  # rows are published: the run succeeded, and is not retried
         run.log.warning("not archived: %s", error)
         message = f"not archived: {error.what}"
     now, schema = services.now(), _schema(run)

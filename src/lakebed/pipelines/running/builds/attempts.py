@@ -28,7 +28,9 @@ class Outcome:
 
 
 def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
-    """Run, and run again: at once if the run was overtaken, after a delay if its error is retryable."""
+    """Run, and run again: at once if the run was overtaken, after a delay if its error is
+    retryable.
+    """
     retries = rebuilds = 0
     aside: tuple[QuarantinedFile, ...] = ()
     while True:

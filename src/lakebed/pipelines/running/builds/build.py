@@ -1,4 +1,6 @@
-"""Runs of several pipelines, in the order of the graph; each is published as soon as its gates pass."""
+"""Runs of several pipelines, in the order of the graph; each is published as soon as its gates
+pass.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,7 +28,9 @@ def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]
 
 
 def run_one(build: Build, table: TableName) -> RunRecord:
-    """Run a pipeline, once for each file where it takes one a run; returns the record of the last run."""
+    """Run a pipeline, once for each file where it takes one a run; returns the record of the last
+    run.
+    """
     build.options.listener.on_start(table)
     spec = build.specs[table]
     before: int | None = None

@@ -54,7 +54,9 @@ def record_not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, r
 
 
 def with_set_aside(build: Build, record: RunRecord, aside: tuple[QuarantinedFile, ...]) -> RunRecord:
-    """The last attempt's record, which is the one that is shown, with the files that earlier ones set aside."""
+    """The last attempt's record, which is the one that is shown, with the files that earlier ones
+    set aside.
+    """
     if record.set_aside == aside:
         return record
     told_all = replace(record, set_aside=aside)

@@ -70,7 +70,8 @@ def _load(options: RunOptions, services: RunServices) -> tuple[LoadedPipelines, 
 
 def retry_last(services: RunServices, *, threads: int, wait: float, listener: RunListener) -> BuildResult:
     """Run again what failed or was skipped in the last build, with the options of that build."""
-    settle_publications(services.placement.catalog)  # a run that a crash left half published may have succeeded
+    # a run that a crash left half published may have succeeded
+    settle_publications(services.placement.catalog)
     last = _last_of_a_build(services)
     if last is None:
         raise UsageError("nothing has run yet, so there is nothing to retry.", next="Run something: lakebed run")
@@ -89,7 +90,9 @@ def retry_last(services: RunServices, *, threads: int, wait: float, listener: Ru
 
 
 def _unsuccessful(runs: Sequence[RunRecord]) -> list[TableName]:
-    """The tables that have no successful run. A run whose process died is still recorded as running."""
+    """The tables that have no successful run. A run whose process died is still recorded as
+    running.
+    """
     succeeded = {record.table for record in runs if record.state == "success"}
     tables = sorted({record.table for record in runs} - succeeded)
     if not tables:

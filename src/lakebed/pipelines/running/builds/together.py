@@ -1,4 +1,6 @@
-"""Several tables published together or not at all: dependants read what their upstreams have just built."""
+"""Several tables published together or not at all: dependants read what their upstreams have just
+built.
+"""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -22,7 +24,9 @@ from lakebed.tables import HeldLease
 
 
 def run_together(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
-    """Run these pipelines and publish all of them in one step; a failure anywhere publishes nothing."""
+    """Run these pipelines and publish all of them in one step; a failure anywhere publishes
+    nothing.
+    """
     aside: dict[TableName, tuple[QuarantinedFile, ...]] = dict.fromkeys(tables, ())
     for _ in range(REBUILDS):
         records, error = _attempt(build, tables)
@@ -84,11 +88,15 @@ class _Together:
         return tuple(by_table[table] for table in self.tables), error
 
     def _reads_what_was_built(self, run: ActiveRun) -> bool:
-        """Whether it is a view that the catalog can take only once the tables of this build are published."""
+        """Whether it is a view that the catalog can take only once the tables of this build are
+        published.
+        """
         return run.spec.is_view and bool(run.plan.steps) and not self.built.keys().isdisjoint(run.context.pins.inputs)
 
     def _published(self, runs: Sequence[ActiveRun], views: Sequence[ActiveRun], publication: str) -> LakebedError | None:
-        """Publish these runs in one step; the error, if that failed and the views over them with it."""
+        """Publish these runs in one step; the error, if that failed and the views over them with
+        it.
+        """
         with recording_failure(views, publication="", own=self.errors) as trouble:
             with recording_failure(runs, publication=publication, own=self.errors) as first:
                 if self.errors:

@@ -1,4 +1,4 @@
-"""Walking a graph: what is ready starts, several at a time; what depends on a failure is skipped."""
+"""Walking a graph: what is ready starts, several at a time; what reads a failure is skipped."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait

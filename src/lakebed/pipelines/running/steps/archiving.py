@@ -13,9 +13,10 @@ from lakebed.ports import ConsumedFile, FileInfo
 
 
 def taken(run: ActiveRun) -> tuple[ConsumedFile, ...]:
-    """The files whose rows the run brings into its table; of a file read under two patterns, one."""
+    """The files whose rows the run adds to its table; one read by two patterns counts once."""
     known = {path: file for pin in run.context.pins.landing.values() for path, file in pin.known.items()}
-    whole = run.spec.strategy.strategy == "full_refresh"  # what the last run read is asked for; else, who read it first
+    # what the last run read is asked for; else, who read it first
+    whole = run.spec.strategy.strategy == "full_refresh"
     files = [
         known.get(file.path) or file_taken
         for (zone, _), landed in run.progress.landed.items()
@@ -26,7 +27,9 @@ def taken(run: ActiveRun) -> tuple[ConsumedFile, ...]:
 
 
 def _first_taken(files: Sequence[FileInfo], zone: ZoneName, run: ActiveRun) -> Iterator[tuple[FileInfo, ConsumedFile]]:
-    """An archived file is known by where it landed: another table's rollback may bring it back there."""
+    """An archived file is known by where it landed: another table's rollback may bring it back
+    there.
+    """
     told = {row.archived: row for row in run.services.records.consumed(zone)} if any(map(is_archived, files)) else {}
     for file in files:
         digest = run.progress.digests.get(file.path, "")
@@ -39,7 +42,9 @@ def _first_taken(files: Sequence[FileInfo], zone: ZoneName, run: ActiveRun) -> I
 
 
 def archive_zones(zones: Iterable[ZoneName], specs: Specs, services: RunServices) -> int:
-    """Move files that every declared reader has to `_processed/`; returns how many. Can be repeated at any time."""
+    """Move files that every declared reader has to `_processed/`; returns how many. Can be repeated
+    at any time.
+    """
     moved, everyone = 0, drafts_and_releases(specs, services)
     files = services.placement.files
     for zone in zones:

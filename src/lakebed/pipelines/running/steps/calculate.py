@@ -28,18 +28,23 @@ from lakebed.ports import Field, FileInfo, Frame, LocalSession
 
 
 def take_files(run: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
-    """Read a zone's frozen files under their name; files that cannot be read are set aside, or refused where all are kept."""
+    """Read a zone's frozen files under their name; files that cannot be read are set aside, or
+    refused where all are kept.
+    """
     progress = run.progress
     key = (step.zone, step.pattern)
     landed = _opened(run, key, step.files, _remembered(run, key, step.files), keep=keep)
-    progress.record = replace(progress.record, set_aside=(*progress.record.set_aside, *landed.set_aside))  # however the run ends
+    # however the run ends
+    progress.record = replace(progress.record, set_aside=(*progress.record.set_aside, *landed.set_aside))
     frame = landed.frame if landed.frame is not None else _without_rows(run, step)
     progress.landed[step.zone, step.pattern] = replace(landed, frame=frame)
     run.compute.create_view(frame, zone_view(step.zone, step.pattern))
 
 
 def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> RememberedTypes:
-    """What is known of the zone's columns; while nothing is, what all waiting files show, this run's and those of later ones."""
+    """What is known of the zone's columns; while nothing is, what all waiting files show, this
+    run's and those of later ones.
+    """
     remembered, pin, placement = recall(run, key), run.context.pins.landing.get(key), run.services.placement
     if remembered.types or not pin or not pin.others:
         return remembered
@@ -65,7 +70,9 @@ def _opened(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered:
 
 
 def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
-    """A zone from which no file tells of columns has those that it is known to have, or its newest file, and no row."""
+    """A zone from which no file tells of columns has those that it is known to have, or its newest
+    file, and no row.
+    """
     key = (step.zone, step.pattern)
     if remembered := without_rows(run, key):
         return run.compute.landing.read((), [Field(name, str(type_)) for name, type_ in remembered.items()])

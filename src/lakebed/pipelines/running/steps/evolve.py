@@ -1,4 +1,6 @@
-"""The steps by which a table follows its pipeline: columns as the result has them, layout as the settings say."""
+"""The steps by which a table follows its pipeline: columns as the result has them, layout as the
+settings say.
+"""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +30,9 @@ from lakebed.types import read_table_type
 
 
 def require_fitting_result(run: ActiveRun) -> None:
-    """Whatever can be known of the result without computing it: columns that are missing, or not as they were declared."""
+    """Whatever can be known of the result without computing it: columns that are missing, or not as
+    they were declared.
+    """
     require_strategy_columns(run.spec.strategy, run.progress.fields, table=str(run.table))
     require_storable_columns(run.table, run.progress.fields)
     refuse_unfit_strategy(run)
@@ -89,7 +93,9 @@ def _unfit(run: ActiveRun, what: str, next: str) -> BadBatch:
 
 
 def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
-    """Decide how the table's columns follow, and add those that are new; the former schema is written down first."""
+    """Decide how the table's columns follow, and add those that are new; the former schema is
+    written down first.
+    """
     progress = run.progress
     target, strategy = run.context.target, run.spec.strategy
     if target.metadata is None:
@@ -151,7 +157,9 @@ def _fixed(run: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
 
 
 def evolve_arrangement(run: ActiveRun, change: ArrangementChange) -> None:
-    """Only metadata changes, and nothing that readers see: a run that fails afterwards need not set it back."""
+    """Only metadata changes, and nothing that readers see: a run that fails afterwards need not set
+    it back.
+    """
     if run.progress.skip_write:
         return
     properties = run.services.placement.properties(run.table, is_sorted=bool(change.sort))
@@ -161,7 +169,9 @@ def evolve_arrangement(run: ActiveRun, change: ArrangementChange) -> None:
 
 
 def arrangement_of_new(run: ActiveRun) -> Arrangement:
-    """The layout of a first run's table; a snapshot's is divided by what it replaces, unless something else is said."""
+    """The layout of a first run's table; a snapshot's is divided by what it replaces, unless
+    something else is said.
+    """
     said, strategy = run.spec.config.arrangement, run.spec.strategy
     if said.partition_by is None and strategy.strategy == "snapshot":
         return Arrangement((PartitionField(column=strategy.partition_column),), said.sort_by)

@@ -12,7 +12,9 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 
 
 class CallableFlag:
-    """A yes or no that may also be called: `context.is_incremental` and `context.is_incremental()` are one."""
+    """A yes or no that may also be called: `context.is_incremental` and `context.is_incremental()`
+    are one.
+    """
 
     def __init__(self, yes: bool) -> None:
         self._yes = yes
@@ -33,6 +35,7 @@ class Context:
 
     `ref` and `landing_zone` take a name and give a DataFrame, pinned for this run; for a pipeline that works with DuckDB
     they give text for a FROM clause and a path for its readers. `landing_files` gives the frozen files themselves.
+
     """
 
     run_id: str
@@ -68,7 +71,8 @@ class Context:
 
 def run_code(spec: PipelineSpec, context: Context, *, spark: Any, conn: Any) -> Any:
     """What the pipeline returns; its own exceptions come as `RunFailed`, at their line."""
-    # A name that no module has: functions of it are sent to Spark's workers by value, for those have no such file.
+    # A name that no module has: functions of it are sent to Spark's workers by value, for those
+    # have no such file.
     name = f"lakebed_pipeline_{spec.table.name}".replace("-", "_")
     shown = f"<{spec.file}>"
     linecache.cache[shown] = (len(spec.source), None, spec.source.splitlines(keepends=True), shown)

@@ -1,4 +1,6 @@
-"""Making a table again as its runs made it: batch by batch, into a hidden table that then replaces all rows in one commit."""
+"""Making a table again as its runs made it: batch by batch, into a hidden table that then replaces
+all rows in one commit.
+"""
 
 from contextlib import ExitStack
 from dataclasses import replace
@@ -20,7 +22,9 @@ AT_ONCE = 50  # batches of append_only that are added in one commit
 
 
 def replay(run: ActiveRun, step: Replay) -> None:
-    """Bring in the rows of one batch as of the time its run began; after the last one all rows are the result."""
+    """Bring in the rows of one batch as of the time its run began; after the last one all rows are
+    the result.
+    """
     batch, context, local = step.batch, run.context, run.services.local
     started_at = local(batch.asked_at) if batch.asked_at else context.started_at
     timestamp = (batch.at or run.timestamp) + batch.later
@@ -34,7 +38,8 @@ def replay(run: ActiveRun, step: Replay) -> None:
 
 def _replay(run: ActiveRun, step: Replay) -> None:
     has_files = any(_good(run, key, files) for key, files in step.batch.files.items())
-    if has_files or (step.is_last and not run.progress.replay_fields):  # at least its columns are known in the end
+    # at least its columns are known in the end
+    if has_files or (step.is_last and not run.progress.replay_fields):
         _calculate(run, step)
         _follow_columns(run, step)
         (_collect if step.strategy.strategy == "append_only" else _merge)(run, step)
@@ -49,7 +54,9 @@ def _good(run: ActiveRun, key: ZoneKey, files: tuple[FileInfo, ...]) -> list[Fil
 
 
 def _calculate(run: ActiveRun, step: Replay) -> None:
-    """The batch's files have the columns that they had for their run; a query that names others sees NULL there."""
+    """The batch's files have the columns that they had for their run; a query that names others
+    sees NULL there.
+    """
     _name_part(run, step, all_columns=False)
     try:
         calculate(run)
@@ -84,7 +91,9 @@ def _part(run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: b
 
 
 def _follow_columns(run: ActiveRun, step: Replay) -> None:
-    """The hidden table's columns follow the batch's as a table's follow a run's; nobody reads it, so nothing waits."""
+    """The hidden table's columns follow the batch's as a table's follow a run's; nobody reads it,
+    so nothing waits.
+    """
     progress = run.progress
     own = [Field(name, type_) for name, type_ in step.strategy.own_columns]
     if not progress.replay_fields:
@@ -153,7 +162,9 @@ def _merge(run: ActiveRun, step: Replay) -> None:
 
 
 def _conclude(run: ActiveRun, step: Replay) -> None:
-    """What all batches came to is the result of the run; how many rows it has is counted as it is written."""
+    """What all batches came to is the result of the run; how many rows it has is counted as it is
+    written.
+    """
     progress = run.progress
     hidden = run.compute.query(f"SELECT * FROM {step.table.spark}")
     if progress.collected and progress.replayed:
@@ -162,7 +173,8 @@ def _conclude(run: ActiveRun, step: Replay) -> None:
     own = {name for name, _ in step.strategy.own_columns}
     last = [field.name.casefold() for field in progress.fields]
     kept_fields = [field for field in progress.replay_fields if field.name not in own]
-    if run.spec.config.schema_policy == "sync":  # the columns are those of the last result, in its order
+    # the columns are those of the last result, in its order
+    if run.spec.config.schema_policy == "sync":
         kept_fields.sort(key=lambda field: last.index(field.name.casefold()))
     progress.fields, progress.result_rows, progress.keys = tuple(kept_fields), None, None
     progress.replayed = True

@@ -1,4 +1,6 @@
-"""What a strategy asks of the table that is there, before it writes: rows that can be told apart, and columns that it knows."""
+"""What a strategy asks of the table that is there, before it writes: rows that can be told apart,
+and columns that it knows.
+"""
 
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import OWN_COLUMNS
@@ -34,7 +36,9 @@ def refuse_unfit_strategy(run: ActiveRun) -> None:
 
 
 def stamp_columns(run: ActiveRun) -> None:
-    """Note in the snapshot which of the table's columns its strategy added, for whoever writes by another."""
+    """Note in the snapshot which of the table's columns its strategy added, for whoever writes by
+    another.
+    """
     own, target = [name for name, _ in run.spec.strategy.own_columns], run.context.target
     known = None if target.metadata is None else owned_columns(target.metadata, target.base(run.options.ref))
     if run.is_first_run or _replaces(run) or own:
@@ -48,7 +52,9 @@ def _replaces(run: ActiveRun) -> bool:
 
 
 def _owned(run: ActiveRun) -> tuple[str, ...]:
-    """The columns that the table's own strategy added: as its snapshots say, its pipeline, or its columns' names."""
+    """The columns that the table's own strategy added: as its snapshots say, its pipeline, or its
+    columns' names.
+    """
     metadata = run.context.target.metadata
     if metadata is None:
         return ()
@@ -61,7 +67,9 @@ def _owned(run: ActiveRun) -> tuple[str, ...]:
 
 
 def check_matches(run: ActiveRun, strategy: Strategy, *, target: str, staged: str, repeats: bool) -> None:
-    """Refuse arriving keys that the table has in several rows, for nothing says which is meant; count the late ones."""
+    """Refuse arriving keys that the table has in several rows, for nothing says which is meant;
+    count the late ones.
+    """
     progress = run.progress
     asked = match_check_query(strategy, target=target, staged=staged, repeats=repeats)
     if asked is None or not progress.result_rows:
@@ -79,7 +87,9 @@ def counted(run: ActiveRun, query: str) -> dict[str, int]:
 
 
 def since(run: ActiveRun, strategy: Strategy) -> str | None:
-    """When rows began to hold that were there before the table became a history: at its last change, as far as is known."""
+    """When rows began to hold that were there before the table became a history: at its last
+    change, as far as is known.
+    """
     metadata = run.context.target.metadata
     head = metadata.head(run.options.ref) if metadata else None
     became = isinstance(strategy, Scd2) and strategy.scd_valid_from in {field.name for field in run.progress.schema_change.add}

@@ -1,4 +1,6 @@
-"""The steps that bring a result into its table: staged, checked, and written to the run's branch in one commit."""
+"""The steps that bring a result into its table: staged, checked, and written to the run's branch in
+one commit.
+"""
 
 from dataclasses import replace
 
@@ -39,7 +41,7 @@ LONGEST_MESSAGE = 500
 
 
 def stage(run: ActiveRun) -> None:
-    """Compute the result once, into a hidden table; should it be empty, what that means is decided."""
+    """Compute the result once, into a hidden table; then decide what an empty result means."""
     compute_stage(run)
     apply_empty_policy(run)
 
@@ -56,7 +58,8 @@ def compute_stage(run: ActiveRun) -> None:
             progress.frame, run.stage.spark, location=place, properties=placement.temporary_properties()
         ),
     )
-    if run.options.manual_change:  # its frame may be another session's, whose snapshots would not carry the run's id
+    # its frame may be another session's, whose snapshots would not carry the run's id
+    if run.options.manual_change:
         progress.frame = run.compute.query(f"SELECT * FROM {run.stage.spark}")
     head = run.metadata(run.stage).head()
     progress.result_rows = (head.count("total-records") or 0) if head else 0
@@ -83,7 +86,9 @@ def require_rows(run: ActiveRun) -> None:
 
 
 def _means_nothing(run: ActiveRun) -> bool:
-    """Whether an empty batch leaves a table as it is; absent keys mean something to some strategies."""
+    """Whether an empty batch leaves a table as it is; absent keys mean something to some
+    strategies.
+    """
     strategy = run.spec.strategy
     return bool(is_staged(strategy)) and not run.context.pins.full_refresh and not strategy.absence_matters
 
@@ -124,20 +129,21 @@ def _column(field: Field, run: ActiveRun) -> str:
 
 
 def open_branch(run: ActiveRun, at: int | None) -> None:
-    """The run's own branch, from the state that it has read; one that would stay empty is not made."""
+    """Open the run's own branch at the snapshot it has read, unless nothing will be written."""
     if run.progress.skip_write:
         return
     try:
         run.compute.execute(create_branch(run.table, run.branch, at=at))
     except RunFailed:
         head = run.metadata(run.table).head(run.options.ref)
-        if (head.id if head else None) != at:  # others went on, and the state that was read is gone already
+        # others went on, and the state that was read is gone already
+        if (head.id if head else None) != at:
             raise Diverged(str(run.table), run.options.ref, run.branch) from None
         raise
 
 
 def write(run: ActiveRun) -> None:
-    """Bring the result in by the strategy: one commit, on the branch. What came of it is counted."""
+    """Write the result by the strategy, in one commit on the branch, and count its rows."""
     progress = run.progress
     if progress.skip_write:
         progress.unchanged = True
@@ -171,7 +177,9 @@ def _made(run: ActiveRun) -> Snapshot | None:
 
 
 def _take_back(run: ActiveRun) -> None:
-    """A result that turned out to be empty, and is not written, leaves no column behind that was to take its values."""
+    """A result that turned out to be empty, and is not written, leaves no column behind that was to
+    take its values.
+    """
     progress = run.progress
     if progress.skip_write and progress.schema_change.renames:
         undo_failed_run(progress.record, run.services, lease=run.held.lease)
@@ -201,9 +209,11 @@ def _write(run: ActiveRun) -> None:
 
 
 def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ...] = ()) -> None:
-    """One MERGE, in the words of the place: the staged batch is brought under the names and types that are `present` there.
+    """One MERGE, in the words of the place: the staged batch is brought under the names and types
+    that are `present` there.
 
     Nothing said, these are the table's.
+
     """
     progress = run.progress
     back, staged, columns = inverse_renames(progress.schema_change.renames), run.stage.spark, progress.fields

@@ -1,4 +1,6 @@
-"""What a run takes the columns of its zones for: what is remembered of them, how far its table follows, what it learned."""
+"""What a run takes the columns of its zones for: what is remembered of them, how far its table
+follows, what it learned.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -28,6 +30,7 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     the table: each table decides for itself, and one from before zones were remembered begins with its own types. A full
     refresh that may replace all columns (on_schema_change: sync) begins anew. Code that works with DuckDB reads the files itself:
     nothing is taken for anything.
+
     """
     stored = run.services.records.zone_types(key[0]).get(key[1] or "", {})
     run.progress.zone_types[key] = stored
@@ -44,7 +47,9 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
 
 
 def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, ColumnType]:
-    """The columns of a zone from which no file tells of any: those that are remembered, and of these, the table's own."""
+    """The columns of a zone from which no file tells of any: those that are remembered, and of
+    these, the table's own.
+    """
     remembered, table = recall(run, key), _names(run)
     wanted = {name.casefold() for name in run.progress.zone_types[key]}
     if table and _passed(run, key).all:
@@ -104,7 +109,9 @@ def _names(run: ActiveRun) -> frozenset[str]:
 
 
 def _also(run: ActiveRun, passed: PassedColumns, known: Mapping[str, ColumnType]) -> frozenset[str]:
-    """The columns that JSON records are given, if only as NULL: those that a query names, or without which a run is refused."""
+    """The columns that JSON records are given, if only as NULL: those that a query names, or
+    without which a run is refused.
+    """
     names = frozenset(name.casefold() for name in known)
     if run.spec.kind == "sql" and not passed.all:
         return names
@@ -112,7 +119,9 @@ def _also(run: ActiveRun, passed: PassedColumns, known: Mapping[str, ColumnType]
 
 
 def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> MayWiden | None:
-    """How far a table follows its zone; None: not at all. No row of its own holds back one that is made anew."""
+    """How far a table follows its zone; None: not at all. No row of its own holds back one that is
+    made anew.
+    """
     policy = spec.config.schema_policy
     replaces = first or (policy == "sync" and (whole or spec.strategy.strategy == "full_refresh"))
     if policy == "fail":
@@ -121,7 +130,9 @@ def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> MayWiden | None
 
 
 def _wanted(run: ActiveRun, zone: ZoneName, name: str, before: ColumnType, after: ColumnType) -> str:
-    """Another table that may take a file whose column needs a wider type: it can follow, or has another type already."""
+    """Another table that may take a file whose column needs a wider type: it can follow, or has
+    another type already.
+    """
     others = [spec for spec in run.context.specs.values() if zone in spec.zone_names and spec.table != run.table]
     catalog = run.services.placement.catalog
     tables = catalog.metadata(catalog.pointers([spec.table for spec in others]).values()) if others else {}
