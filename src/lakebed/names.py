@@ -1,4 +1,4 @@
-"""Names that have been checked: whoever holds one need not check again.
+"""Names, checked when they are created.
 
 Pipelines, zones and namespaces have plain names, `[a-z][a-z0-9_-]*`. Tables that come from Dagster asset keys may
 have any name Dagster accepts (`[A-Za-z0-9_.-]+`); they are quoted wherever they appear and compared case-folded.
@@ -32,13 +32,13 @@ _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
 
 
 def plain_name(kind: str, name: str) -> str:
-    """The name itself if it may name a `kind`; refused otherwise."""
+    """The name itself; raises `BadName` if a `kind` cannot have it."""
     if _RESERVED.fullmatch(name):
         raise BadName(kind, name, "names beginning with '_', 'branch_' or 'tag_', and 'system', are reserved")
     if _HIDDEN.fullmatch(name):
         raise BadName(kind, name, "names of this form are Lakebed's own hidden tables")
     if not _PLAIN.fullmatch(name):
-        raise BadName(kind, name, "a name begins with a-z and goes on with a-z, 0-9, '_' or '-'")
+        raise BadName(kind, name, "a name begins with a-z and continues with a-z, 0-9, '_' or '-'")
     if len(name) > LONGEST:
         raise BadName(kind, name, f"it is longer than {LONGEST} characters")
     return name
@@ -46,7 +46,7 @@ def plain_name(kind: str, name: str) -> str:
 
 def _asset_part(kind: str, name: str) -> str:
     if not _ASSET.fullmatch(name):
-        raise BadName(kind, name, "only letters, digits, '_', '-' and '.' may stand in it")
+        raise BadName(kind, name, "it may contain only letters, digits, '_', '-' and '.'")
     if len(name) > LONGEST_ASSET:
         raise BadName(kind, name, f"it is longer than {LONGEST_ASSET} characters")
     return name
@@ -87,7 +87,7 @@ class TableName:
 
     @classmethod
     def parse(cls, text: str) -> "TableName":
-        """Read `a.b.c`; a part that holds a dot is quoted with backticks or double quotes."""
+        """Read `a.b.c`; a part that contains a dot is quoted with backticks or double quotes."""
         parts = split_identifier(text)
         if len(parts) != 3:
             raise BadName("table", text, "a table's name has three parts, namespace.layer.name")
@@ -95,7 +95,7 @@ class TableName:
 
     @classmethod
     def of_pipeline(cls, namespace: str, layer: str, name: str) -> "TableName":
-        """The one table a pipeline yields: plain parts. Which layers a lake has, its settings say."""
+        """The table that a pipeline produces; its parts are plain names. The settings say which layers a lake has."""
         return cls(namespace, plain_name("layer", layer), plain_name("pipeline", name))
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ class TableName:
 
     @property
     def folded(self) -> tuple[str, str, str]:
-        """What two names must differ in to be two tables."""
+        """The name in lower case: two tables must differ in it."""
         return (self.namespace.casefold(), self.layer.casefold(), self.name.casefold())
 
     @property
@@ -116,7 +116,7 @@ class TableName:
         return self.parts
 
     def ends_with(self, parts: Sequence[str]) -> bool:
-        """Whether these are the last parts of its name, whatever their case; a layer with dots may be given level by level."""
+        """Whether the name ends with these parts, ignoring case; a layer with dots may be given level by level."""
         folded = tuple(part.casefold() for part in parts)
         return self.folded[-len(folded) :] == folded or (len(folded) > 3 and folded == tuple(".".join(self.folded).split(".")))
 
@@ -127,7 +127,7 @@ class TableName:
 
     @property
     def spark(self) -> str:
-        """The name in Spark SQL, catalog included, so that it means the same in a session of the user's own."""
+        """The name in Spark SQL, with the catalog, so that it means the same in a user's own session."""
         return ".".join((CATALOG, *map(spark_identifier, self.parts)))
 
     @property
@@ -142,29 +142,29 @@ class TableName:
 
     @property
     def pipeline_folder(self) -> str:
-        """Where the draft of its pipeline lies, below the lake's root."""
+        """The folder of its pipeline's draft, below the lake's root."""
         return f"{self.namespace}/pipelines/{self.layer}/{self.name}"
 
     def fresh_folder(self, token: str) -> str:
-        """A folder no table ever had, for when `folder` was used before."""
+        """A folder that no table ever had, for when `folder` was used before."""
         return f"{self.folder}-{token[:8]}"
 
 
 @dataclass(frozen=True)
 class ForeignName(TableName):
-    """The name of a table or view that somebody else made, outside our three parts: it can be read, and not changed.
+    """The name of a foreign table or view, which does not have three checked parts: it can be read, not changed.
 
-    `parts` are three all the same: what stands between the first level and the last is one of them.
+    `parts` are three all the same: everything between the first level and the last is one part.
     """
 
     own: tuple[str, ...] = ()  # its levels
 
     def __post_init__(self) -> None:
-        """Any name: the catalog took it."""
+        """Accepts any name, because the catalog has it."""
 
     @classmethod
     def of(cls, levels: Sequence[str]) -> "ForeignName":
-        """The name of these levels, of which there are two at least."""
+        """The name with these levels, at least two."""
         first, *between, last = levels
         return cls(first, ".".join(between), last, tuple(levels))
 
@@ -176,7 +176,7 @@ class ForeignName(TableName):
         return self.own
 
     def ends_with(self, parts: Sequence[str]) -> bool:
-        """The catalog may stand before the whole name; of a deep one, `parts` name it too."""
+        """The catalog may precede the whole name; a deep name is also found by its three `parts`."""
         folded, own = (tuple(part.casefold() for part in each) for each in (parts, (CATALOG, *self.own)))
         return own[-len(folded) :] == folded or (len(self.own) > 3 and folded == self.folded)
 
@@ -210,7 +210,7 @@ class AssetKey:
         return "/".join(self.path)
 
     def table(self, namespace: str, schema_mapping: Mapping[str, str] | None = None) -> TableName:
-        """The table this asset is: a single segment lives in `main`, which no mapping renames."""
+        """The table of this asset; a single segment is in the schema `main`, which no mapping renames."""
         if len(self.path) == 1:
             return _asset_table(namespace, DEFAULT_SCHEMA, self.path[0])
         first, *rest = self.path
@@ -227,7 +227,7 @@ def _asset_table(namespace: str, schema: str, name: str) -> TableName:
 def tables_of_assets(
     keys: Iterable[AssetKey], namespace: str, schema_mapping: Mapping[str, str] | None = None
 ) -> dict[AssetKey, TableName]:
-    """Each asset's table; two assets that would share one are refused, naming both."""
+    """Each asset's table; raises `NameCollision` if two assets would share one."""
     tables = {key: key.table(namespace, schema_mapping) for key in keys}
     owners: dict[tuple[str, str, str], AssetKey] = {}
     for key, table in tables.items():
@@ -238,60 +238,60 @@ def tables_of_assets(
 
 
 def tables_named(tables: Iterable[TableName], names: Collection[str] | None) -> list[TableName]:
-    """The tables whose last name is one of these, whatever its case; all of them if there are no names to choose by."""
+    """The tables whose last name is one of these, ignoring case; all tables if `names` is None."""
     folded = None if names is None else {name.casefold() for name in names}
     return [table for table in tables if folded is None or table.name.casefold() in folded]
 
 
 def new_run_id() -> str:
-    """32 hexadecimal digits that nobody else has; later ones sort later."""
+    """A new run id: 32 hexadecimal digits, unique; later ids sort later."""
     return f"{time.time_ns() // 1_000_000:012x}{uuid4().hex[:20]}"
 
 
 def is_run_id(text: str) -> bool:
-    """Whether this may be the id of a run."""
+    """Whether the text has the form of a run id."""
     return _RUN_ID.fullmatch(text) is not None
 
 
 def run_time(run_id: str) -> datetime:
-    """When a run's id was made: a little before the run began."""
+    """When a run's id was created, shortly before the run began."""
     return datetime.fromtimestamp(int(run_id[:12], 16) / 1000, UTC)
 
 
 def run_of_branch(branch: str) -> str | None:
-    """The run that works on a branch of this name; None for a branch that is no run's."""
+    """The run that writes to the branch; None for a branch that is not a run's."""
     found = _RUN_BRANCH.fullmatch(branch)
     return found[1] if found else None
 
 
 def run_of_hidden(name: str) -> str | None:
-    """The run that made a hidden table of this name for itself, to write or to stage; None for any other."""
+    """The run that created the hidden table, to write or to stage; None for any other table."""
     found = _OF_RUN.fullmatch(name)
     return found[1] if found else None
 
 
 def short_id(run_id: str) -> str:
-    """As much of a run's id as tells it from others: its time, and some of what is random in it."""
+    """Enough of a run's id to tell it from others: its time, and some of the random part."""
     return run_id[:16]
 
 
 def require_ref_name(ref: str) -> None:
-    """Refuse a tag or branch that an engine, or Lakebed, would take for something else."""
+    """Raise for a tag or branch name that an engine or Lakebed would read as something else."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", ref) or len(ref) > LONGEST:
-        raise BadName("tag or branch", ref, "it begins with a letter and holds letters, digits, '_', '-' and '.'")
+        raise BadName("tag or branch", ref, "it begins with a letter and continues with letters, digits, '_', '-' and '.'")
     if ref == "main" or _HIDDEN.fullmatch(ref) or ref.startswith(("branch_", "tag_")):
-        raise BadName("tag or branch", ref, "the name is Lakebed's own")
+        raise BadName("tag or branch", ref, "the name is reserved")
 
 
 def require_no_collision(new: TableName, existing: Iterable[TableName]) -> None:
-    """Refuse a table whose name differs from an existing one's only in case."""
+    """Raise for a table whose name differs from an existing one only in case."""
     for other in existing:
         if other != new and other.folded == new.folded:
             raise NameCollision(f"table {other}", f"table {new}", str(other))
 
 
 def split_identifier(text: str) -> tuple[str, ...]:
-    """The parts of a dotted name, quotes taken off."""
+    """The parts of a dotted name, without quotes."""
     parts = tuple(_PART.findall(text))
     if ".".join(parts) != text:
         raise BadName("table", text, "its quotes or dots do not match")

@@ -20,7 +20,7 @@ MERGED = "a: &a {x: 1}\n" + "".join(
     [
         (ALIASES, "aliases"),
         (MERGED, "aliases"),
-        ("a: &a\n  b: *a", "inside of what it names"),
+        ("a: &a\n  b: *a", "a value that contains it"),
         ("a: " + "[" * 5_000, "nested too deeply"),
         ("a: 2024-13-45", "month"),
         ("a: " + "1" * 5_000, "digits"),

@@ -1,4 +1,4 @@
-"""Looking a lake and its machine over: each component with its version, whether it answers, and how to mend it."""
+"""Checking a lake and its machine: each component with its version, whether it works, and how to fix it."""
 
 import platform
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ State = Literal["ok", "warning", "problem"]
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """What was found of one component."""
+    """The state of one component."""
 
     component: str
     state: State
@@ -25,7 +25,7 @@ class DoctorFinding:
 
 
 def examine(lake: Lake | None, environment: Mapping[str, str]) -> tuple[DoctorFinding, ...]:
-    """All findings; a component that fails does not keep the others from being looked at. Starts no JVM."""
+    """Check every component, even if one fails. Starts no JVM."""
     settings = lake.settings if lake else Settings()
     machine = [
         *(_package(name) for name in ("lakebed", "pyspark", "pyiceberg", "duckdb")),
@@ -82,7 +82,7 @@ def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> Doc
 
 
 def _spark(lake: Lake) -> DoctorFinding:
-    """A remote Spark: whether it answers; a Connect server opens the lake, as it would for a run."""
+    """Whether a remote Spark answers; a Connect server opens the lake, as it would for a run."""
     from lakebed.engines.spark.remote import close_remote, open_remote
     from lakebed.engines.spark.start.masters import require_reachable, shown
 
@@ -114,7 +114,7 @@ def _catalog(lake: Lake) -> DoctorFinding:
 def _tables(lake: Lake) -> DoctorFinding:
     pointers = lake.stores.catalog.pointers()
     elsewhere = [pointer for pointer in pointers.values() if lake.root.relative(pointer.location) is None]
-    if elsewhere and lake.stores.catalog.atomic:  # a REST catalog places tables where it likes
+    if elsewhere and lake.stores.catalog.atomic:  # a REST catalog places tables itself
         return DoctorFinding(
             "tables",
             "problem",

@@ -1,4 +1,4 @@
-"""From an address to an opened lake."""
+"""Opening a lake by its path or address."""
 
 import os
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ def open_lake(
     environment: Mapping[str, str] | None = None,
     report: Report = quiet,
 ) -> Lake:
-    """Open the lake at `path`; without one, that of LAKEBED_LAKE, or the nearest at or above the present folder."""
+    """Open the lake at `path`; without one, the lake of LAKEBED_LAKE, or the nearest at or above the current folder."""
     environment = os.environ if environment is None else environment
     root = locate(path or environment.get("LAKEBED_LAKE"))
     settings = load_settings(_settings_text(root, environment), environment, root=root)
@@ -31,7 +31,7 @@ def open_lake(
 
 
 def locate(path: str | Path | None) -> Root:
-    """The root meant: an address, a folder in a lake, or the present folder."""
+    """The root of a lake, from an address, a folder in the lake, or the current folder."""
     if path is not None and "://" in str(path):
         return Root.parse(path)
     start = Path(path).expanduser().resolve() if path is not None else Path.cwd()
@@ -42,7 +42,7 @@ def locate(path: str | Path | None) -> Root:
 
 
 def _settings_text(root: Root, environment: Mapping[str, str]) -> str:
-    """The text of `lakebed.yaml`; a bucket is reached by what the environment says, for the file is in it."""
+    """The text of `lakebed.yaml`. The environment says how to reach a bucket, because the file is in it."""
     try:
         files = open_files(root, files_settings(environment))
         return retry(lambda: files.read(SETTINGS_FILE), attempts=3, pause=float).decode()

@@ -1,4 +1,4 @@
-"""From settings to stores: which engine stands behind each port of a lake."""
+"""From settings to stores: which engine implements each port of a lake."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stores:
-    """What a lake keeps, behind its ports."""
+    """The ports of an open lake."""
 
     files: Files
     database: "Database"
@@ -29,7 +29,7 @@ class Stores:
 
 
 def open_stores(settings: Settings, root: Root, *, cache: Path | None = None) -> Stores:
-    """Connects to nothing yet: each store does so when first asked. `cache` is a folder that this user's processes share."""
+    """Open a lake's stores; each connects at its first use. `cache` is a folder that this user's processes share."""
     from lakebed.engines.database import DatabaseCareLog, DatabaseEvents, DatabaseLeases, DatabaseRecords, DatabaseReleases
 
     files = open_files(root, settings.files)

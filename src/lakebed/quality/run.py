@@ -1,4 +1,4 @@
-"""Asking a gate, and what it answered."""
+"""Running a gate, and its verdict."""
 
 import time
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _LONGEST = 200  # characters of a cell that are kept
 
 
 def run_gate(gate: Gate, query: str, *, compute: Compute) -> Verdict:
-    """Ask the gate; a gate that cannot be asked has not passed."""
+    """Run the gate; a gate that cannot be run has not passed."""
     began = time.monotonic()
     try:
         rows = compute.rows(query, limit=SAMPLE + 1)
@@ -47,7 +47,7 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """A value as JSON keeps it; long ones are cut."""
+    """A value for JSON; long texts are cut."""
     if value is None or isinstance(value, bool | int | float):
         return value
     spelt = value.isoformat(" ") if isinstance(value, datetime) else str(value)

@@ -1,4 +1,4 @@
-"""Gates: questions that return bad rows, written as SQL files or as tests of a column."""
+"""Gates: queries that return bad rows, written as SQL files or as tests of a column."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ _KEYS = ("severity", "description", "tags", "remediation")
 
 @dataclass(frozen=True)
 class Gate:
-    """A query whose rows are the bad ones; none means that the table may be published."""
+    """A query that returns bad rows; if there are none, the table may be published."""
 
     name: str
     source: str  # a template, like a pipeline's
@@ -28,7 +28,7 @@ class Gate:
 
 
 def read_gate(name: str, source: str, *, where: str) -> Gate:
-    """The gate that a file of `tests/quality` is."""
+    """The gate in a file of `tests/quality`."""
     given = read_annotations(source, comment="--", where=where, anywhere=True)
     for key, annotation in given.items():
         if key not in _KEYS:
@@ -58,7 +58,7 @@ class _Part(BaseModel):
 
 
 class AcceptedValues(_Part):
-    """The values a column may have; NULL is judged by `not_null`."""
+    """The values a column may have; NULL is tested by `not_null`."""
 
     values: tuple[str | int | float | bool, ...] = Field(min_length=1)
     severity: Severity = "error"
@@ -73,13 +73,13 @@ class Relationship(_Part):
 
 
 class SimpleTest(_Part):
-    """A test that needs no more than its name."""
+    """A test without options but its severity."""
 
     severity: Severity = "error"
 
 
 class ColumnTests(_Part):
-    """What may be asked of a column without writing SQL."""
+    """Tests of a column that need no SQL."""
 
     not_null: SimpleTest | None = None
     unique: SimpleTest | None = None
@@ -99,7 +99,7 @@ class ColumnTests(_Part):
 
 
 class ColumnSpec(_Part):
-    """What a pipeline says of one of its columns."""
+    """A column in a pipeline's config."""
 
     type: str | None = Field(default=None, validation_alias=AliasChoices("type", "data_type"))
     description: str = ""
@@ -108,7 +108,7 @@ class ColumnSpec(_Part):
 
 
 def column_gates(columns: dict[str, ColumnSpec], *, where: str) -> tuple[Gate, ...]:
-    """The gates that the columns' tests are."""
+    """The gates of the columns' tests."""
     return tuple(gate for name, column in columns.items() for gate in _gates(name, column.tests, where))
 
 
@@ -148,7 +148,7 @@ def _unrelated(column: str, test: Relationship | None) -> str:
 
 def _literal(value: str | float | bool) -> str:
     if isinstance(value, str):
-        # Braces are kept from Jinja: the text stands in a template.
+        # The text is part of a template: keep braces from Jinja.
         quoted = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
         return "{% raw %}" + quoted + "{% endraw %}" if "{" in value else quoted
     return str(value)

@@ -1,4 +1,4 @@
-"""A YAML file that somebody wrote: its values, and the line on which each of them stands."""
+"""A YAML file: its values, and the line of each."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -15,7 +15,7 @@ Path = tuple[str, ...]
 
 
 class Document:
-    """A mapping of names to values; `refusal` is raised for a text that is none."""
+    """A mapping of names to values; `refusal` is raised for any other text."""
 
     def __init__(self, text: str, *, where: str, refusal: type[BadText]) -> None:
         self.where, self._refusal = where, refusal
@@ -50,7 +50,7 @@ class Document:
                 yield from self._walk_named(item, path)
 
     def _walk_named(self, item: Any, path: Path) -> Iterator[tuple[Path, int]]:
-        """An item of a list that says its name is found by it."""
+        """An item of a list that has a `name` is found by it."""
         parts = item.value if isinstance(item, yaml.MappingNode) else ()
         name = next((value.value for key, value in parts if key.value == "name"), None)
         if isinstance(name, str):
@@ -65,7 +65,7 @@ class Document:
         return line, masked(self._text[line - 1]) if line else ""
 
     def error_for(self, error: ErrorDetails, *, known: Collection[str]) -> BadText:
-        """What pydantic found wrong, at its line; an unknown key comes with the nearest of the `known` ones."""
+        """The error for what pydantic found, with its line; for an unknown key, the nearest `known` ones are suggested."""
         path = tuple(str(part) for part in error["loc"])
         line, excerpt = self.find(path)
         dotted = ".".join(path)
@@ -77,5 +77,5 @@ class Document:
 
 
 def reason(error: ErrorDetails) -> str:
-    """Pydantic's words, without its preface, as a sentence."""
+    """Pydantic's message as a sentence, without its prefix."""
     return sentence(re.sub(r"^Value error, ", "", error["msg"]).rstrip())

@@ -1,4 +1,4 @@
-"""From `lakebed.yaml` and the environment to one `Settings`, or to an error that shows the line."""
+"""Loads `Settings` from `lakebed.yaml` and the environment; errors show the line."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import UnionType
@@ -31,8 +31,8 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
     where = str(root).rstrip("/") + "/" + SETTINGS_FILE
     lines = Document(text, where=where, refusal=BadSettings)
     tree = lines.tree
-    _refuse_secrets(tree, where, lines)
-    _refuse_addresses(tree, where, lines)
+    _require_no_secrets(tree, where, lines)
+    _require_no_secret_addresses(tree, where, lines)
     try:
         settings = Settings.model_validate(_merged(tree, _without_idle_credentials(environment_overrides(environment), tree)))
     except ValidationError as error:
@@ -41,12 +41,12 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
         raise
     except LakebedError as error:
         raise BadSettings(error.what, where=where, next=error.next) from None
-    _refuse_unfit(settings, root, where)
+    _require_shared_catalog(settings, root, where)
     return settings
 
 
 def files_settings(environment: Mapping[str, str]) -> FilesSettings:
-    """How the environment says a bucket is reached: all there is before `lakebed.yaml` can be read from it."""
+    """How to reach a bucket, by the environment alone: `lakebed.yaml` is in the bucket."""
     ours = {name: value for name, value in environment.items() if name.startswith(f"{PREFIX}FILES_")}
     try:
         return FilesSettings.model_validate(environment_overrides(ours).get("files", {}))
@@ -55,8 +55,8 @@ def files_settings(environment: Mapping[str, str]) -> FilesSettings:
         raise BadSettings(reason(first), where=f"{PREFIX}FILES_{str(first['loc'][0]).upper()}") from None
 
 
-def _refuse_unfit(settings: Settings, root: Root, where: str) -> None:
-    """Refuse a catalog that cannot serve such a root or such a Spark."""
+def _require_shared_catalog(settings: Settings, root: Root, where: str) -> None:
+    """Raise for a catalog that cannot work with the root or with a remote Spark."""
     needs_server = None
     if root.is_bucket:
         needs_server = "a lake in a bucket"
@@ -81,7 +81,7 @@ def environment_variables() -> dict[str, Path]:
 
 
 def setting_fields(model: type[BaseModel] = Settings, above: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every setting that has a value of its own: its path and its field."""
+    """Every setting that is a value, not a group: its path and its field."""
     for name, field in model.model_fields.items():
         parts = [part for part in _alternatives(field.annotation) if _is_model(part)]
         if not parts:
@@ -100,14 +100,14 @@ def secret_settings() -> tuple[Path, ...]:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment for processes that we start: they are told what they need by other ways."""
+    """The environment for child processes, which get secrets in other ways if they need them."""
     hidden = {PREFIX + "_".join(path).upper() for path in secret_settings()}
     ours = {name for name, value in environment.items() if name.startswith(PREFIX) and holds_secret(value)}
     return {name: value for name, value in environment.items() if name not in hidden | ours}
 
 
 def environment_overrides(environment: Mapping[str, str]) -> dict[str, Any]:
-    """What the environment sets, as a tree; an unknown `LAKEBED_*` is refused with the nearest known one."""
+    """Settings from the environment, as a tree; an unknown `LAKEBED_*` raises, suggesting the nearest known one."""
     known = environment_variables()
     texts = {known_path for known_path, field in setting_fields() if field.annotation is str} | set(secret_settings())
     tree: dict[str, Any] = {}
@@ -157,7 +157,7 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_idle_credentials(over: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
-    """What the environment sets, but for credentials of another kind of catalog: one shell may work on several lakes."""
+    """Settings from the environment without credentials of another kind of catalog: one shell may serve several lakes."""
     given, below = over.get("catalog", {}), tree.get("catalog")
     kind = given.get("kind") or (below.get("kind") if isinstance(below, Mapping) else None) or "sqlite"
     model = next((model for model in _CATALOGS if kind in get_args(model.model_fields["kind"].annotation)), None)
@@ -166,7 +166,7 @@ def _without_idle_credentials(over: dict[str, Any], tree: Mapping[str, Any]) -> 
     return {name: value for name, value in over.items() if name != "catalog"} | ({"catalog": kept} if kept else {})
 
 
-def _refuse_secrets(tree: Mapping[str, Any], where: str, lines: Document) -> None:
+def _require_no_secrets(tree: Mapping[str, Any], where: str, lines: Document) -> None:
     for path in secret_settings():
         node: Any = tree
         for name in path:
@@ -177,14 +177,14 @@ def _refuse_secrets(tree: Mapping[str, Any], where: str, lines: Document) -> Non
             raise BadSettings(f"{'.'.join(path)} is a secret.", where=where, line=line, next=f"Give it by {variable} instead.")
 
 
-def _refuse_addresses(tree: Mapping[str, Any], where: str, lines: Document) -> None:
-    """Spark's own addresses may hold a token where there is no other way to give it; but not in the file."""
+def _require_no_secret_addresses(tree: Mapping[str, Any], where: str, lines: Document) -> None:
+    """Spark's addresses may contain a token, for there is no other way to give it; but not in the file."""
     spark = tree.get("spark")
     given = spark if isinstance(spark, Mapping) else {}
     for name in ("master", "repositories"):
         if holds_secret(str(given.get(name, ""))):
             line, _ = lines.find(("spark", name))
-            what, variable = f"spark.{name} holds a password or token.", f"{PREFIX}SPARK_{name.upper()}"
+            what, variable = f"spark.{name} contains a password or token.", f"{PREFIX}SPARK_{name.upper()}"
             raise BadSettings(what, where=where, line=line, next=f"Give it by {variable} instead.")
 
 
@@ -209,13 +209,13 @@ def _as_bad_settings(error: ErrorDetails, where: str, lines: Document, environme
 
 
 def _known_paths() -> set[Path]:
-    """All paths, those of groups included, as error messages name them."""
+    """All paths, groups included, as error messages name them."""
     paths = {path[:depth] for path, _ in setting_fields() for depth in range(1, len(path) + 1)}
     return paths | {(scope, "*", part) for scope in ("namespaces", "tables") for part in ("write", "care")}
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:
-    """The members of a union, or the type itself; what a mapping holds is not a setting of its own."""
+    """The members of a union, or the type itself; the values of a mapping are not settings."""
     return get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
 
 

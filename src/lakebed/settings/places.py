@@ -1,4 +1,4 @@
-"""Where the parts of `.data/` live."""
+"""Where the parts of `.data/` are."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -15,13 +15,13 @@ IN_BUCKET = "bucket"
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """What this user's lakes share: jars and start-up archives."""
+    """The folder that this user's lakes share, with jars and start-up archives."""
     chosen = environment.get("LAKEBED_CACHE")
     return Path(chosen).expanduser().absolute() if chosen else user_cache_path("lakebed")
 
 
 def logs_folder(settings: Settings, root: Root, environment: Mapping[str, str]) -> Path:
-    """Where this machine writes its logs; those kept in the bucket are brought there when the lake is closed."""
+    """Where this machine writes logs; if they are kept in the bucket, they are copied there when the lake is closed."""
     chosen = settings.places.logs
     return Path(chosen) if chosen and chosen != IN_BUCKET else _own(root, environment) / "logs"
 

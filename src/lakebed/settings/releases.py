@@ -1,4 +1,4 @@
-"""What may be set about releases and drafts."""
+"""Settings of releases and drafts."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,5 +13,5 @@ class ReleaseSettings(BaseModel):
     )
     drafts_max_age_days: float = Field(default=7, ge=1, description="how long saved drafts are kept")
     soft_delete_purge_days: float = Field(
-        default=30, ge=1, description="how long a deleted pipeline can be restored; then care forgets its releases"
+        default=30, ge=1, description="how long a deleted pipeline can be restored; then care removes its releases"
     )

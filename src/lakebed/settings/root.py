@@ -1,4 +1,4 @@
-"""Where a lake lives: a folder, or a prefix in a bucket."""
+"""The root of a lake: a folder, or a prefix in a bucket."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ class Root:
         """A folder is made absolute; an `s3://` root must name a bucket."""
         shown = str(text)
         if bad := next((sign for sign in _UNSAFE if sign in shown), None):
-            raise BadRoot(shown, f"a lake's root may not hold {bad!r}: Spark, Iceberg and DuckDB read such paths differently.")
+            raise BadRoot(shown, f"a lake's root may not contain {bad!r}: Spark, Iceberg and DuckDB read such paths differently.")
         if shown.startswith("s3://"):
             return cls(_bucket_url(shown))
         if "://" in shown:
@@ -34,7 +34,7 @@ class Root:
 
     @property
     def folder(self) -> Path:
-        """The folder on this machine; only asked of a root that is one."""
+        """The folder on this machine; raises for a bucket."""
         if self.is_bucket:
             raise BadRoot(self.url, "a bucket is not a folder on this machine.")
         return Path(self.url.removeprefix("file://"))
@@ -53,7 +53,7 @@ class Root:
         return f"{self.url}/{path}"
 
     def relative(self, location: str) -> str | None:
-        """The path below the root, however `file:` or `s3a:` was spelt; None for what lies elsewhere."""
+        """The path below the root, however `file:` or `s3a:` is spelled; None for a location outside it."""
         spelt, root = normalized_location(location), normalized_location(self.url)
         return spelt.removeprefix(root + "/") if spelt.startswith(root + "/") else None
 
@@ -79,7 +79,7 @@ def _bucket_url(text: str) -> str:
 
 
 def find_root(start: Path) -> Root | None:
-    """The nearest folder, this one or one above it, that holds a lake."""
+    """The nearest lake, in this folder or one above it."""
     for folder in (start, *start.parents):
         if (folder / SETTINGS_FILE).is_file():
             return Root.parse(folder)

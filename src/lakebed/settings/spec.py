@@ -1,4 +1,4 @@
-"""What may be set, as one frozen type. A field's description is its documentation."""
+"""All settings, as one frozen type. A field's description is its documentation."""
 
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -21,7 +21,7 @@ class _Part(BaseModel):
 
 def _without_secret(address: str) -> str:
     if holds_secret(address):
-        raise ValueError("a password or token may not stand in an address; give it by its LAKEBED_* variable")
+        raise ValueError("an address may not contain a password or token; give it by its LAKEBED_* variable")
     return address
 
 
@@ -38,7 +38,7 @@ class PostgresCatalog(_Part):
     """Catalog and state in one PostgreSQL database."""
 
     kind: Literal["postgres"]
-    url: str = Field(description="of postgres: postgresql://host:port/database; of rest: its address")
+    url: str = Field(description="for postgres: postgresql://host:port/database; for rest: its address")
     user: str = Field(default="lakebed", description="user name")
     password: SecretStr | None = Field(default=None, description="password (a secret)")
     timeout_seconds: float = Field(default=30.0, gt=0, description=_CATALOG_TIMEOUT)
@@ -51,9 +51,9 @@ class RestCatalog(_Part):
 
     kind: Literal["rest"]
     url: str = Field(description="address of the REST catalog")
-    warehouse: str = Field(default="", description="the warehouse to ask it for")
+    warehouse: str = Field(default="", description="the warehouse to request from it")
     scope: str = Field(default="catalog", description="OAuth2 scope")
-    oauth2_server_uri: str = Field(default="", description="where tokens come from, if not from the catalog itself")
+    oauth2_server_uri: str = Field(default="", description="where to get tokens, if not from the catalog itself")
     credential: SecretStr | None = Field(default=None, description="OAuth2 client as id:secret (a secret)")
     state_url: str = Field(default="", description="postgresql://… for Lakebed's state; empty: .data/lake.db")
     user: str = Field(default="lakebed", description="user name for state_url")
@@ -75,19 +75,21 @@ class FilesSettings(_Part):
     access_key_id: SecretStr | None = Field(default=None, description="access key (a secret)")
     secret_access_key: SecretStr | None = Field(default=None, description="secret key (a secret)")
     timeout_seconds: float = Field(
-        default=30.0, gt=0, description="seconds of silence after which a request is given up; for landing files at least 15"
+        default=30.0,
+        gt=0,
+        description="seconds without an answer after which a request is given up; at least 15 for landing files",
     )
 
     _no_secret = field_validator("endpoint")(_without_secret)
 
 
 class PlacesSettings(_Part):
-    """Where the parts of `.data/` live when not below the root; a bucket lake keeps logs and staging on the machine."""
+    """Where the parts of `.data/` are if not below the root; a bucket lake keeps logs and staging on the machine."""
 
     logs: str = Field(default="", description="folder of logs, or 'bucket'; empty: .data/logs, on a bucket lake the user's cache")
     staging: str = Field(default="", description="folder of staged payloads, or 'bucket'; empty: as for logs")
     spill: str = Field(
-        default="", description="folder for what DuckDB cannot keep in memory; empty: the system's temporary folder"
+        default="", description="folder for data that DuckDB cannot keep in memory; empty: the system's temporary folder"
     )
 
 
@@ -98,12 +100,12 @@ class SparkSettings(_Part):
     """The Spark that computes and writes."""
 
     master: str = Field(default="local[*]", description="local[*], spark://…, sc://… (Connect), yarn, k8s://…")
-    memory: str = Field(default="2g", description="memory of the driver, in local mode of everything")
+    memory: str = Field(default="2g", description="memory of the driver; in local mode, of all of Spark")
     quick: bool = Field(default=False, description="start faster, compute slower: for small runs only")
-    direct_launch: bool = Field(default=True, description="start Spark's JVM ourselves; false: as spark-submit does")
-    jars: tuple[str, ...] = Field(default=(), description="local jars to use in place of the cached ones")
-    repositories: tuple[str, ...] = Field(default=(), description="Maven repositories to ask before the usual one")
-    conf: dict[str, str] = Field(default_factory=dict, description="further Spark settings; they win over ours")
+    direct_launch: bool = Field(default=True, description="start Spark's JVM directly; false: as spark-submit does")
+    jars: tuple[str, ...] = Field(default=(), description="local jars to use instead of the cached ones")
+    repositories: tuple[str, ...] = Field(default=(), description="Maven repositories to try before the default one")
+    conf: dict[str, str] = Field(default_factory=dict, description="further Spark settings; they override Lakebed's")
 
     @property
     def is_local(self) -> bool:
@@ -115,22 +117,20 @@ class SparkSettings(_Part):
 
     @property
     def has_own_functions_only(self) -> bool:
-        """Whether no server, extension or jar of the user's may bring functions along."""
+        """Whether no server, extension or jar of the user can add SQL functions."""
         return not self.is_connect and not any(name.startswith(_MAY_BRING_FUNCTIONS) for name in self.conf)
 
 
 class LeaseSettings(_Part):
-    """How long a silent holder keeps a table."""
+    """How long a holder without a heartbeat keeps its lease."""
 
-    limit_seconds: float = Field(default=60.0, gt=0, description="a lease passes on after this long without a heartbeat")
+    limit_seconds: float = Field(default=60.0, gt=0, description="a lease lapses after this long without a heartbeat")
 
 
 class WriteSettings(_Part):
-    """How data files are written; what is unset comes from the level above."""
+    """How data files are written; unset values come from the level above."""
 
-    target_file_size: ByteSize | None = Field(
-        default=None, gt=0, description="size to aim at for a data file; 512 MiB unless set"
-    )
+    target_file_size: ByteSize | None = Field(default=None, gt=0, description="target size of a data file; 512 MiB unless set")
     compression: Compression | None = Field(default=None, description="Parquet compression; snappy unless set")
     row_group_size: ByteSize | None = Field(
         default=None, gt=0, description="size of a Parquet row group; 128 MiB unless set, 1 MiB in a table with a sort order"
@@ -138,7 +138,7 @@ class WriteSettings(_Part):
 
 
 class ScopedSettings(_Part):
-    """What a namespace or a table sets for itself."""
+    """Settings of a namespace or a table."""
 
     write: WriteSettings = WriteSettings()
     care: TableCare = TableCare()
@@ -146,7 +146,7 @@ class ScopedSettings(_Part):
 
 def _layers(given: tuple[str, ...]) -> tuple[str, ...]:
     if not given or len(set(given)) < len(given):
-        raise ValueError("layers are named, and each once")
+        raise ValueError("there must be at least one layer, and each only once")
     return tuple(plain_name("layer", name) for name in given)
 
 
@@ -154,16 +154,16 @@ _Layers = Annotated[tuple[str, ...], AfterValidator(_layers)]
 
 
 class NamespaceSettings(ScopedSettings):
-    """What a namespace sets for itself."""
+    """Settings of a namespace."""
 
-    layers: _Layers | None = Field(default=None, description="the layers of its pipelines, where they are others than the lake's")
+    layers: _Layers | None = Field(default=None, description="the layers of its pipelines, if they differ from the lake's")
 
 
 class AssetSettings(_Part):
     """How Dagster asset keys become tables (ADR-004)."""
 
-    namespace: str = Field(default="assets", description="the namespace in which assets live")
-    schema_mapping: dict[str, str] = Field(default_factory=dict, description="first key segment → schema, where they differ")
+    namespace: str = Field(default="assets", description="the namespace of assets")
+    schema_mapping: dict[str, str] = Field(default_factory=dict, description="first key segment → schema, if they differ")
     keys: tuple[str, ...] = Field(default=(), description="asset keys (raw/omop/person) to check for collisions at once")
 
     @field_validator("namespace")
@@ -178,7 +178,7 @@ class AssetSettings(_Part):
 
 
 class Settings(_Part):
-    """Everything a lake can be told, read once at the door."""
+    """All settings of a lake, read once when it is opened."""
 
     timezone: str = Field(default="UTC", description="one time zone for Spark, DuckDB and literals")
     catalog: CatalogSettings = SqliteCatalog()
@@ -191,8 +191,8 @@ class Settings(_Part):
     care: CareSettings = CareSettings()
     write: WriteSettings = WriteSettings()
     layers: _Layers = Field(default=LAYERS, description="the layers of pipelines, such as [staging, intermediate, marts]")
-    namespaces: dict[str, NamespaceSettings] = Field(default_factory=dict, description="what a namespace sets for itself")
-    tables: dict[str, ScopedSettings] = Field(default_factory=dict, description="what a table sets for itself")
+    namespaces: dict[str, NamespaceSettings] = Field(default_factory=dict, description="settings of a namespace")
+    tables: dict[str, ScopedSettings] = Field(default_factory=dict, description="settings of a table")
     assets: AssetSettings = AssetSettings()
 
     @field_validator("timezone")
@@ -221,21 +221,21 @@ class Settings(_Part):
 
     @property
     def default_write(self) -> WriteSettings:
-        """How files of a table are written of which nothing is known."""
+        """How files are written for a table without settings of its own."""
         return _nearest(_WRITE_DEFAULTS, self.write)
 
     def write_for(self, table: TableName, *, is_sorted: bool = False) -> WriteSettings:
-        """How this table's files are written: its own word, else its namespace's, else the lake's, else the default."""
+        """How this table's files are written: by its own settings, else its namespace's, the lake's, or the defaults."""
         own = [scope.write for scope in (self.namespaces.get(table.namespace), self.tables.get(str(table))) if scope]
         return _nearest(_WRITE_DEFAULTS, _WHERE_SORTED if is_sorted else WriteSettings(), self.write, *own)
 
     def care_levels(self, table: TableName) -> tuple[TableCare, ...]:
-        """What lake, namespace and table say about a table's care; the last word counts."""
+        """Care settings of the lake, the namespace and the table; later ones override earlier ones."""
         own = (self.namespaces.get(table.namespace), self.tables.get(str(table)))
         return (self.care, *(scope.care for scope in own if scope))
 
     def care_for(self, table: TableName, *, own: TableCare | None = None) -> TableCare:
-        """How this table is cared for; its pipeline's `own` word has precedence."""
+        """How this table is cared for; its pipeline's `own` settings have precedence."""
         return effective_care(*self.care_levels(table), own or TableCare())
 
 

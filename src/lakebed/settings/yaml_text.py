@@ -1,4 +1,4 @@
-"""YAML that somebody wrote, read within bounds: a few short lines of aliases can stand for more than any machine holds."""
+"""YAML read within bounds: a few lines of aliases can expand to more than any machine's memory."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ _MOST = 100_000
 
 
 class YamlTooLarge(yaml.YAMLError):
-    """A text that would take too long, or never end, to be read."""
+    """A text that would take too much time or memory to read, or never end."""
 
 
 def read_yaml(text: str) -> tuple[Any, Any]:
-    """The node of a text and its value; `yaml.YAMLError` for whatever is wrong. Aliases may be used, and count each time."""
+    """The node of a text and its value; raises `yaml.YAMLError`. Aliases are allowed, and counted each time."""
     if len(text.encode(errors="replace")) > LARGEST:
         raise YamlTooLarge(f"the text is longer than {LARGEST // 1024} KiB")
     loader = yaml.SafeLoader(text)
@@ -22,23 +22,23 @@ def read_yaml(text: str) -> tuple[Any, Any]:
         if node is None:
             return None, None
         if _size(node, {}) > _MOST:
-            raise YamlTooLarge(f"with its aliases written out the text has more than {_MOST:,} values")
+            raise YamlTooLarge(f"with its aliases expanded, the text has more than {_MOST:,} values")
         return node, loader.construct_document(node)
     except RecursionError:
         raise YamlTooLarge("the text is nested too deeply") from None
-    except ValueError as error:  # a date that is none, a number of thousands of digits
+    except ValueError as error:  # an impossible date, a number with thousands of digits
         raise YamlTooLarge(f"a value cannot be read: {error}") from None
     finally:
         loader.dispose()
 
 
 def _size(node: Any, known: dict[int, int]) -> int:
-    """How many nodes there are when aliases are written out; each node is looked at once."""
+    """The number of nodes with aliases expanded; each node is visited once."""
     if id(node) not in known:
         known[id(node)] = 0
         known[id(node)] = 1 + sum(_size(part, known) for part in _parts(node))
     if not known[id(node)]:
-        raise YamlTooLarge("an alias stands inside of what it names")
+        raise YamlTooLarge("an alias refers to a value that contains it")
     return known[id(node)]
 
 
