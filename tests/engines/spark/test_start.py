@@ -205,7 +205,7 @@ archive.folder.mkdir(parents=True)
 (archive.folder / f"{archive.key}.7.jsa").write_bytes(b"damaged")
 seen = {"before": archive.file is not None}
 session = open_lake(Path(sys.argv[1]), quick=True, jars=[str(jar) for jar in jars])
-print(json.dumps({**seen, "rows": session.range(3).count(), "how": sessions._here.jvm.how, "after": archive.file is not None}))
+print(json.dumps({**seen, "rows": session.range(3).count(), "how": sessions._local.jvm.how, "after": archive.file is not None}))
 """
 
 
