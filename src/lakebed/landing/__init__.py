@@ -1,4 +1,6 @@
-"""Landing zones: files arrive, are frozen for a run, read with every row accounted for, then archived or quarantined."""
+"""Landing zones: files arrive, are frozen for a run, read with every row accounted for, then
+archived or quarantined.
+"""
 
 from lakebed.landing.archive import archive_files, processed_files, sample_files
 from lakebed.landing.bring_back import bring_back_files

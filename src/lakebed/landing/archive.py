@@ -1,4 +1,5 @@
-"""Moving files out of a zone: to the archive once all readers have them, to quarantine if they are bad.
+"""Moving files out of a zone: to the archive once all readers have them, to quarantine if they are
+bad.
 
 A move can be repeated after a crash, and never replaces a file.
 """
@@ -42,7 +43,10 @@ def sample_files(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str |
 
 
 def _below(files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, skip: int) -> Iterator[FileInfo]:
-    """The data files of a folder. `skip` is how many leading parts of their paths name a run and not the file."""
+    """The data files of a folder.
+
+    `skip` is how many leading parts of their paths name a run and not the file.
+    """
     globs = [glob for glob in (pattern, spec.pattern) if glob]
     for file in files.list(folder):
         name = "/".join(file.path.removeprefix(f"{folder}/").split("/")[skip:])
@@ -86,7 +90,8 @@ def _brought(files: Files, move: Move, target: str) -> FileInfo | None:
             raise FileMissing(move.path) from None
         if not _same(files, source, there):
             return None
-        files.delete(move.path, etag=move.etag)  # an earlier attempt moved it and was interrupted before this
+        # an earlier attempt moved it and was interrupted before this
+        files.delete(move.path, etag=move.etag)
         return there
 
 

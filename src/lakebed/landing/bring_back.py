@@ -1,4 +1,6 @@
-"""Bringing files back from `_processed/` to where they landed, after a rollback undid the runs that read them."""
+"""Bringing files back from `_processed/` to where they landed, after a rollback undid the runs that
+read them.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

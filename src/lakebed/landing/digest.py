@@ -10,7 +10,8 @@ from lakebed.ports import FileInfo, Files
 
 _PIECE = 4 * 1024 * 1024
 _MIB = 1024 * 1024
-# A bucket's etag is the MD5 of the content; after a multipart upload, the MD5 of the parts' MD5s and their number.
+# A bucket's etag is the MD5 of the content; after a multipart upload, the MD5 of the parts' MD5s
+# and their number.
 _OF_CONTENT = re.compile(r'"?([0-9a-f]{32})(?:-(\d{1,5}))?"?')
 _PARTS = (5, 6, 8, 10, 12, 15, 16, 17, 20, 24, 25, 32, 40, 48, 50, 64, 96, 100, 128, 192, 200, 256, 400, 500, 512, 1000, 1024)
 
@@ -29,9 +30,12 @@ def content_digest(files: Files, file: FileInfo) -> str:
 
 
 def would_have_etag(files: Files, file: FileInfo, etag: str) -> bool:
-    """Whether a bucket would give this content this etag, uploaded whole or in parts of a common size."""
+    """Whether a bucket would give this content this etag, uploaded whole or in parts of a common
+    size.
+    """
     found, now = _OF_CONTENT.fullmatch(etag), _OF_CONTENT.fullmatch(file.etag)
-    if found is None or (now and not found[2] and not now[2]):  # two MD5s of whole contents, and they differ
+    # two MD5s of whole contents, and they differ
+    if found is None or (now and not found[2] and not now[2]):
         return False
     if found[2] is None:
         return _md5(files, file) == found[1]

@@ -14,9 +14,11 @@ Same = Callable[[FileInfo, ConsumedFile], bool]
 
 
 def recognise_files(files: Files, present: Iterable[FileInfo], rows: Iterable[ConsumedFile]) -> tuple[MovedFile, ...]:
-    """Files with another etag than in the ledger but the same content: the lake was copied or restored.
+    """Files with another etag than in the ledger but the same content: the lake was copied or
+    restored.
 
-    A different file of the same size counts as new; the ledger's content hash decides, where it has one.
+    A different file of the same size counts as new; the ledger's content hash decides, where it has
+    one.
     """
     known: dict[str, list[ConsumedFile]] = {}
     for row in rows:
@@ -27,7 +29,8 @@ def recognise_files(files: Files, present: Iterable[FileInfo], rows: Iterable[Co
 def _recognised(files: Files, file: FileInfo, rows: list[ConsumedFile]) -> MovedFile | None:
     if any(row.etag == file.etag for row in rows):
         return None
-    # Only the last of several files of this name can still be there; an earlier one that reappears is a new file.
+    # Only the last of several files of this name can still be there; an earlier one that reappears
+    # is a new file.
     last = max((row.taken_at for row in rows), default=0.0)
     tried: set[str] = set()
     for row in rows:
@@ -39,7 +42,10 @@ def _recognised(files: Files, file: FileInfo, rows: list[ConsumedFile]) -> Moved
 
 
 def is_same(files: Files, file: FileInfo, row: ConsumedFile) -> bool:
-    """Whether a file has the content that was read. Its content is hashed only if the size matches and the etag does not."""
+    """Whether a file has the content that was read.
+
+    Its content is hashed only if the size matches and the etag does not.
+    """
     if file.size != row.size:
         return False
     if file.etag in {row.etag, row.archived_etag}:
@@ -50,13 +56,17 @@ def is_same(files: Files, file: FileInfo, row: ConsumedFile) -> bool:
 
 
 def same_time(etag: str, other: str) -> bool:
-    """Whether two etags of local files agree in size and time, which is all that older versions recorded."""
+    """Whether two etags of local files agree in size and time, which is all that older versions
+    recorded.
+    """
     size_and_time, _, _ = etag.rpartition("-")
     return "-" in size_and_time and size_and_time == other.rpartition("-")[0]
 
 
 def content_digests(files: Files, read: Iterable[FileInfo], known: Iterable[ConsumedFile]) -> dict[str, str]:
-    """Content hashes by path, for files whose etag is not one; files whose hash is in the ledger are not read again."""
+    """Content hashes by path, for files whose etag is not one; files whose hash is in the ledger
+    are not read again.
+    """
     told = {(row.path, row.etag): row.digest for row in known if row.digest}
     unsaid = [file for file in read if not is_content_hash(file.etag)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -80,7 +90,10 @@ def archived_places(rows: Iterable[ConsumedFile], there: Mapping[str, FileInfo])
 
 
 def locate_files(taken: Iterable[ConsumedFile], files: Iterable[FileInfo]) -> tuple[dict[str, ConsumedFile], tuple[str, ...]]:
-    """The present paths of files that runs have read, and the former paths of those that are gone. Pure."""
+    """The present paths of files that runs have read, and the former paths of those that are gone.
+
+    Pure.
+    """
     rows, there = list(taken), {file.path: file for file in files}
     places = archived_places(rows, {path: file for path, file in there.items() if is_archived(file)})
     found, gone = {}, []
@@ -110,6 +123,8 @@ def _by_name(free: Iterable[FileInfo]) -> dict[tuple[str, str], dict[str, FileIn
 
 
 def _fits(place: str, info: FileInfo, rows: list[ConsumedFile]) -> bool:
-    """Whether a file of this name can be one that an older version archived without recording its path."""
+    """Whether a file of this name can be one that an older version archived without recording its
+    path.
+    """
     took_it = {row.run_id for row in rows}
     return info.size == rows[0].size and (info.etag == rows[0].etag or place.partition("/")[0] in took_it)

@@ -13,7 +13,10 @@ _BATCH = 100
 def known_files(
     zone: ZoneName, present: Iterable[FileInfo], files: Files, records: Records, *, table: TableName | None = None
 ) -> tuple[ConsumedFile, ...]:
-    """The files of a zone that a table has consumed, or any table. A file with a new etag is recognised by its content."""
+    """The files of a zone that a table has consumed, or any table.
+
+    A file with a new etag is recognised by its content.
+    """
     rows = records.consumed(zone, table=table)
     moved = recognise_files(files, present, rows)
     if not moved:
@@ -28,7 +31,10 @@ def requeue_files(consumed: Sequence[ConsumedFile], files: Files, records: Recor
 
 
 def record_moves(moves: Iterable[MovedFile], records: Records) -> int:
-    """Record moves as they are made, in batches, and count them. Moves made before an error are recorded too."""
+    """Record moves as they are made, in batches, and count them.
+
+    Moves made before an error are recorded too.
+    """
     count, pending = 0, list[MovedFile]()
     try:
         for move in moves:

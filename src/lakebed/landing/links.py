@@ -15,8 +15,8 @@ _PIECE = 4 * 1024 * 1024
 def link_files(files: Files, frozen: Iterable[FileInfo], folder: Path) -> str:
     """Fill a folder with exactly these files and return a glob that matches them.
 
-    Local files are linked, files of a bucket are copied. Names are simplified and numbered, so that they contain
-    neither quotes nor wildcards; extensions are kept.
+    Local files are linked, files of a bucket are copied. Names are simplified and numbered, so that
+    they contain neither quotes nor wildcards; extensions are kept.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():

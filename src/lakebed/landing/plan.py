@@ -11,7 +11,8 @@ from lakebed.names import TableName, ZoneName, is_run_id
 from lakebed.ports import ConsumedFile, FileInfo
 
 PROCESSED, QUARANTINE, SAMPLES = "_processed", "_quarantine", "_samples"
-UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", "~")  # how other programs name files they are still writing
+# how other programs name files they are still writing
+UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", "~")
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ def is_folder(file: FileInfo) -> bool:
 
 
 def not_consumed(files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]) -> tuple[FileInfo, ...]:
-    """The files that a table has not read yet, by its rows of the ledger; a replaced file is a new one."""
+    """The files that a table has not read yet, by its rows of the ledger; a replaced file is a new
+    one.
+    """
     have = {(row.path, row.etag) for row in consumed}
     return tuple(file for file in files if (file.path, file.etag) not in have)
 
@@ -57,7 +60,9 @@ def matches_zone_pattern(file: ConsumedFile, pattern: str | None) -> bool:
 def plan_archive(
     present: Iterable[FileInfo], consumed: Iterable[ConsumedFile], consumers: Collection[tuple[TableName, str | None]]
 ) -> tuple[Move, ...]:
-    """Moves for the files that every declared reader has read, each to the folder of the run that read it last."""
+    """Moves for the files that every declared reader has read, each to the folder of the run that
+    read it last.
+    """
     takers: dict[tuple[str, str], dict[TableName, ConsumedFile]] = {}
     for row in consumed:
         takers.setdefault((row.path, row.etag), {})[row.table] = row

@@ -12,7 +12,9 @@ _UNPRINTABLE = {*map(chr, range(32)), "\x7f", "\\"}
 
 
 def put_file(files: Files, zone: ZoneName, name: str, data: bytes, *, replace: bool = False, sample: bool = False) -> FileInfo:
-    """Put a file into a zone or its samples; `FileExists` if the name is taken, unless it may be replaced."""
+    """Put a file into a zone or its samples; `FileExists` if the name is taken, unless it may be
+    replaced.
+    """
     folder = f"{zone.folder}/{SAMPLES}" if sample else zone.folder
     path = f"{folder}/{require_file_name(name)}"
     try:
@@ -30,7 +32,10 @@ def put_local_file(
 
 
 def require_file_name(name: str) -> str:
-    """The name, if a file of that name would be read; `BadName` with the reason otherwise. It may contain folders."""
+    """The name, if a file of that name would be read; `BadName` with the reason otherwise.
+
+    It may contain folders.
+    """
     parts = name.split("/")
     if not all(part not in {"", ".", ".."} for part in parts):
         raise BadName("file in a zone", name, "'.', '..', empty parts and a slash at its start would lead out of the zone")

@@ -1,4 +1,6 @@
-"""A run and its zone: freeze the files, read them with every row accounted for, check them again before publishing."""
+"""A run and its zone: freeze the files, read them with every row accounted for, check them again
+before publishing.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +28,9 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class FrozenFiles:
-    """The files of a zone that a run reads, and those that wait because they are still being written."""
+    """The files of a zone that a run reads, and those that wait because they are still being
+    written.
+    """
 
     zone: ZoneName
     files: tuple[FileInfo, ...]
@@ -41,8 +45,10 @@ class ZoneRows:
     files: tuple[FileInfo, ...]
     rows_by_file: Mapping[str, int] = field(default_factory=dict)
     set_aside: tuple[QuarantinedFile, ...] = ()
-    rejected: Mapping[str, int | None] = field(default_factory=dict)  # rows of quarantined files, where they could be counted
-    checked: CheckedFiles | None = field(default=None, repr=False)  # the outcome of checking all rows
+    # rows of quarantined files, where they could be counted
+    rejected: Mapping[str, int | None] = field(default_factory=dict)
+    # the outcome of checking all rows
+    checked: CheckedFiles | None = field(default=None, repr=False)
 
 
 def freeze(
@@ -55,7 +61,10 @@ def freeze(
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
 ) -> FrozenFiles:
-    """List a zone. If files are younger than `settle_seconds`, wait and list again: those that changed must wait."""
+    """List a zone.
+
+    If files are younger than `settle_seconds`, wait and list again: those that changed must wait.
+    """
 
     def listed() -> tuple[FileInfo, ...]:
         return data_files(files.list(zone.folder), zone, pattern=pattern, spec=spec)
@@ -88,10 +97,11 @@ def open_zone(
 ) -> ZoneRows:
     """The rows of the chosen files. Every file is checked first; one bad row makes its file bad.
 
-    A file of 0 bytes has no rows, unless the zone calls it bad. Columns have the `remembered` types.
+    A file of 0 bytes has no rows, unless the zone calls it bad. Columns have the `remembered`
+    types.
 
-    Bad files are moved to `_quarantine/{run_id}/` with their reasons, or fail the run with `BadFiles` if the zone
-    says so; with `keep` they always fail it, and nothing is moved.
+    Bad files are moved to `_quarantine/{run_id}/` with their reasons, or fail the run with
+    `BadFiles` if the zone says so; with `keep` they always fail it, and nothing is moved.
     """
     chosen = tuple(dict.fromkeys(chosen))
     empty = {file.path: 0 for file in chosen if not file.size and spec.empty_file == "no_rows"}
@@ -154,7 +164,9 @@ def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: Zon
 
 
 def _counted(bad: Iterable[BadFile], sniffed: Iterable[SniffedFile]) -> tuple[BadFile, ...]:
-    """Bad files with their number of rows: a Parquet file states it, even if its rows cannot be read."""
+    """Bad files with their number of rows: a Parquet file states it, even if its rows cannot be
+    read.
+    """
     told = {one.file.path: one.rows for one in sniffed}
     return tuple(one if one.rows is not None else replace(one, rows=told[one.file.path]) for one in bad)
 

@@ -152,7 +152,10 @@ class ZoneSpec(BaseModel):
 
 
 def parse_zone_spec(text: str | None, *, where: str) -> ZoneSpec:
-    """The settings in the text of a zone.yaml; without one, the defaults. Anything wrong is refused at its line."""
+    """The settings in the text of a zone.yaml; without one, the defaults.
+
+    Anything wrong is refused at its line.
+    """
     if text is None:
         return ZoneSpec()
     document = Document(text, where=where, refusal=BadPipeline)

@@ -1,4 +1,6 @@
-"""A zone's files and columns as `lakebed zone show` lists them: how far each file has come, and the type of each column."""
+"""A zone's files and columns as `lakebed zone show` lists them: how far each file has come, and the
+type of each column.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -64,7 +66,10 @@ class Zone:
 
 
 def zone_columns(spec: ZoneSpec, remembered: Mapping[str, Mapping[str, str]]) -> Iterator[ZoneColumn]:
-    """The columns in zone.yaml, then those of earlier runs. With an expected_schema there are no others."""
+    """The columns in zone.yaml, then those of earlier runs.
+
+    With an expected_schema there are no others.
+    """
     declared = spec.expected_schema or spec.types
     yield from (ZoneColumn(name, type_, "zone.yaml") for name, type_ in declared.items())
     folded = {name.casefold() for name in declared}
@@ -92,7 +97,10 @@ class FileStates:
                 self._consumed.setdefault((row.path, row.etag), []).append(row)
 
     def describe(self, file: FileInfo, reason: str) -> ZoneFile | None:
-        """The file with its state; None if it is not a data file of the zone. `reason` is why it was quarantined."""
+        """The file with its state; None if it is not a data file of the zone.
+
+        `reason` is why it was quarantined.
+        """
         path = path_in_zone(file.path, self._zone)
         folder, _, rest = path.partition("/")
         if folder in _FOLDERS and rest:

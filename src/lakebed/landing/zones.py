@@ -20,7 +20,10 @@ Readers = Sequence[ZoneReader]
 
 
 class Zones:
-    """The landing zones of one lake. Which tables read a zone is looked up in `readers`, once per call."""
+    """The landing zones of one lake.
+
+    Which tables read a zone is looked up in `readers`, once per call.
+    """
 
     def __init__(self, files: Files, records: Records, *, readers: Callable[[], Readers]) -> None:
         self._files, self._records, self._readers = files, records, readers
@@ -35,7 +38,10 @@ class Zones:
         return tuple(self._look(zone, readers, watch=False) for zone in self._names(readers))
 
     def show(self, zone: str | ZoneName, *, watch: bool = False) -> Zone:
-        """One zone with its files. With `watch`, young files are watched as in a run, to see which are still written."""
+        """One zone with its files.
+
+        With `watch`, young files are watched as in a run, to see which are still written.
+        """
         readers = self._readers()
         found = zone if isinstance(zone, ZoneName) else self._find(zone, readers, new=False)
         return self._look(found, readers, watch=watch)
@@ -43,7 +49,10 @@ class Zones:
     def put(
         self, zone: str | ZoneName, paths: Iterable[Path], *, replace: bool = False, sample: bool = False
     ) -> tuple[FileInfo, ...]:
-        """Copy files of this machine into a zone, or into its samples. If one name is taken or invalid, none is copied."""
+        """Copy files of this machine into a zone, or into its samples.
+
+        If one name is taken or invalid, none is copied.
+        """
         found = zone if isinstance(zone, ZoneName) else self._find(zone, self._readers(), new=True)
         folder = f"{found.folder}/{SAMPLES}" if sample else found.folder
         there = set() if replace else {file.path for file in self._files.list(folder)}
@@ -59,7 +68,10 @@ class Zones:
         return tuple(sorted({*zone_folders(self._files), *(reader.zone for reader in readers)}))
 
     def _find(self, text: str, readers: Readers, *, new: bool) -> ZoneName:
-        """The zone with this name, with or without its namespace. A `new` zone is given its whole name."""
+        """The zone with this name, with or without its namespace.
+
+        A `new` zone is given its whole name.
+        """
         known = self._names(readers)
         found = [zone for zone in known if text in (str(zone), zone.name)]
         if len(found) > 1:

@@ -42,7 +42,9 @@ class ChangeStatement:
     _aliased: bool
 
     def on(self, place: str, *, alias: str) -> str:
-        """The statement with another target, such as a branch, under an alias with the table's name."""
+        """The statement with another target, such as a branch, under an alias with the table's
+        name.
+        """
         return f"{self._before}{self._standing_in(place, alias)}{self._after}"
 
     def _standing_in(self, place: str, alias: str) -> str:
@@ -50,7 +52,9 @@ class ChangeStatement:
         return f"{place} AS {alias}" if self.kind in {"update", "delete", "merge"} and not self._aliased else place
 
     def with_own_positions(self, said: str, place: str, *, alias: str) -> str:
-        """An engine's message about the statement `on` another target, with positions in the original statement."""
+        """An engine's message about the statement `on` another target, with positions in the
+        original statement.
+        """
         there, own = self.on(place, alias=alias), f"{self._before}{self._named}{self._after}"
         longer = len(self._standing_in(place, alias)) - len(self._named)
 

@@ -1,4 +1,6 @@
-"""Jinja for pipelines and gates: a file's annotations, what its template reads, and the SQL it renders to."""
+"""Jinja for pipelines and gates: a file's annotations, what its template reads, and the SQL it
+renders to.
+"""
 
 from lakebed.templates.annotations import Annotation, read_annotations
 from lakebed.templates.declarations import Declarations, TemplateRead, read_declarations

@@ -28,9 +28,11 @@ class Annotation:
 
 
 def read_annotations(text: str, *, comment: Comment, where: str, anywhere: bool = False) -> dict[str, Annotation]:
-    """The annotations of the leading comment block, or of the whole file if `anywhere`, by lower-case key.
+    """The annotations of the leading comment block, or of the whole file if `anywhere`, by
+    lower-case key.
 
-    A comment that begins with `@word` is an annotation: one without a colon is refused, and so is a repeated key.
+    A comment that begins with `@word` is an annotation: one without a colon is refused, and so is a
+    repeated key.
     """
     source, found = SourceText(text, where), dict[str, Annotation]()
     for line, said in _comments(text, comment, anywhere=anywhere):

@@ -1,4 +1,5 @@
-"""The process that renders templates which may loop or grow: `{"source", "values"}` in, text or a fault out, all JSON.
+"""The process that renders templates which may loop or grow: `{"source", "values"}` in, text or a
+fault out, all JSON.
 
 It limits itself before it reads anything: no files, little memory, little CPU time.
 """
@@ -53,10 +54,13 @@ def respond(job: dict[str, Any]) -> dict[str, Any]:
 
 def _limit() -> None:
     forbid_writing()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))  # neither files nor sockets can be opened from here on
-    with suppress(ValueError, OSError):  # macOS has no such limit; time and output are limited there too
+    # neither files nor sockets can be opened from here on
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+    # macOS has no such limit; time and output are limited there too
+    with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    # CPU time, so that honest templates survive on a busy machine. The first limit can report the line, the second always ends.
+    # CPU time, so that honest templates survive on a busy machine. The first limit can report the
+    # line, the second always ends.
     signal.signal(signal.SIGVTALRM, _too_slow)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     signal.setitimer(signal.ITIMER_PROF, SECONDS + 0.2)
@@ -80,7 +84,8 @@ def _draw(sandbox: Sandbox, source: str, words: dict[str, Any]) -> RenderBuffer:
 def _marked(body: list[nodes.Node]) -> Iterator[nodes.Node]:
     """The statements, with a call before each piece of output that records its line.
 
-    Output that is captured and written later (macros, set and filter blocks, recursive loops) has the line of the writing.
+    Output that is captured and written later (macros, set and filter blocks, recursive loops) has
+    the line of the writing.
     """
     for node in body:
         match node:

@@ -18,7 +18,8 @@ class TemplateRead:
 class Declarations:
     """What a template reads and uses, in any of its branches.
 
-    A `simple` template has only text, our functions and values, and conditions: nothing that loops, grows or reaches objects.
+    A `simple` template has only text, our functions and values, and conditions: nothing that loops,
+    grows or reaches objects.
     """
 
     refs: tuple[TemplateRead, ...]
@@ -30,7 +31,8 @@ class Declarations:
 def read_declarations(source: str, *, where: str) -> Declarations:
     """The tables, zones and names that a template uses, without rendering it.
 
-    Refused, with the line: broken Jinja, unknown names, computed names of tables and zones, other files.
+    Refused, with the line: broken Jinja, unknown names, computed names of tables and zones, other
+    files.
     """
     from lakebed.errors.source_text import SourceText
     from lakebed.templates.parse import parse, refuse_deep_nesting

@@ -22,7 +22,10 @@ class TemplateFault(TemplateRuntimeError):
 
 
 class UndefinedWord(StrictUndefined):
-    """A name, key or attribute that does not exist. Not even a list that contains it can be output."""
+    """A name, key or attribute that does not exist.
+
+    Not even a list that contains it can be output.
+    """
 
     __slots__ = ()
 
@@ -31,7 +34,9 @@ class UndefinedWord(StrictUndefined):
 
 
 class WordWithoutValue(Undefined):
-    """A value that this run does not have: it can be tested (`is defined`, `is none`, `if`), not used."""
+    """A value that this run does not have: it can be tested (`is defined`, `is none`, `if`), not
+    used.
+    """
 
     __slots__ = ()
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 # A line break is escaped too: a value inside a `--` comment must not end the comment.
 _ESCAPED = {"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\r": "\\r", "\0": "\\0", "\x1a": "\\Z"}
-_STAND_INS = {sign: chr(0xFDD0 + place) for place, sign in enumerate(_ESCAPED)}  # noncharacters of Unicode: no text contains them
+# noncharacters of Unicode: no text contains them
+_STAND_INS = {sign: chr(0xFDD0 + place) for place, sign in enumerate(_ESCAPED)}
 _ESCAPES = str.maketrans(_ESCAPED)
 _COVER = str.maketrans(_STAND_INS)
 _UNCOVER = str.maketrans({stand_in: sign for sign, stand_in in _STAND_INS.items()})
@@ -15,7 +16,8 @@ _WRITE = str.maketrans({stand_in: _ESCAPED[sign] for sign, stand_in in _STAND_IN
 def mask_escapes(raw: str) -> str:
     """Text for a template, with a placeholder for each character that must be escaped.
 
-    However the template slices and joins it, `write_escapes` finds whole placeholders; an escape could be cut in half.
+    However the template slices and joins it, `write_escapes` finds whole placeholders; an escape
+    could be cut in half.
     """
     return raw.translate(_COVER)
 
@@ -36,7 +38,9 @@ def escaped(text: str) -> str:
 
 
 def literal(value: object) -> str:
-    """A value, or a list of values for `IN (…)`, as a Spark SQL literal; nothing in it can end the literal."""
+    """A value, or a list of values for `IN (…)`, as a Spark SQL literal; nothing in it can end the
+    literal.
+    """
     match value:
         case None:
             return "NULL"

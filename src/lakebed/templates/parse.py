@@ -17,7 +17,8 @@ LARGEST = 1_048_576
 MOST_TOKENS = 20_000  # parsed in a quarter of a second; a long template has a tenth of this
 MOST_TAGS = 10_000  # comments and raw blocks are not tokens, but take time
 _TAG = re.compile(r"\{[{%#]")
-_ENDLESS_NUMBER = re.compile(r"0[xX][0-9a-fA-F_]{4000}|[0-9_]{4000}")  # the lexer needs a hundred times as much memory
+# the lexer needs a hundred times as much memory
+_ENDLESS_NUMBER = re.compile(r"0[xX][0-9a-fA-F_]{4000}|[0-9_]{4000}")
 
 
 class _Budget(Extension):
@@ -31,7 +32,9 @@ class _Budget(Extension):
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Jinja without files, attribute access or silent gaps; it records the source line of each piece of output."""
+    """Jinja without files, attribute access or silent gaps; it records the source line of each
+    piece of output.
+    """
 
     piece_line: int | None = None
     piece_plain = True
@@ -40,7 +43,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         super().__init__(undefined=UndefinedWord, keep_trailing_newline=True, finalize=output_text, extensions=[_Budget])
         self.filters["literal"] = literal_filter
         self.tests["none"] = is_none
-        del self.globals["lipsum"], self.filters["random"]  # the same template must always give the same text
+        # the same template must always give the same text
+        del self.globals["lipsum"], self.filters["random"]
 
     def at(self, line: int, plain: bool) -> None:
         """The next piece of output comes from this line; `marked` templates call it."""

@@ -10,9 +10,9 @@ from typing import Any
 class TemplateValues:
     """Everything a template can see in one run: plain data, decided beforehand.
 
-    `refs` are by name as written; `zones` by name and pattern. `this`, `watermark` (a typed SQL literal) and
-    `watermark_value` (text, not yet escaped) are None until the table has rows to compare with. A value of `vars` is
-    inserted as text; `|literal` makes it an SQL literal.
+    `refs` are by name as written; `zones` by name and pattern. `this`, `watermark` (a typed SQL
+    literal) and `watermark_value` (text, not yet escaped) are None until the table has rows to
+    compare with. A value of `vars` is inserted as text; `|literal` makes it an SQL literal.
     """
 
     refs: Mapping[str, str]
@@ -27,7 +27,9 @@ class TemplateValues:
     config: Mapping[str, Any]
 
     def as_json(self) -> str:
-        """The values as JSON, for rendering here or in another process; dates and the like become text."""
+        """The values as JSON, for rendering here or in another process; dates and the like become
+        text.
+        """
         zones = [(zone, pattern, text) for (zone, pattern), text in self.zones.items()]
         return json.dumps({**vars(self), "zones": zones}, default=_plain)
 
@@ -50,15 +52,18 @@ class Rendered:
     lines: tuple[int, ...]
 
     def source_line(self, line: int) -> int:
-        """The source line of a line of the text, both counted from 1; beyond the end, that of the last line."""
+        """The source line of a line of the text, both counted from 1; beyond the end, that of the
+        last line.
+        """
         return self.lines[min(max(line, 1), len(self.lines)) - 1]
 
 
 def render(source: str, values: TemplateValues, *, where: str) -> Rendered:
     """Render a template with these values.
 
-    Refuses what `read_declarations` refuses, and the use of a value that this run does not have. A template that is not
-    simple is rendered in a process with little memory and time, where it can do no harm.
+    Refuses what `read_declarations` refuses, and the use of a value that this run does not have. A
+    template that is not simple is rendered in a process with little memory and time, where it can
+    do no harm.
     """
     from lakebed.errors.source_text import SourceText
     from lakebed.templates.functions import bindings

@@ -23,7 +23,9 @@ class RenderBuffer:
         self._settled = False
 
     def add(self, piece: str, *, line: int, plain: bool) -> None:
-        """Append a piece from a source line; the lines of `plain` text are consecutive source lines."""
+        """Append a piece from a source line; the lines of `plain` text are consecutive source
+        lines.
+        """
         piece = write_escapes(piece)
         self._length += len(piece)
         if self._length > LONGEST:

@@ -14,7 +14,8 @@ from lakebed.errors import RunFailed
 from lakebed.errors.source_text import SourceText
 from lakebed.templates.render import Rendered
 
-# The child limits its own processor time (`child.py`), which ends every attack within a second or so. This one is for a child
+# The child limits its own processor time (`child.py`), which ends every attack within a second or
+# so. This one is for a child
 # that hangs, and leaves room for a machine so busy that starting Python takes seconds.
 _PATIENCE = 30.0
 _LONGEST_ANSWER = 16 * 1_048_576

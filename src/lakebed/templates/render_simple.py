@@ -1,7 +1,9 @@
-"""Rendering templates that are safe by construction: text, our functions and values, conditions, `|literal`.
+"""Rendering templates that are safe by construction: text, our functions and values, conditions,
+`|literal`.
 
-No node that is allowed here can loop, recurse, join strings or reach an attribute of an object, so the work is bounded
-by the length of the source. All other templates are rendered in a separate process (`render_confined.py`).
+No node that is allowed here can loop, recurse, join strings or reach an attribute of an object, so
+the work is bounded by the length of the source. All other templates are rendered in a separate
+process (`render_confined.py`).
 """
 
 import operator

@@ -84,7 +84,8 @@ def _check_word(node: nodes.Name, file: SourceText, *, called: bool) -> None:
             next="Settings are given by annotations (-- @key: value) or in config.yaml.",
         )
     if node.name in FUNCTIONS and not called:
-        # `{% if is_incremental %}` would always be true, and a `ref` under another name would hide what is read.
+        # `{% if is_incremental %}` would always be true, and a `ref` under another name would hide
+        # what is read.
         raise file.error(
             f"{node.name} is a function.", line=node.lineno, next=f"Write {node.name}(…) where its answer is needed."
         )

@@ -15,7 +15,8 @@ ICEBERG_NAMES = {
     "void": "unknown",
 }
 _SPARK_NAMES = {"uuid": "string", "fixed": "binary"}  # how Spark reads types that it does not have
-_AMBIGUOUS = re.compile(r"[`:,<>()\[\]]|^\s|\s$|^$")  # names that must be quoted in Iceberg's spelling
+# names that must be quoted in Iceberg's spelling
+_AMBIGUOUS = re.compile(r"[`:,<>()\[\]]|^\s|\s$|^$")
 
 
 class _Spelling:

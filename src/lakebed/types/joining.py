@@ -40,7 +40,9 @@ def holds(wanted: ColumnType, own: ColumnType) -> bool:
 
 
 def extends(wider: ColumnType, own: ColumnType) -> bool:
-    """Whether `wider` only adds fields to structs, so that a reader by names can read one as the other."""
+    """Whether `wider` only adds fields to structs, so that a reader by names can read one as the
+    other.
+    """
     if own.name != wider.name or not own.is_nested:
         return own == wider
     parts = dict(wider.parts)

@@ -25,9 +25,9 @@ _ABANDONED_AFTER = 24 * 3600.0
 class FolderFiles:
     """Files below one folder, on one file system with hard links.
 
-    Every write is synced before it becomes visible. A symbolic link is followed only within the root, and never
-    listed. A killed process may leave an unfinished file: no listing shows it, and a listing removes it once it is
-    more than a day old.
+    Every write is synced before it becomes visible. A symbolic link is followed only within the
+    root, and never listed. A killed process may leave an unfinished file: no listing shows it, and
+    a listing removes it once it is more than a day old.
     """
 
     def __init__(self, root: Path) -> None:
@@ -98,7 +98,9 @@ class FolderFiles:
             shutil.rmtree(place)
 
     def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
-        """Of several concurrent moves of a file exactly one succeeds; a file that replaces the source meanwhile stays."""
+        """Of several concurrent moves of a file exactly one succeeds; a file that replaces the
+        source meanwhile stays.
+        """
         seen, source, target = self.info(path).etag, self._place(path), self._place(to)
         if etag not in {None, seen}:
             raise FileMissing(path)
@@ -136,7 +138,9 @@ class FolderFiles:
                     yield entry.name, entry
 
     def _place(self, path: str) -> Path:
-        """The real path of a file; its last part is not resolved, so that a link can be replaced or removed."""
+        """The real path of a file; its last part is not resolved, so that a link can be replaced or
+        removed.
+        """
         place = self._root / require_path(path)
         return self._below_root(path, os.path.realpath(place.parent)) / place.name
 

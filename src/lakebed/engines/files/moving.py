@@ -1,4 +1,6 @@
-"""Moving and removing a local file only if it is still the expected one: it may be replaced at any time."""
+"""Moving and removing a local file only if it is still the expected one: it may be replaced at any
+time.
+"""
 
 import os
 from contextlib import suppress
@@ -8,19 +10,24 @@ from lakebed.ports.file_paths import unfinished_name
 
 
 def etag_of(seen: os.stat_result) -> str:
-    """An etag that differs when the content does: Lakebed never changes files in place, and others change their time."""
+    """An etag that differs when the content does: Lakebed never changes files in place, and others
+    change their time.
+    """
     return f"{seen.st_size:x}-{seen.st_mtime_ns:x}-{seen.st_ino:x}"
 
 
 def move_file(source: Path, target: Path, etag: str) -> bool:
-    """Remove the source of a move if its link at the target is the expected file; otherwise undo the move."""
+    """Remove the source of a move if its link at the target is the expected file; otherwise undo
+    the move.
+    """
     try:
         right = etag_of(target.lstat()) == etag
         if right:
             remove_file(source, etag)
     except FileNotFoundError:  # another move was first
         right = False
-    if right and etag_of(target.lstat()) != etag:  # a process that had it open wrote more: it is not the expected file
+    # a process that had it open wrote more: it is not the expected file
+    if right and etag_of(target.lstat()) != etag:
         _put_back(target, source)
         right = False
     if not right:
@@ -29,7 +36,10 @@ def move_file(source: Path, target: Path, etag: str) -> bool:
 
 
 def remove_file(place: Path, etag: str) -> None:
-    """Remove the file with this etag. It is renamed first, so that a different file is noticed and put back."""
+    """Remove the file with this etag.
+
+    It is renamed first, so that a different file is noticed and put back.
+    """
     held = place.parent / unfinished_name()
     place.rename(held)
     if etag_of(held.lstat()) != etag:

@@ -1,4 +1,7 @@
-"""Files in a bucket. Only `open_files` imports this module, so that a folder lake never loads obstore."""
+"""Files in a bucket.
+
+Only `open_files` imports this module, so that a folder lake never loads obstore.
+"""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +27,8 @@ from lakebed.ports.file_probe import require_atomic_create
 from lakebed.ports.files import FileInfo
 from lakebed.settings import FilesSettings, Root
 
-_THROUGH_US = 32 * 1024 * 1024  # files up to this size are moved by reading and creating them, larger ones by the server
+# files up to this size are moved by reading and creating them, larger ones by the server
+_THROUGH_US = 32 * 1024 * 1024
 _NO_BUCKET = "NoSuchBucket"
 _AT_ONCE = 1000
 _MAKER = "lakebed-maker"  # metadata by which a writer recognises its own file
@@ -51,13 +55,14 @@ def _working(settings: FilesSettings) -> RequestTimeouts:
 class S3Files:
     """Files below a prefix of a bucket.
 
-    The server writes and creates files atomically. A move has two steps: the new file appears whole and replaces nothing,
-    then the old one is deleted; a crash between them leaves both, and two moves of one file to two paths may both succeed.
-    A file over 32 MiB is copied by the server (AWS: up to 5 GB) on condition that the target does not exist. AWS checks
-    that atomically; SeaweedFS 4.48 checks first, so two such copies that race for one path may both seem to succeed.
-    S3 cannot delete a file by its etag: a file that replaces it within the milliseconds between check and deletion is
-    deleted too.
-    The time of a file just written is by this machine's clock; `info` gives the server's.
+    The server writes and creates files atomically. A move has two steps: the new file appears whole
+    and replaces nothing, then the old one is deleted; a crash between them leaves both, and two
+    moves of one file to two paths may both succeed. A file over 32 MiB is copied by the server
+    (AWS: up to 5 GB) on condition that the target does not exist. AWS checks that atomically;
+    SeaweedFS 4.48 checks first, so two such copies that race for one path may both seem to succeed.
+    S3 cannot delete a file by its etag: a file that replaces it within the milliseconds between
+    check and deletion is deleted too. The time of a file just written is by this machine's clock;
+    `info` gives the server's.
     """
 
     def __init__(self, root: Root, settings: FilesSettings, *, patience: RequestTimeouts | None = None) -> None:
@@ -138,7 +143,8 @@ class S3Files:
             moved = self.info(to)
         now = self._etag(path)
         if now is None or (now != source.etag and source.size > _THROUGH_US):
-            self.delete(to)  # another move was first, or the server may have copied a file that replaced it
+            # another move was first, or the server may have copied a file that replaced it
+            self.delete(to)
             raise FileMissing(path)
         self.delete(path, etag=source.etag)
         return moved

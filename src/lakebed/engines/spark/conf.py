@@ -78,7 +78,8 @@ def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
         "secret.key": _open(files.secret_access_key),
         "connection.establish.timeout": _milliseconds(files.timeout_seconds),
         "connection.timeout": _milliseconds(files.timeout_seconds),
-        # Each of Hadoop's attempts is several of the client's: by default a silent server is asked 35 times.
+        # Each of Hadoop's attempts is several of the client's: by default a silent server is asked
+        # 35 times.
         "attempts.maximum": "3",
         "retry.limit": "3",
     }
@@ -114,7 +115,8 @@ def _everywhere(settings: Settings) -> dict[str, str]:
 
 def _listening(spark: SparkSettings) -> dict[str, str]:
     """The driver listens on loopback unless executors on other machines must reach it."""
-    # The loopback address also avoids looking up the host name, which takes seconds on some machines.
+    # The loopback address also avoids looking up the host name, which takes seconds on some
+    # machines.
     loopback = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     if spark.is_local:
         return loopback

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def conform(frame: "DataFrame", fields: Sequence[Field]) -> "DataFrame":
-    """The frame with exactly these columns: cast where types differ, NULL where a column is missing."""
+    """The frame with exactly these columns: cast where types differ, NULL where a column is
+    missing.
+    """
     from pyspark.sql import functions as f
 
     present = {column.casefold(): column for column in frame.columns}

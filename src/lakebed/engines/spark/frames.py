@@ -12,7 +12,8 @@ from lakebed.types import read_table_type
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Timestamps that every Parquet reader understands, not the 96-bit ones that Spark writes by default.
+# Timestamps that every Parquet reader understands, not the 96-bit ones that Spark writes by
+# default.
 _SAVING = {"outputTimestampType": "TIMESTAMP_MICROS", "datetimeRebaseModeInWrite": "CORRECTED"}
 # Dates before 1582 are in the calendar that other Parquet readers use.
 _OPTIONS = {"datetimeRebaseMode": "CORRECTED"}
@@ -51,7 +52,8 @@ class Staging:
 def as_frame(session: "SparkSession", result: Any, staging: Staging, known: Callable[[], Sequence[Field]]) -> "DataFrame":
     """A Spark frame as it is, one of another library through Arrow; anything else is refused.
 
-    `known` gives the columns of the target table: a column without a value gets its type from there.
+    `known` gives the columns of the target table: a column without a value gets its type from
+    there.
     """
     from pyspark.sql import DataFrame
 

@@ -35,7 +35,9 @@ def new_log(logs: Path) -> Path:
 
 
 def log_options(log: Path, folder: Path) -> tuple[str, ...]:
-    """Write log4j's settings into `folder` and return the options that make the JVM log to `log`, crash reports included."""
+    """Write log4j's settings into `folder` and return the options that make the JVM log to `log`,
+    crash reports included.
+    """
     config = folder / "log4j2.properties"
     config.write_text(_LOG4J)
     return (
@@ -52,7 +54,9 @@ def crash_report(log: Path, pid: int) -> Path:
 
 
 def silence_pyspark() -> None:
-    """Keep pyspark from printing failed queries, and py4j broken connections; the exception says the same."""
+    """Keep pyspark from printing failed queries, and py4j broken connections; the exception says
+    the same.
+    """
     logging.getLogger("SQLQueryContextLogger").disabled = True
     logging.getLogger().addFilter(_is_not_of_py4j)
 

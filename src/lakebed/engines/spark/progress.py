@@ -16,7 +16,9 @@ OnProgress = Callable[[int, int], None]
 
 @contextmanager
 def watch(session: "SparkSession", on_progress: OnProgress) -> Iterator[None]:
-    """Report finished tasks and tasks known so far, from another thread; the latter grow as Spark plans more stages."""
+    """Report finished tasks and tasks known so far, from another thread; the latter grow as Spark
+    plans more stages.
+    """
     watched = _watch_remote if hasattr(session, "registerProgressHandler") and not is_classic(session) else _watch_classic
     with watched(session, on_progress):
         yield
@@ -45,7 +47,9 @@ def _watch_remote(session: Any, on_progress: OnProgress) -> Iterator[None]:
 
 @contextmanager
 def _watch_classic(session: Any, on_progress: OnProgress) -> Iterator[None]:
-    """Classic Spark reports nothing by itself: the jobs of this thread are put into a group, which is polled."""
+    """Classic Spark reports nothing by itself: the jobs of this thread are put into a group, which
+    is polled.
+    """
     context, group, ended = session.sparkContext, f"lakebed-{uuid.uuid4().hex}", threading.Event()
     watcher = threading.Thread(target=_poll, args=(context.statusTracker(), group, _TaskCount(on_progress), ended), daemon=True)
     context.setJobGroup(group, "lakebed")

@@ -49,7 +49,10 @@ def _condition(predicate: Predicate, types: Mapping[str, str]) -> Any:
 
 
 def _column(name: str, type_: str) -> Any:
-    """A column to compare. Spark treats NaN as larger than any number, but Iceberg's bounds do not include it."""
+    """A column to compare.
+
+    Spark treats NaN as larger than any number, but Iceberg's bounds do not include it.
+    """
     from pyspark.sql import functions as f
 
     column = f.col(spark_identifier(name))
@@ -82,7 +85,9 @@ def _compared(column: Any, op: str, value: Any) -> Any:
 
 
 def _literal(value: object, type_: str) -> Any:
-    """A value as a literal; timestamps as text, since PySpark reads one without a zone in local time."""
+    """A value as a literal; timestamps as text, since PySpark reads one without a zone in local
+    time.
+    """
     from pyspark.sql import functions as f
 
     if isinstance(value, datetime):

@@ -38,14 +38,16 @@ def open_remote(settings: Settings, root: Root) -> "SparkSession":
 
 def close_remote(session: "SparkSession") -> None:
     session.stop()
-    os.environ.pop(_CONNECT_MODE, None)  # pyspark leaves it set, and would refuse local sessions from then on
+    # pyspark leaves it set, and would refuse local sessions from then on
+    os.environ.pop(_CONNECT_MODE, None)
 
 
 def adopt(session: "SparkSession", settings: Settings, root: Root) -> "SparkSession":
     """Connect the user's running session to this lake; Lakebed never stops it.
 
-    Sets the catalog `lake` unless it is set already, and the lake's time zone; the default catalog stays the user's.
-    Secrets are never sent to a server, nor set where an event log would show them: that Spark must be started with them.
+    Sets the catalog `lake` unless it is set already, and the lake's time zone; the default catalog
+    stays the user's. Secrets are never sent to a server, nor set where an event log would show
+    them: that Spark must be started with them.
     """
     there = dict(session.conf.getAll)
     _require_extensions(session, settings, root)
@@ -68,7 +70,8 @@ def _require_extensions(session: "SparkSession", settings: Settings, root: Root)
 def _require_same_lake(there: dict[str, str], wanted: dict[str, str]) -> None:
     """A session keeps the catalog it has loaded, so writes would go to the other lake.
 
-    Lakes are distinguished by their warehouse; a server may know the same database under another address.
+    Lakes are distinguished by their warehouse; a server may know the same database under another
+    address.
     """
     prefix = f"spark.sql.catalog.{CATALOG}"
     identity = f"{prefix}.warehouse" if f"{prefix}.warehouse" in wanted else f"{prefix}.uri"
@@ -99,7 +102,9 @@ def _require_access(
 
 
 def _look_into_bucket(session: "SparkSession", root: Root, *, withheld: list[str], there: Mapping[str, str]) -> None:
-    """Spark reaches the bucket through Hadoop and through Iceberg; credentials of the machine serve both, keys only one."""
+    """Spark reaches the bucket through Hadoop and through Iceberg; credentials of the machine serve
+    both, keys only one.
+    """
     if lacking := [key for key in withheld if "s3" in key]:
         if any("s3" in key and is_secret(key) for key in there):
             raise LookupError(f"it has keys to the bucket, but lacks {' and '.join(map(at_start, lacking))}")

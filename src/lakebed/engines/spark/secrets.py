@@ -1,7 +1,7 @@
 """Which of Spark's settings are secrets, and where they would become visible. Decides only.
 
-Spark masks secrets in its event log and on its web pages only under keys that it was started with: a secret set on a
-session later is in the events of every job in clear text.
+Spark masks secrets in its event log and on its web pages only under keys that it was started with:
+a secret set on a session later is in the events of every job in clear text.
 """
 
 import re
@@ -42,6 +42,8 @@ def would_log_secret(wanted: Mapping[str, str], told: Mapping[str, str]) -> bool
 
 
 def start_lines(keys: Iterable[str], told: Mapping[str, str]) -> tuple[str, ...]:
-    """Lines for spark-defaults.conf that give Spark these secrets and mask them, without the values."""
+    """Lines for spark-defaults.conf that give Spark these secrets and mask them, without the
+    values.
+    """
     masks = () if told.get("spark.redaction.regex") == SECRET_WORD else (f"spark.redaction.regex {SECRET_WORD}",)
     return (*(f"{at_start(key)} …" for key in keys), *masks)

@@ -1,4 +1,6 @@
-"""Opening and closing Spark sessions: one JVM per process, a separate session for each lake that is opened."""
+"""Opening and closing Spark sessions: one JVM per process, a separate session for each lake that is
+opened.
+"""
 
 import atexit
 import sys
@@ -46,7 +48,8 @@ def open_session(
 ) -> "SparkSession":
     """A new session whose catalog `lake` is this lake; end it with `close_session`.
 
-    The first session of a process starts Spark, later ones share it. `also` are jars for lakes opened later.
+    The first session of a process starts Spark, later ones share it. `also` are jars for lakes
+    opened later.
     """
     silence_pyspark()
     with _lock:

@@ -9,7 +9,8 @@ from lakebed.ports import FileInfo, UnreadableFiles
 
 _FEW = 3  # so many bad files are removed one by one; beyond that, bisecting finds them sooner
 
-Look = Callable[[FileInfo, bool], str]  # reads a file, multiline or not, and returns its damage, or nothing
+# reads a file, multiline or not, and returns its damage, or nothing
+Look = Callable[[FileInfo, bool], str]
 
 
 @dataclass
@@ -30,9 +31,11 @@ class BadFileSearch:
         return self.look(file, member.multiline)
 
     def narrow(self, groups: Sequence[ReadGroup], answer: UnreadableFiles) -> tuple[tuple[ReadGroup, ...], ...]:
-        """Reading these groups failed: mark the bad file if it is certain, and return the parts in which to read the rest.
+        """Reading these groups failed: mark the bad file if it is certain, and return the parts in
+        which to read the rest.
 
-        It is certain if it was the only file, or if the engine named it and its damage is visible here too.
+        It is certain if it was the only file, or if the engine named it and its damage is visible
+        here too.
         """
         self._failures += 1
         everyone = files_of(groups)

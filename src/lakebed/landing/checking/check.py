@@ -1,4 +1,6 @@
-"""Checking every row of landing files before they enter a table: which files are good, and what is wrong with others."""
+"""Checking every row of landing files before they enter a table: which files are good, and what is
+wrong with others.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,9 +27,11 @@ class CheckedFiles:
     target: Mapping[str, ColumnType]  # the columns that all rows get
     rows: Mapping[str, int]  # of each good file
     bad: tuple[BadFile, ...]
-    learned: Mapping[str, ColumnType] = field(default_factory=dict)  # types of the target known from values or earlier runs
+    # types of the target known from values or earlier runs
+    learned: Mapping[str, ColumnType] = field(default_factory=dict)
     widened: frozenset[str] = frozenset()  # casefolded names of columns whose type was widened
-    json_columns: frozenset[str] = frozenset()  # casefolded names of columns that all JSON records have, if only as NULL
+    # casefolded names of columns that all JSON records have, if only as NULL
+    json_columns: frozenset[str] = frozenset()
 
 
 def check(
@@ -39,7 +43,9 @@ def check(
     address: Address,
     remembered: RememberedTypes = NOTHING_REMEMBERED,
 ) -> CheckedFiles:
-    """Infer types and read every row; repeat without bad files, whose values must not affect the types."""
+    """Infer types and read every row; repeat without bad files, whose values must not affect the
+    types.
+    """
     blame = BadFileSearch(address, lambda file, multiline: find_damage(files, file, spec, multiline=multiline))
     taken = ColumnTypes(remembered, spec)
     inference = Inference(reader, spec, address, blame, taken)
@@ -86,7 +92,8 @@ class _Checking:
     def run(self, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType]) -> _Rows:
         """The findings for each file that could be read to its end; bad files are marked.
 
-        If values do not fit and columns may be widened, they are widened, and no file is marked yet.
+        If values do not fit and columns may be widened, they are widened, and no file is marked
+        yet.
         """
         rows = self._rows(groups, target)
         broken = restrict(groups, [file for file in files_of(groups) if file.path in rows and rows[file.path].corrupt])
@@ -166,7 +173,9 @@ class _Checking:
         return taken.other_reader(self._shown(member)) if taken.remembered.other_reader else ""
 
     def _lacking(self, file: FileInfo, member: ReadGroup, found: FileRows) -> str:
-        """The expected columns that never occur in a JSON file; a column that is always null does occur."""
+        """The expected columns that never occur in a JSON file; a column that is always null does
+        occur.
+        """
         expected = tuple(self.spec.expected or ())
         if member.format != "json" or not found.rows or all(found.filled[: len(expected)]):
             return ""

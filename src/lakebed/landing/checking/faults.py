@@ -63,7 +63,9 @@ def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
 
 
 def _value_fault(misfits: Iterator[tuple[Field, object]], columns: Sequence[Field], spec: ZoneSpec) -> str:
-    """The value that does not fit its column, if it can be found here, and the setting that would help."""
+    """The value that does not fit its column, if it can be found here, and the setting that would
+    help.
+    """
     column, value = next(misfits, (None, None))
     if column is None:
         return f"has a value that is not of its column's type ({', '.join(f'{one.name} {one.type}' for one in columns)})"

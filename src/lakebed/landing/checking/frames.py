@@ -26,7 +26,8 @@ def frame_of_some(
     *,
     all_columns: bool,
 ) -> Frame | None:
-    """Some of the files, with the types of all of them; with their own columns only, or with all columns.
+    """Some of the files, with the types of all of them; with their own columns only, or with all
+    columns.
 
     None if none of them is good.
     """

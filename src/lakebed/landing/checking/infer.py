@@ -24,7 +24,9 @@ class Inference:
     _known: dict[tuple[str, ...], tuple[ReadGroup, ...]] = field(default_factory=dict)
 
     def with_types(self, groups: Iterable[ReadGroup]) -> tuple[ReadGroup, ...]:
-        """The groups with their types: split where files cannot be read together, and without bad files."""
+        """The groups with their types: split where files cannot be read together, and without bad
+        files.
+        """
         return tuple(typed for member in groups for typed in self._of(member))
 
     def types(self, member: ReadGroup) -> dict[str, ColumnType] | UnreadableFiles:
@@ -44,7 +46,8 @@ class Inference:
 
     def shown(self, member: ReadGroup) -> dict[str, ColumnType] | UnreadableFiles:
         """The types that the values of a group show, whatever its columns were taken for before."""
-        asked = member.of(member.files[:1]) if member.format == "parquet" else member  # Parquet files alike have one schema
+        # Parquet files alike have one schema
+        asked = member.of(member.files[:1]) if member.format == "parquet" else member
         answer = self.reader.infer(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
         if isinstance(answer, UnreadableFiles):
             return answer

@@ -23,7 +23,8 @@ class ReadGroup:
     files: tuple[FileInfo, ...]
     columns: tuple[str, ...] = ()  # empty for JSON until its keys are inferred
     nanos: tuple[tuple[str, str], ...] = ()
-    types: Mapping[str, ColumnType] = field(default_factory=dict)  # once inferred, by the name in the files
+    # once inferred, by the name in the files
+    types: Mapping[str, ColumnType] = field(default_factory=dict)
     nulls: tuple[str, ...] = ()
 
     def of(self, files: Iterable[FileInfo]) -> "ReadGroup":
@@ -65,15 +66,18 @@ def group_files(sniffed: Iterable[SniffedFile]) -> tuple[ReadGroup, ...]:
 def target_types(
     groups: Iterable[ReadGroup], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: ColumnTypes | None = None
 ) -> dict[str, ColumnType]:
-    """The columns that all rows get: the expected ones, else those of all groups with the widest type of each.
+    """The columns that all rows get: the expected ones, else those of all groups with the widest
+    type of each.
 
-    `empty` are columns without a value, each with the first path of its group: they do not affect types. Columns
-    with a known type in `taken` keep it. `BadFiles` if columns of Parquet files cannot be reconciled.
+    `empty` are columns without a value, each with the first path of its group: they do not affect
+    types. Columns with a known type in `taken` keep it. `BadFiles` if columns of Parquet files
+    cannot be reconciled.
     """
     if expected := spec.expected:
         return expected
     found: dict[str, tuple[str, ColumnType | None]] = {}
-    members = sorted(groups, key=lambda member: member.format == "json")  # last: its columns have no order
+    # last: its columns have no order
+    members = sorted(groups, key=lambda member: member.format == "json")
     for member in members:
         for name, own in member.types.items():
             spelt, so_far = found.get(name.casefold(), (name, None))
@@ -90,7 +94,9 @@ def target_types(
 
 
 def _brings_its_own(member: ReadGroup, known: ColumnType, own: ColumnType) -> bool:
-    """Whether a Parquet column keeps its own type, since its values would not fit the known one: the table decides."""
+    """Whether a Parquet column keeps its own type, since its values would not fit the known one:
+    the table decides.
+    """
     return member.format == "parquet" and (own.is_nested or not (known == STRING or holds(known, kept_as(own))))
 
 
@@ -115,8 +121,8 @@ def _require_reconcilable(member: ReadGroup, target: Mapping[str, ColumnType]) -
 def columns_to_read(member: ReadGroup, target: Mapping[str, ColumnType]) -> tuple[Field, ...]:
     """The columns and types to read with, in the order of the files.
 
-    Text is read directly into the target's types. A Parquet file is read with its own types and cast afterwards;
-    only structs are read with the target's fields, some of which they may lack.
+    Text is read directly into the target's types. A Parquet file is read with its own types and
+    cast afterwards; only structs are read with the target's fields, some of which they may lack.
     """
     wanted = {name.casefold(): type_ for name, type_ in target.items()}
     if member.format == "csv":
@@ -132,7 +138,8 @@ def columns_to_read(member: ReadGroup, target: Mapping[str, ColumnType]) -> tupl
 
 
 def schema_difference(member: ReadGroup, spec: ZoneSpec) -> str:
-    """How the columns of a group differ from the expected ones; empty if they do not, or if nothing is expected.
+    """How the columns of a group differ from the expected ones; empty if they do not, or if nothing
+    is expected.
 
     Keys may be absent from single JSON records; `check` reports files that lack one altogether.
     """

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from lakebed.landing.spec import ZoneSpec
 from lakebed.types import ColumnType, join_types, with_parts
 
-MayWiden = Callable[[ColumnType, ColumnType], bool]  # from the recorded type to one that would hold the new values too
+# from the recorded type to one that would hold the new values too
+MayWiden = Callable[[ColumnType, ColumnType], bool]
 OtherReader = Callable[
     [str, ColumnType, ColumnType], str
 ]  # column, recorded and wider type → another table that may read such a file, or empty
@@ -14,10 +15,11 @@ OtherReader = Callable[
 
 @dataclass(frozen=True)
 class RememberedTypes:
-    """Types that earlier runs recorded for a zone's columns, by name; `may_widen` says whether one may change.
+    """Types that earlier runs recorded for a zone's columns, by name; `may_widen` says whether one
+    may change.
 
-    Without `may_widen` none may: a file with a value that does not fit is bad. `json_columns` are columns that rows of
-    JSON files always have, although keys may be absent from their records.
+    Without `may_widen` none may: a file with a value that does not fit is bad. `json_columns` are
+    columns that rows of JSON files always have, although keys may be absent from their records.
     """
 
     types: Mapping[str, ColumnType] = field(default_factory=dict)
@@ -38,7 +40,8 @@ class ColumnTypes:
         self.said = {name.casefold() for name in declared}
         first = remembered.types if spec.infer_types and not spec.expected else {}
         self._first = {name.casefold(): type_ for name, type_ in (*first.items(), *declared.items())}
-        self._dates_are_times = spec.timestamp_format is None  # with a timestamp_format, plain dates cannot be read as timestamps
+        # with a timestamp_format, plain dates cannot be read as timestamps
+        self._dates_are_times = spec.timestamp_format is None
         self.types = dict(self._first)
         self.remembered = remembered
 

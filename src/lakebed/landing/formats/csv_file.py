@@ -25,7 +25,8 @@ def sniff_csv(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) ->
         raise BrokenFile(wrong)
     columns = tuple(record) if spec.header else _positions(len(record), spec)
     if by_line and len(columns) == 1:
-        options = options_of(kind, spec, multiline=True)  # else each line of a quoted field would be a row
+        # else each line of a quoted field would be a row
+        options = options_of(kind, spec, multiline=True)
     elif by_line and not kind.gzipped:
         _require_closed_quotes(files, file, spec, signs)
     return SniffedFile(file, "csv", options, kind.gzipped, columns, nulls=spec.further_nulls)
@@ -57,7 +58,9 @@ def _positions(count: int, spec: ZoneSpec) -> tuple[str, ...]:
 
 
 def _require_closed_quotes(files: Files, file: FileInfo, spec: ZoneSpec, signs: CsvDialect) -> None:
-    """A file that was cut off inside its last quoted field has all its fields: only the open quote shows it."""
+    """A file that was cut off inside its last quoted field has all its fields: only the open quote
+    shows it.
+    """
     line, quotes = last_line(tail(files, file).decode(spec.encoding, "replace")), QuoteTracker(signs)
     quotes.feed(line)
     if quotes.open and len(line) < WINDOW // 4:  # of a longer line only the end may have been read

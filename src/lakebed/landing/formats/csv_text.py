@@ -32,7 +32,9 @@ class CsvDialect:
 
 
 def first_record(text: str, signs: CsvDialect, *, multiline: bool) -> list[str] | None:
-    """The fields of the first record that is not blank, if any; `csv.Error` if its quotes are not closed."""
+    """The fields of the first record that is not blank, if any; `csv.Error` if its quotes are not
+    closed.
+    """
     lines = list(io.StringIO(text, newline="")) if multiline else LINE_BREAK.split(text)
     filled = next((place for place, line in enumerate(lines) if line.strip(_BLANK)), None)
     if filled is None:

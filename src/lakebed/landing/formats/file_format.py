@@ -8,7 +8,8 @@ _BY_EXTENSION: dict[str, Format] = {
     ".csv": "csv", ".tsv": "csv", ".json": "json", ".ndjson": "json", ".jsonl": "json", ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
 _OTHER_COMPRESSION = (".bz2", ".zst", ".xz", ".lz4", ".snappy", ".deflate", ".zip", ".7z")
-_LINES_BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}  # in other encodings a line break takes several bytes
+# in other encodings a line break takes several bytes
+_LINES_BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}
 
 Options = tuple[tuple[str, str], ...]
 

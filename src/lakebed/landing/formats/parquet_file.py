@@ -16,7 +16,9 @@ from lakebed.ports.ranged_file import RangedFile
 
 
 def sniff_parquet(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
-    """The columns of a file, from its footer; `BrokenFile` if it is damaged or Spark could not read the columns."""
+    """The columns of a file, from its footer; `BrokenFile` if it is damaged or Spark could not read
+    the columns.
+    """
     with _opened(files, file) as parquet:
         names, schema, rows = tuple(parquet.schema_arrow.names), parquet.schema, parquet.metadata.num_rows
         leaves = [schema.column(place) for place in range(len(schema))]

@@ -46,7 +46,9 @@ def tail(files: Files, file: FileInfo, *, size: int = WINDOW) -> bytes:
 
 
 def text_head(files: Files, file: FileInfo, *, gzipped: bool, encoding: str, size: int = WINDOW) -> tuple[str, bool]:
-    """The first characters of a text file, and whether that is all; `BrokenFile` for another encoding."""
+    """The first characters of a text file, and whether that is all; `BrokenFile` for another
+    encoding.
+    """
     data, whole = head(files, file, gzipped=gzipped, size=size)
     if not gzipped and data.startswith(_GZIP):
         raise BrokenFile("it holds gzip data, so its name must end in .gz")

@@ -15,7 +15,9 @@ _BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}
 
 
 def find_damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool) -> str:
-    """What is wrong with the bytes of a file: damaged compression, another encoding, open quotes; empty if nothing."""
+    """What is wrong with the bytes of a file: damaged compression, another encoding, open quotes;
+    empty if nothing.
+    """
     kind = format_of(file.path.rpartition("/")[2], spec)
     if isinstance(kind, str):
         return kind

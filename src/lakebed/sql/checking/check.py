@@ -1,8 +1,9 @@
 """Checking user SQL before it runs: one query that reads the tables it was given, and nothing else.
 
-In a plain SELECT Spark can run programs (TRANSFORM), call any JVM method (reflect) and read any file (csv.`/…`). So the
-text is split into tokens as Spark splits it, each token is checked, Spark's own grammar is followed, a parser must read
-exactly the same tokens, and its tree is checked again. What cannot be read with certainty is refused.
+In a plain SELECT Spark can run programs (TRANSFORM), call any JVM method (reflect) and read any
+file (csv.`/…`). So the text is split into tokens as Spark splits it, each token is checked, Spark's
+own grammar is followed, a parser must read exactly the same tokens, and its tree is checked again.
+What cannot be read with certainty is refused.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -33,11 +34,13 @@ def check_query(
 ) -> CheckedQuery:
     """The query in rendered SQL, or `BadPipeline` with the line.
 
-    `allowed` are the tables it was given, as the template wrote them (`lake.shop.silver.orders VERSION AS OF 5`, a branch, a
-    temporary view); a version among them is part of the name. Without `allowed` any table may be read, but no path.
+    `allowed` are the tables it was given, as the template wrote them (`lake.shop.silver.orders
+    VERSION AS OF 5`, a branch, a temporary view); a version among them is part of the name. Without
+    `allowed` any table may be read, but no path.
 
-    `functions` are those that exist besides Spark's and Iceberg's; without it calls are not checked.
-    `columns` are those of tables, by name without quotes and version; without it columns are not checked.
+    `functions` are those that exist besides Spark's and Iceberg's; without it calls are not
+    checked. `columns` are those of tables, by name without quotes and version; without it columns
+    are not checked.
     """
     from lakebed.sql.checking.functions import refuse_unknown_functions
     from lakebed.sql.checking.scans import scanned_tables

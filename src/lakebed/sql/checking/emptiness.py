@@ -7,7 +7,9 @@ _DROP_OR_ADD = ("where", "joins", "laterals", "pivots", "sample", "group")
 
 
 def always_returns(node: exp.Expr) -> bool:
-    """Whether it always returns a row, whatever the tables contain, as a count of everything or a constant does."""
+    """Whether it always returns a row, whatever the tables contain, as a count of everything or a
+    constant does.
+    """
     match node:
         case exp.Subquery():
             return not _has(node, *_DROP_AFTERWARDS, *_DROP_OR_ADD) and always_returns(node.this)
@@ -26,7 +28,9 @@ def _has(node: exp.Expr, *clauses: str) -> bool:
 
 
 def _is_one_aggregate(select: exp.Select) -> bool:
-    """Whether it aggregates all rows to one; with GROUP BY ALL, only if it returns nothing but aggregates."""
+    """Whether it aggregates all rows to one; with GROUP BY ALL, only if it returns nothing but
+    aggregates.
+    """
     group = select.args.get("group")
     aggregates = [_aggregates(projection) for projection in select.expressions]
     if not group:

@@ -1,4 +1,7 @@
-"""The functions of Spark and Iceberg, and calls of unknown ones. `functions.json` lists those of the pinned versions."""
+"""The functions of Spark and Iceberg, and calls of unknown ones.
+
+`functions.json` lists those of the pinned versions.
+"""
 
 import json
 from collections.abc import Collection, Iterator
@@ -47,14 +50,18 @@ def refuse_unknown_functions(reading: LexedText, tree: exp.Expr, others: Collect
 
 
 def _known(before: tuple[str, ...]) -> frozenset[str] | None:
-    """The functions that can be called with this qualifier; None for other catalogs, whose functions are unknown."""
+    """The functions that can be called with this qualifier; None for other catalogs, whose
+    functions are unknown.
+    """
     if not before or before in _BUILTIN:
         return spark_functions()
     return iceberg_functions() if before == _ICEBERG else None
 
 
 def _calls(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
-    """The names of every call: names before a parenthesis, except keywords and aliases with columns, t(a, b)."""
+    """The names of every call: names before a parenthesis, except keywords and aliases with
+    columns, t(a, b).
+    """
     tokens, words = reading.plain, grammar().words
     aliases = {place for alias in tree.find_all(exp.TableAlias) if (place := _start(alias.this)) is not None}
     for index, (token, after) in enumerate(pairwise(tokens)):
@@ -69,7 +76,9 @@ def _calls(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
 
 
 def _is_alias_after(token: Token) -> bool:
-    """Whether a name after this token can only be an alias: calls follow symbols and keywords other than AS."""
+    """Whether a name after this token can only be an alias: calls follow symbols and keywords other
+    than AS.
+    """
     if token.kind is TokenKind.SYMBOL:
         return token.text in (")", "]")
     return token.kind is not TokenKind.WORD or token.upper == "AS" or token.upper not in grammar().words

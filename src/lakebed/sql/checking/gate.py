@@ -7,7 +7,9 @@ from lakebed.sql.parsing.lexer import lex
 
 
 def refuse_bare_count(query: CheckedQuery, *, where: str) -> None:
-    """Refuse a gate that always returns a row, such as `SELECT count(*) FROM …`: it could never pass."""
+    """Refuse a gate that always returns a row, such as `SELECT count(*) FROM …`: it could never
+    pass.
+    """
     from lakebed.sql.checking.emptiness import always_returns
     from lakebed.sql.parsing.parse import parse
 

@@ -60,7 +60,9 @@ def is_function(table: exp.Table) -> bool:
 
 
 def is_cte(table: exp.Table) -> bool:
-    """Whether it names a CTE that is in scope, as Spark resolves it: not in itself, not before its definition."""
+    """Whether it names a CTE that is in scope, as Spark resolves it: not in itself, not before its
+    definition.
+    """
     node: exp.Expr = table
     while len(table.parts) == 1 and (parent := node.parent) is not None:
         if isinstance(parent, exp.With):
@@ -94,7 +96,9 @@ def _one(reading: LexedText, names: tuple[Token, ...], given: list[AllowedTable]
 
 
 def _wrong_name(source: SourceText, names: tuple[Token, ...]) -> BadPipeline | None:
-    """The error for a name that means files: csv.`x`, a data source class, or a path in the catalog."""
+    """The error for a name that means files: csv.`x`, a data source class, or a path in the
+    catalog.
+    """
     first = names[0].name
     if any(is_path(token.name) for token in names):
         return paths_are_no_tables(source, names[0])
@@ -129,7 +133,10 @@ def _is_argument(opened: list[str]) -> bool:
 
 
 def _is_keyword(word: str, before: str) -> bool:
-    """Whether it is a keyword, not a table. LATERAL VIEW follows a table; after FROM, VIEW is a table."""
+    """Whether it is a keyword, not a table.
+
+    LATERAL VIEW follows a table; after FROM, VIEW is a table.
+    """
     return word in _NO_TABLE and not (word == "VIEW" and before in ("FROM", "JOIN", ","))
 
 

@@ -1,4 +1,6 @@
-"""What a query may not contain, checked in its tree: commands, calls that read files, unbound parameters."""
+"""What a query may not contain, checked in its tree: commands, calls that read files, unbound
+parameters.
+"""
 
 import re
 from collections.abc import Iterator
@@ -59,7 +61,8 @@ def _wrong_node(reading: LexedText, source: SourceText, node: exp.Expr) -> BadPi
         return source.error_at(what, at=place(node), next="Write this step as a Python pipeline.")
     if isinstance(node, exp.CTE) and not isinstance(node.this, QUERY):
         return source.error_at(f"{node.alias} in WITH is not a query.", at=place(node), next="Write WITH name AS (SELECT …).")
-    if isinstance(node, exp.CTE) and node.alias.casefold() == "stream":  # Spark would read FROM stream x as the stream x
+    # Spark would read FROM stream x as the stream x
+    if isinstance(node, exp.CTE) and node.alias.casefold() == "stream":
         return source.error_at("a WITH cannot be called stream.", at=place(node), next="Choose another name.")
     if type(node) in _SOURCES and not isinstance(node.this, _SOURCES[type(node)]):
         return source.error_at("this cannot be read from.", at=place(node), next="Read {{ ref('…') }} or a subquery.")

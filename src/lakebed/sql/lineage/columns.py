@@ -1,4 +1,7 @@
-"""Columns that a query uses and that certainly do not exist, and those it returns. Unclear cases are left to Spark."""
+"""Columns that a query uses and that certainly do not exist, and those it returns.
+
+Unclear cases are left to Spark.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,7 +28,8 @@ from lakebed.sql.lineage.projection import (
 from lakebed.sql.parsing.lexer import LexedText
 
 _CHANGE_COLUMNS = ("pivots", "laterals", "joins")
-_NO_COLUMNS = {"all", "grouping__id", "spark_grouping_id"}  # ORDER BY ALL, and what GROUP BY CUBE adds
+# ORDER BY ALL, and what GROUP BY CUBE adds
+_NO_COLUMNS = {"all", "grouping__id", "spark_grouping_id"}
 _SHOWN = 8
 
 
@@ -73,7 +77,8 @@ class _Reader:
         inside = replace(self, outer=(scope, *self.outer))
         for part in parts(select):
             inside._look_at(part)
-        if all(own_names(one) or is_star_of(one, select) for one in select.expressions):  # Spark names none of them
+        # Spark names none of them
+        if all(own_names(one) or is_star_of(one, select) for one in select.expressions):
             returned = frozenset(name for one in select.expressions for name in own_names(one))
             after = replace(self, outer=(replace(scope, aliases=scope.aliases | returned), *self.outer))
             for part in expressions_of(select, CLAUSES_AFTER):
@@ -121,7 +126,8 @@ class _Reader:
         known = [name for scope in self.outer for name in (*scope.columns, *scope.aliases)]
         folded = {name.casefold() for name in known}
         first = parts[0].casefold()
-        if first in folded or first in spark_functions() or first in _NO_COLUMNS:  # window.start is a field, user a call
+        # window.start is a field, user a call
+        if first in folded or first in spark_functions() or first in _NO_COLUMNS:
             return None
         if len(parts) == 1:
             return self._error(column, parts[0], known)
@@ -142,9 +148,11 @@ class _Reader:
 
 
 def check_columns(reading: LexedText, tree: exp.Expr, tables: Mapping[str, Names]) -> Names:
-    """The columns that a query returns, if known; refused if it uses one that its tables do not have.
+    """The columns that a query returns, if known; refused if it uses one that its tables do not
+    have.
 
-    `tables` are the columns of tables by the names in the text, without quotes and version (`lake.shop.silver.orders`).
+    `tables` are the columns of tables by the names in the text, without quotes and version
+    (`lake.shop.silver.orders`).
     """
     if "|>" in reading.bare:  # the parser rewrites such queries
         return None

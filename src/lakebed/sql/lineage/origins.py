@@ -44,7 +44,9 @@ def _spread(tree: exp.Expr) -> None:
 
 
 def _write_out_windows(tree: exp.Expr) -> None:
-    """`OVER w` with the partitions and order that WINDOW defines for w, which may refer to another window."""
+    """`OVER w` with the partitions and order that WINDOW defines for w, which may refer to another
+    window.
+    """
     for window in [window for window in tree.find_all(exp.Window) if window.alias]:
         select = window.parent_select
         named = {each.name.casefold(): each for each in (select.args.get("windows") if select else None) or ()}
@@ -65,7 +67,9 @@ def _write_out_pivots(tree: exp.Expr) -> None:
 
 
 def _rename_tables(tree: exp.Expr, logical: Callable[[str], str]) -> dict[str, str]:
-    """Rename every table to a name of one part, since sqlglot supports three at most; returns their meaning."""
+    """Rename every table to a name of one part, since sqlglot supports three at most; returns their
+    meaning.
+    """
     meanings: dict[str, str] = {}
     for table in [table for table in tree.find_all(exp.Table) if not is_function(table) and not is_cte(table)]:
         parts = [part.name for part in table.parts]

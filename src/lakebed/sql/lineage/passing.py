@@ -52,7 +52,9 @@ def _read(select: "exp.Select") -> "exp.Table | None":
 
 
 def _projected(projection: "exp.Expr", own: set[str]) -> tuple[str, bool]:
-    """The name of a column of the result, `*` for all, and whether it is the relation's column of that name."""
+    """The name of a column of the result, `*` for all, and whether it is the relation's column of
+    that name.
+    """
     from sqlglot import exp
 
     name, inner = projection.alias_or_name.casefold(), projection.unalias()

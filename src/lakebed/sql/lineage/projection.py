@@ -7,7 +7,8 @@ from sqlglot import exp
 
 Names = tuple[str, ...] | None  # None: unknown
 _CLAUSES = ("where", "group", "windows")
-CLAUSES_AFTER = ("having", "order", "sort", "cluster", "distribute")  # these may also refer to columns that the SELECT returns
+# these may also refer to columns that the SELECT returns
+CLAUSES_AFTER = ("having", "order", "sort", "cluster", "distribute")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ def has(node: exp.Expr, *clauses: str) -> bool:
 
 
 def parts(select: exp.Select) -> Iterator[exp.Expr]:
-    """The expressions of a SELECT that use columns of its sources, without those inside the sources."""
+    """The expressions of a SELECT that use columns of its sources, without those inside the
+    sources.
+    """
     yield from select.expressions
     yield from expressions_of(select, _CLAUSES)
     yield from (on for join in select.args.get("joins") or () if (on := join.args.get("on")))

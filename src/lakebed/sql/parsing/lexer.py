@@ -1,8 +1,9 @@
 """Splitting text into tokens exactly as Spark does.
 
-The parser was made for many dialects and splits some text differently from Spark: nested comments, `--` lines that end
-in a backslash, `ſelect`. An attacker could use such a difference to show the parser one query and Spark another. So the
-text is split here first, by Spark's rules; what Spark reads in a surprising way is refused; comments are blanked out.
+The parser was made for many dialects and splits some text differently from Spark: nested comments,
+`--` lines that end in a backslash, `ſelect`. An attacker could use such a difference to show the
+parser one query and Spark another. So the text is split here first, by Spark's rules; what Spark
+reads in a surprising way is refused; comments are blanked out.
 """
 
 import re

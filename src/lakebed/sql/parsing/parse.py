@@ -42,7 +42,9 @@ def quiet() -> Iterator[None]:
 
 
 def parse(reading: LexedText, wrong: BadPipeline | None = None) -> exp.Expr:
-    """The query as a tree; refused where it cannot be understood, or with `wrong`, what Spark would reject."""
+    """The query as a tree; refused where it cannot be understood, or with `wrong`, what Spark would
+    reject.
+    """
     source, text = reading.source, reading.bare[: reading.end]
     try:
         with quiet():
@@ -87,7 +89,9 @@ def _trees(tokens: list[ParserToken], text: str) -> list[exp.Expr | None]:
 
 
 def disagreement(ours: Sequence[Token], theirs: Sequence[ParserToken]) -> int | None:
-    """The first offset where the parser's tokens do not consist of whole Spark tokens of the same kind; None if all do."""
+    """The first offset where the parser's tokens do not consist of whole Spark tokens of the same
+    kind; None if all do.
+    """
     index, inside, former = 0, -1, (-1, -1)
     for their in theirs:
         span = (their.start, their.end + 1)
@@ -127,8 +131,9 @@ def _same_nature(ours: Sequence[Token], theirs: TokenType) -> bool:
 def _respelt(tokens: list[ParserToken], reading: LexedText) -> list[ParserToken]:
     """The tokens as the parser expects them.
 
-    QUALIFY is a plain name to Spark, and so is `window` in `GROUP BY window(at, '1 hour')`. `>>>` is read as `>>`, and `X '1F'`
-    as the text in it: no name depends on either. `TABLE t` is `SELECT * FROM t`; options of a table are left out.
+    QUALIFY is a plain name to Spark, and so is `window` in `GROUP BY window(at, '1 hour')`. `>>>`
+    is read as `>>`, and `X '1F'` as the text in it: no name depends on either. `TABLE t` is `SELECT
+    * FROM t`; options of a table are left out.
     """
     plain = reading.plain
     unread = {start + 2 for number, start, _ in spark_tokens(reading) if number == grammar().signs[">>>"]} | _options(plain)

@@ -1,8 +1,10 @@
-"""Spark's grammar of queries without Spark: whether it accepts a text, and where it would stop reading.
+"""Spark's grammar of queries without Spark: whether it accepts a text, and where it would stop
+reading.
 
-`syntax.json` is made from the parser of the pinned Spark (`scripts/spark_facts.py`): for each rule an automaton whose
-steps are tokens, other rules, and guards for the precedence of operators. What Spark checks after parsing, such as two
-ORDER BY in one query, is not in its grammar and not known here.
+`syntax.json` is made from the parser of the pinned Spark (`scripts/spark_facts.py`): for each rule
+an automaton whose steps are tokens, other rules, and guards for the precedence of operators. What
+Spark checks after parsing, such as two ORDER BY in one query, is not in its grammar and not known
+here.
 """
 
 import json
@@ -100,8 +102,10 @@ def _state(held: Sequence[Any], sets: Sequence[Sequence[int]]) -> _State:
 
 @dataclass
 class _Recogniser:
-    """Recognises one text. `far` is the last token that any reading reached; `wanted` collects the tokens
-    that would be accepted at `asked`.
+    """Recognises one text.
+
+    `far` is the last token that any reading reached; `wanted` collects the tokens that would be
+    accepted at `asked`.
     """
 
     grammar: Grammar
@@ -149,7 +153,9 @@ class _Recogniser:
 
 @dataclass(frozen=True)
 class SyntaxStop:
-    """Where Spark stops reading: the index of the token (past the last if the text ends too early), and what it expects."""
+    """Where Spark stops reading: the index of the token (past the last if the text ends too early),
+    and what it expects.
+    """
 
     at: int
     wanted: tuple[str, ...]

@@ -1,7 +1,8 @@
 """Reading Avro files into plain Python values.
 
-PyIceberg's reader takes half a second to import, half of what a small query may take. Manifests need little of Avro,
-and their partition values and bounds are used as stored: logical types are not applied.
+PyIceberg's reader takes half a second to import, half of what a small query may take. Manifests
+need little of Avro, and their partition values and bounds are used as stored: logical types are not
+applied.
 """
 
 import json
@@ -12,13 +13,16 @@ from typing import Any
 from lakebed.engines.iceberg.avro.rewriting import read_blocks
 from lakebed.engines.iceberg.avro.values import long, sized
 
-Read = Callable[[bytes, int], tuple[Any, int]]  # from an offset in the data: the value, and the offset after it
+# from an offset in the data: the value, and the offset after it
+Read = Callable[[bytes, int], tuple[Any, int]]
 
 
 def read_records(data: bytes) -> tuple[Any, Mapping[str, bytes], Iterator[dict[str, Any]]]:
-    """The schema, the headers, and every record; `ValueError` or `IndexError` for bytes that are not Avro.
+    """The schema, the headers, and every record; `ValueError` or `IndexError` for bytes that are
+    not Avro.
 
-    Maps with keys other than strings, which Iceberg writes as arrays of `key` and `value`, become dicts.
+    Maps with keys other than strings, which Iceberg writes as arrays of `key` and `value`, become
+    dicts.
     """
     meta, blocks = read_blocks(data)
     schema = json.loads(meta["avro.schema"])

@@ -1,7 +1,8 @@
 """Changing single values of an Avro file; all other bytes are copied as they are.
 
-Manifests contain much that need not be understood here: bounds, metrics, keys, partition values of any type. So only
-the requested values are decoded, and the schema and the other headers are kept exactly.
+Manifests contain much that need not be understood here: bounds, metrics, keys, partition values of
+any type. So only the requested values are decoded, and the schema and the other headers are kept
+exactly.
 """
 
 import json
@@ -14,7 +15,9 @@ _MAGIC, _SYNC, _CODEC, _SCHEMA = b"Obj\x01", 16, "avro.codec", "avro.schema"
 
 
 def rewrite(data: bytes, changes: Mapping[Path, Change]) -> bytes:
-    """The file with the strings and numbers at these field paths changed; `ValueError` for bytes that are not Avro."""
+    """The file with the strings and numbers at these field paths changed; `ValueError` for bytes
+    that are not Avro.
+    """
     meta, at = _header(data)
     copy = copier(json.loads(meta[_SCHEMA]), (), changes, {})
     codec = meta.get(_CODEC, b"null").decode()
@@ -29,7 +32,9 @@ def rewrite(data: bytes, changes: Mapping[Path, Change]) -> bytes:
 
 
 def read_blocks(data: bytes) -> tuple[dict[str, bytes], Iterator[tuple[int, bytes]]]:
-    """The headers, and for each block its number of values and their bytes; `ValueError` for bytes that are not Avro."""
+    """The headers, and for each block its number of values and their bytes; `ValueError` for bytes
+    that are not Avro.
+    """
     meta, at = _header(data)
     return meta, _blocks(data, at, _unpacking(meta.get(_CODEC, b"null").decode()))
 

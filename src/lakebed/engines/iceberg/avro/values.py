@@ -5,7 +5,8 @@ from typing import Any
 
 Path = tuple[str, ...]
 Change = Callable[[Any], Any]
-Copy = Callable[[bytes, int, bytearray], int]  # copies the value at an offset to the output; returns the offset after it
+# copies the value at an offset to the output; returns the offset after it
+Copy = Callable[[bytes, int, bytearray], int]
 
 _FIXED = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 

@@ -26,7 +26,8 @@ def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetada
     if found is None:
         raise UnknownName("snapshot", str(snapshot), [str(one.snapshot_id) for one in present.snapshots])
     schema = found.schema_id
-    if schema is None or snapshot == present.current_snapshot_id:  # columns may have changed since, without a commit
+    # columns may have changed since, without a commit
+    if schema is None or snapshot == present.current_snapshot_id:
         schema = present.current_schema_id
     return present.model_copy(
         update={

@@ -1,7 +1,8 @@
 """Changing metadata files through PyIceberg's model, without losing what the model does not know.
 
-PyIceberg 0.12 reads format version 3 but does not write it, does not know `variant`, and drops keys that it has no
-field for. So only what changed in the model is taken from it; everything else stays as it is in the file.
+PyIceberg 0.12 reads format version 3 but does not write it, does not know `variant`, and drops keys
+that it has no field for. So only what changed in the model is taken from it; everything else stays
+as it is in the file.
 """
 
 import json
@@ -30,7 +31,9 @@ _BY_ID = {  # the key that identifies the items of a list
 
 
 def read_document(io: FileIO, location: str) -> tuple[Json, IcebergMetadata]:
-    """A metadata file as JSON and as PyIceberg's model; `NewerFormat` for an unknown format version."""
+    """A metadata file as JSON and as PyIceberg's model; `NewerFormat` for an unknown format
+    version.
+    """
     with io.new_input(location).open() as file:
         document = document_of(file.read())
     refuse_newer(document, location)
@@ -112,7 +115,9 @@ def _items(items: Sequence[Json], id_: str) -> dict[Any, Json]:
 
 
 def _of_known_columns(schema: Json, document: Json, before: Json) -> Json:
-    """A new schema with the document's own definition of each known column, unknown types and keys included."""
+    """A new schema with the document's own definition of each known column, unknown types and keys
+    included.
+    """
     known, seen = (_items(one.get("schemas") or (), "schema-id") for one in (document, before))
     current = document.get("current-schema-id")
     if schema["schema-id"] in known or current not in known:

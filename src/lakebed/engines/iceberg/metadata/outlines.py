@@ -26,7 +26,9 @@ class MetadataOutline(NamedTuple):
 
     @property
     def never_changed(self) -> bool:
-        """Whether the table has only ever had one schema; ids are never reused, so none was removed."""
+        """Whether the table has only ever had one schema; ids are never reused, so none was
+        removed.
+        """
         return self.schema == 0 and set(self.schemas) == {0}
 
 

@@ -21,7 +21,9 @@ _GZIP = b"\x1f\x8b"
 
 
 def parse_metadata(data: bytes) -> tuple[TableMetadata, Json]:
-    """A metadata file, compressed or not, parsed and as JSON; `ValueError` or `KeyError` if it is not one."""
+    """A metadata file, compressed or not, parsed and as JSON; `ValueError` or `KeyError` if it is
+    not one.
+    """
     document = document_of(data)
     return read_metadata(document), document
 

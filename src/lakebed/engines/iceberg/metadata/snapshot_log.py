@@ -1,4 +1,6 @@
-"""Times in a table's metadata, as Iceberg requires them: never going back, and without expired snapshots."""
+"""Times in a table's metadata, as Iceberg requires them: never going back, and without expired
+snapshots.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -26,7 +28,9 @@ def with_ordered_times(present: IcebergMetadata, changed: IcebergMetadata) -> Ic
 
 
 def _with_parents(present: IcebergMetadata, changed: IcebergMetadata) -> list[Snapshot]:
-    """Snapshots keep their parents, even expired ones: without a parent one would look like the table's first."""
+    """Snapshots keep their parents, even expired ones: without a parent one would look like the
+    table's first.
+    """
     parents = {one.snapshot_id: one.parent_snapshot_id for one in present.snapshots}
     return [
         one.model_copy(update={"parent_snapshot_id": parents.get(one.snapshot_id, one.parent_snapshot_id)})
@@ -44,7 +48,9 @@ def _moves(present: IcebergMetadata, changed: IcebergMetadata) -> Iterable[Snaps
 
 
 def _without_gaps(log: Iterable[SnapshotLogEntry], kept: set[int]) -> list[SnapshotLogEntry]:
-    """The log after the last expired snapshot: before it, times would resolve to the wrong snapshot."""
+    """The log after the last expired snapshot: before it, times would resolve to the wrong
+    snapshot.
+    """
     told: list[SnapshotLogEntry] = []
     for entry in log:
         if entry.snapshot_id in kept:

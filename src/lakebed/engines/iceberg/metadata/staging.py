@@ -1,4 +1,7 @@
-"""Writing the next metadata file of a table, before the catalog points at it. PyIceberg applies the updates."""
+"""Writing the next metadata file of a table, before the catalog points at it.
+
+PyIceberg applies the updates.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -42,7 +45,9 @@ from lakebed.ports import (
 
 
 def moves_forward(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
-    """Updates that move the ref to the branch's head, remove the branch and apply the schema change."""
+    """Updates that move the ref to the branch's head, remove the branch and apply the schema
+    change.
+    """
     refs: tuple[TableUpdate, ...] = ()
     if move.branch != move.ref:
         placed = (_placed(move.ref, move.to, present),) if move.to != move.base else ()
@@ -77,7 +82,9 @@ def _placed(
 
 
 def _reshaped(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...]:
-    """The current schema with the move's columns only, in order and renamed; ids stay, and so do values."""
+    """The current schema with the move's columns only, in order and renamed; ids stay, and so do
+    values.
+    """
     schema, names = present.schema(), dict(move.renames)
     kept = tuple(field.name for field in schema.fields) if move.columns is None else move.columns
     fresh = max(known.schema_id for known in present.schemas) + 1
@@ -115,7 +122,9 @@ def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUp
 
 
 def requirements_of(amendments: Collection[Amendment], present: IcebergMetadata) -> tuple[TableRequirement, ...]:
-    """Requirements for the commit, without which it could silently undo another commit made in between."""
+    """Requirements for the commit, without which it could silently undo another commit made in
+    between.
+    """
     refs = {one.name for one in amendments if isinstance(one, SetRef | RemoveRef)}
     if any(isinstance(one, RemoveSnapshots) for one in amendments):
         refs |= present.refs.keys()
@@ -128,7 +137,9 @@ def requirements_of(amendments: Collection[Amendment], present: IcebergMetadata)
 
 
 def _fitting_arrangement(schema_id: int, present: IcebergMetadata) -> Iterator[TableUpdate]:
-    """Switch to the last partition spec and sort order that do not use a column missing from the schema."""
+    """Switch to the last partition spec and sort order that do not use a column missing from the
+    schema.
+    """
     schema = next(one for one in present.schemas if one.schema_id == schema_id)
     known = set(schema.field_ids)
     specs = [spec for spec in present.partition_specs if {field.source_id for field in spec.fields} <= known]
@@ -147,7 +158,9 @@ def _with_properties(properties: Mapping[str, str | None], present: IcebergMetad
 
 
 def stage_move(location: str, move: RefMove, *, properties: Mapping[str, str]) -> str:
-    """Write the metadata after the move; returns its location, or the current one if nothing changes."""
+    """Write the metadata after the move; returns its location, or the current one if nothing
+    changes.
+    """
     updates = partial(moves_forward, move)
     return _stage(location, updates, properties=properties, after=partial(_with_its_schema, move))
 
@@ -155,8 +168,8 @@ def stage_move(location: str, move: RefMove, *, properties: Mapping[str, str]) -
 def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadata:
     """Give the published snapshot the schema it was published with, for readers that use its id.
 
-    It was written before columns were renamed. A REST catalog cannot change a snapshot's schema: there it keeps the one
-    it was written with, and `TableMetadata` maps the names.
+    It was written before columns were renamed. A REST catalog cannot change a snapshot's schema:
+    there it keeps the one it was written with, and `TableMetadata` maps the names.
     """
     if move.columns is None and not move.renames:
         return metadata
@@ -166,7 +179,9 @@ def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadat
 
 
 def stage_amendments(location: str, amendments: Iterable[Amendment], *, properties: Mapping[str, str]) -> str:
-    """Write the metadata after the amendments; returns its location, or the current one if nothing changes."""
+    """Write the metadata after the amendments; returns its location, or the current one if nothing
+    changes.
+    """
     return _stage(location, lambda present: updates_for(amendments, present), properties=properties)
 
 

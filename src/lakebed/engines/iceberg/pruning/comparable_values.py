@@ -1,7 +1,9 @@
-"""Comparable forms of Iceberg's values, for stored bounds on one side and a predicate's values on the other.
+"""Comparable forms of Iceberg's values, for stored bounds on one side and a predicate's values on
+the other.
 
-Numbers are compared as they are, decimals by unscaled value, dates and times in microseconds, strings as UTF-8.
-Where engines may disagree on a comparison between types, the value becomes a range around itself.
+Numbers are compared as they are, decimals by unscaled value, dates and times in microseconds,
+strings as UTF-8. Where engines may disagree on a comparison between types, the value becomes a
+range around itself.
 """
 
 import math
@@ -77,7 +79,8 @@ def _date(data: bytes) -> int:
 
 
 def _moment(data: bytes) -> int:
-    return _whole(data) * DAY if len(data) == 4 else _whole(data)  # a date that has become a timestamp
+    # a date that has become a timestamp
+    return _whole(data) * DAY if len(data) == 4 else _whole(data)
 
 
 def _as_is(value: Any) -> Any:
@@ -158,7 +161,9 @@ def _time(value: object) -> ValueRange | None:
 
 
 def _on_calendar(*, zoned: bool) -> Callable[[object], ValueRange | None]:
-    """A date or time to compare with dates and timestamps; if only one side has a zone, it may be up to a day off."""
+    """A date or time to compare with dates and timestamps; if only one side has a zone, it may be
+    up to a day off.
+    """
 
     def target(value: object) -> ValueRange | None:
         moment = _parsed(value) if isinstance(value, str) else value

@@ -34,13 +34,17 @@ FilePredicate = Callable[[Statistics], bool]  # False: no row of the file can ma
 
 
 def file_predicate(predicate: Predicate, fields: Sequence[Mapping[str, Any]]) -> FilePredicate:
-    """The predicate as a test of files. Unknown names and columns without comparable bounds match every file."""
+    """The predicate as a test of files.
+
+    Unknown names and columns without comparable bounds match every file.
+    """
     columns: dict[str, PredicateColumn | None] = {}
     for field in fields:
         comparable = comparable_type(field["type"])
         column = PredicateColumn(field["id"], comparable) if comparable else None
         folded = field["name"].casefold()
-        columns[folded] = None if folded in columns else column  # engines disagree on which of the two is meant
+        # engines disagree on which of the two is meant
+        columns[folded] = None if folded in columns else column
     return _compiled(_positive(predicate, False), columns)
 
 
@@ -120,7 +124,8 @@ def _below(lower: Any, target: ValueRange) -> bool:
 
 
 def _above(target: ValueRange, comparable: ComparableType, *, strictly: bool) -> Test:
-    floating = comparable.kind in ("float", "double")  # NaN is larger than any number and not in the bounds
+    # NaN is larger than any number and not in the bounds
+    floating = comparable.kind in ("float", "double")
 
     def test(known: ColumnBounds) -> bool:
         if not known.may_have_values:

@@ -18,7 +18,8 @@ class ColumnBounds(NamedTuple):
     lower: Any = None
     upper: Any = None
     prefixes: bool = False  # values may also be longer than `upper` if they begin with it
-    buckets: tuple[int, int, int] | None = None  # how many there are, the first and the last possible one
+    # how many there are, the first and the last possible one
+    buckets: tuple[int, int, int] | None = None
 
 
 def bounds_of_value(transform: str, value: Any, comparable: ComparableType) -> ColumnBounds:
@@ -75,7 +76,10 @@ def _identity(lower: Any, upper: Any, comparable: ComparableType) -> ColumnBound
 
 
 def _starts(unit: str, ordinal: int) -> int:
-    """When a year, month … since 1970 begins. Before 1970, values of early Iceberg versions may be one unit too late."""
+    """When a year, month … since 1970 begins.
+
+    Before 1970, values of early Iceberg versions may be one unit too late.
+    """
     match unit:
         case "day":
             return ordinal * DAY

@@ -25,7 +25,9 @@ class Footers:
         self._places, self._remembered = places, remembered
 
     def stored(self, columns: Sequence[ScanColumn], files: Sequence[tuple[ManifestEntry, ScanFile]]) -> tuple[ColumnGroup, ...]:
-        """The files grouped by how they store these columns; nothing if unknown or if there are too many groups."""
+        """The files grouped by how they store these columns; nothing if unknown or if there are too
+        many groups.
+        """
         if not 0 < len(files) <= _FILES:
             return ()
         return grouped(columns, zip(self._held([entry for entry, _ in files]), (file for _, file in files), strict=True))
@@ -53,11 +55,14 @@ class Footers:
 
 
 def held_columns(schema: Any) -> tuple[StoredColumn, ...]:
-    """The columns of a file by its Arrow schema; none if one has no field id, or if names differ only in case."""
+    """The columns of a file by its Arrow schema; none if one has no field id, or if names differ
+    only in case.
+    """
     ids = [int((field.metadata or {}).get(b"PARQUET:field_id", -1)) for field in schema]
     if -1 in ids or len({name.casefold() for name in schema.names}) < len(schema.names):
         return ()
-    # Arrow's metadata in a file distinguishes strings with 32-bit and 64-bit offsets; Parquet does not.
+    # Arrow's metadata in a file distinguishes strings with 32-bit and 64-bit offsets; Parquet does
+    # not.
     return tuple((id_, field.name, str(field.type).replace("large_", "")) for id_, field in zip(ids, schema, strict=True))
 
 

@@ -20,10 +20,11 @@ _SUM = 4
 
 
 class ManifestCache:
-    """Values by the location of an immutable file: only tuples, lists, dicts, strings, bytes and numbers.
+    """Values by the location of an immutable file: only tuples, lists, dicts, strings, bytes and
+    numbers.
 
-    Processes share the folder: an entry is written to a temporary file and renamed, so it is complete or absent; a
-    damaged one is ignored. Without a folder the cache is in memory only.
+    Processes share the folder: an entry is written to a temporary file and renamed, so it is
+    complete or absent; a damaged one is ignored. Without a folder the cache is in memory only.
     """
 
     def __init__(self, folder: Path | None, *, memory: int, disk: int) -> None:

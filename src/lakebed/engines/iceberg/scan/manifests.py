@@ -31,7 +31,10 @@ class Manifest(NamedTuple):
 
 
 class ManifestEntry(NamedTuple):
-    """A file of a manifest that is part of the table. Partition values, bounds and counts are by field id, as stored."""
+    """A file of a manifest that is part of the table.
+
+    Partition values, bounds and counts are by field id, as stored.
+    """
 
     location: str
     data: bool

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 def metadata_rows(pointer: Pointer, snapshot: int | None, about: str, properties: Mapping[str, str]) -> "pa.Table":
-    """`files` or `partitions` of a table at a snapshot, with the columns of Iceberg's metadata tables."""
+    """`files` or `partitions` of a table at a snapshot, with the columns of Iceberg's metadata
+    tables.
+    """
     from lakebed.engines.iceberg.metadata.documents import static_table
 
     table = static_table(pointer.location, properties)
@@ -19,7 +21,9 @@ def metadata_rows(pointer: Pointer, snapshot: int | None, about: str, properties
 
 
 def _without_empty(table: "pa.Table") -> "pa.Table":
-    """Without empty structs, such as the partition of an unpartitioned table: not every engine has them."""
+    """Without empty structs, such as the partition of an unpartitioned table: not every engine has
+    them.
+    """
     import pyarrow as pa
 
     empty = [field.name for field in table.schema if pa.types.is_struct(field.type) and field.type.num_fields == 0]

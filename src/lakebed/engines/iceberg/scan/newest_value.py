@@ -86,7 +86,10 @@ def _spelt(kind: IcebergType, value: Any) -> Any:
 
 
 def _scanned(table: StaticTable, snapshot: int, column: str) -> Any:
-    """Scan batch by batch: statistics truncate strings and ignore NaN. NaN is skipped: nothing would ever be newer."""
+    """Scan batch by batch: statistics truncate strings and ignore NaN.
+
+    NaN is skipped: nothing would ever be newer.
+    """
     newest = None
     for batch in table.scan(snapshot_id=snapshot, selected_fields=(column,)).to_arrow_batch_reader():
         value = pc.max(batch.column(0)).as_py()

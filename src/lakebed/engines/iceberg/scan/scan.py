@@ -1,4 +1,6 @@
-"""Planning a scan: from a pinned metadata file and snapshot to the data files that may have matching rows."""
+"""Planning a scan: from a pinned metadata file and snapshot to the data files that may have
+matching rows.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -69,7 +71,9 @@ class IcebergScans:
         entries: Sequence[ManifestEntry],
         files: tuple[ScanFile, ...],
     ) -> tuple[ColumnGroup, ...]:
-        """How the files store these columns; if the schema never changed, no footer needs to be read."""
+        """How the files store these columns; if the schema never changed, no footer needs to be
+        read.
+        """
         if outline.never_changed and all(stored_as_named(column.name) for column in columns):
             return (ColumnGroup(tuple(column.name for column in columns), files),)
         return self._footers.stored(columns, list(zip(entries, files, strict=True)))

@@ -14,7 +14,10 @@ from lakebed.ports import ScanColumn
 
 
 def scan_columns(table: str, fields: Sequence[Field], names: Collection[str] | None) -> tuple[ScanColumn, ...]:
-    """These columns in the given order, or all. Case matters only if names differ in nothing else."""
+    """These columns in the given order, or all.
+
+    Case matters only if names differ in nothing else.
+    """
     if names is None:
         return tuple(_column(field) for field in fields)
     exact = {field["name"]: field for field in fields}
@@ -58,8 +61,8 @@ def _value(default: Any, type_: str) -> object:
 def stored_as_named(name: str) -> bool:
     """Whether every writer uses the table's name for a column in its files.
 
-    Iceberg's writers encode characters that Avro does not allow (`my_x20col`), in different ways; other writers do not.
-    All keep letters, digits and underscores.
+    Iceberg's writers encode characters that Avro does not allow (`my_x20col`), in different ways;
+    other writers do not. All keep letters, digits and underscores.
     """
     return all(_is_kept(char, first=place == 0) for place, char in enumerate(name))
 

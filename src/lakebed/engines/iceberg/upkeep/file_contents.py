@@ -1,7 +1,8 @@
-"""Reading a file in full: its digest and, for Parquet, every page decoded and its checksum verified.
+"""Reading a file in full: its digest and, for Parquet, every page decoded and its checksum
+verified.
 
-Spark writes a CRC with every page, so that any changed byte is noticed; PyIceberg and pyarrow do not. In a local folder
-Spark also leaves a file with CRCs, one per 512 bytes, beside each file.
+Spark writes a CRC with every page, so that any changed byte is noticed; PyIceberg and pyarrow do
+not. In a local folder Spark also leaves a file with CRCs, one per 512 bytes, beside each file.
 """
 
 import zlib
@@ -20,7 +21,10 @@ _PIECE = 16 * 1024 * 1024
 
 
 def content_of(files: Files, path: str, *, rows: int | None) -> FileContent:
-    """The content of a file; `rows` is the number in its manifest. `FileMissing` if there is no file."""
+    """The content of a file; `rows` is the number in its manifest.
+
+    `FileMissing` if there is no file.
+    """
     size = files.info(path).size
     data = files.read(path) if size <= _IN_MEMORY else None
     beside = _sums_beside(files, path)
@@ -43,7 +47,9 @@ class _Beside:
         self._at = 0
 
     def agree(self, piece: bytes) -> bool:
-        """Whether the next bytes match their checksums; all pieces but the last consist of whole chunks."""
+        """Whether the next bytes match their checksums; all pieces but the last consist of whole
+        chunks.
+        """
         for start in range(0, len(piece), self._each):
             wanted = self._sums[self._at : self._at + 4]
             if zlib.crc32(piece[start : start + self._each]).to_bytes(4) != wanted:

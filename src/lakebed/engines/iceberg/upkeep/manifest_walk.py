@@ -21,7 +21,9 @@ ReadManifest = Callable[[ManifestFile], Files]
 def walk_manifests(
     lists: Collection[str], io: FileIO, *, read_manifest: ReadManifest | None = None
 ) -> Iterator[ReachableFile | DamagedFile]:
-    """The manifest lists and everything below them, each file once; one that cannot be read as damage."""
+    """The manifest lists and everything below them, each file once; one that cannot be read as
+    damage.
+    """
     read_entries = read_manifest or (lambda manifest: read_files(manifest, io))
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         manifests: dict[str, ManifestFile] = {}

@@ -1,4 +1,7 @@
-"""From a metadata file to every file it reaches. PyIceberg is loaded on first use: most commands never ask."""
+"""From a metadata file to every file it reaches.
+
+PyIceberg is loaded on first use: most commands never ask.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from threading import Lock

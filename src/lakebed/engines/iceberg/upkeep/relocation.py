@@ -1,7 +1,8 @@
-"""Relocating a table that was moved: its metadata files are rewritten beside the old ones, with the new addresses.
+"""Relocating a table that was moved: its metadata files are rewritten beside the old ones, with the
+new addresses.
 
-Data files stay as they are. New files are named after the old ones and the new root, so that an interrupted relocation
-is repeated with the same names.
+Data files stay as they are. New files are named after the old ones and the new root, so that an
+interrupted relocation is repeated with the same names.
 """
 
 import gzip
@@ -28,13 +29,17 @@ _POSITION_DELETES, _DELETED = 1, 2
 
 
 class Relocation:
-    """Relocates from one root to another. With `only_look` everything is read and nothing written."""
+    """Relocates from one root to another.
+
+    With `only_look` everything is read and nothing written.
+    """
 
     def __init__(self, places: FilesByUrl, *, origin: str, root: Root, only_look: bool = False) -> None:
         self._places, self._root, self._only_look = places, root, only_look
         self._origin = normalized_location(origin).rstrip("/")
         self._mark = sha256(root.url.encode()).hexdigest()[:8]
-        self._written: dict[str, tuple[str, int]] = {}  # old address of an Avro file → new one and its size
+        # old address of an Avro file → new one and its size
+        self._written: dict[str, tuple[str, int]] = {}
 
     def moved(self, location: str) -> str:
         """The new address; addresses outside the old root stay the same."""

@@ -1,4 +1,6 @@
-"""Checking landing files with Spark: one job counts the rows of each file and what is wrong with them."""
+"""Checking landing files with Spark: one job counts the rows of each file and what is wrong with
+them.
+"""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 _LONGEST_RECORD = 400
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
-# Values in a line; where the quick count fails (it does not know NaN), the reader's own rules decide.
+# Values in a line; where the quick count fails (it does not know NaN), the reader's own rules
+# decide.
 _VALUES = "coalesce(json_array_length(concat('[', value, ']')), size(from_json(concat('[', value, ']'), 'array<string>')), -1)"
 
 
@@ -154,7 +157,9 @@ def _loses_digits(column: Field, wide: Field) -> "Column | None":
 
 
 def _has_odd_sign(column: Field) -> "Column":
-    """Whether a text has a replacement character, for bytes that are invalid in the encoding, or a NUL."""
+    """Whether a text has a replacement character, for bytes that are invalid in the encoding, or a
+    NUL.
+    """
     from pyspark.sql import functions as f
 
     name = f.col(spark_identifier(column.name))

@@ -21,7 +21,9 @@ _RECORDS = "explode(if(startswith(value, '['), try_cast(try_parse_json(value) AS
 
 
 def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
-    """The columns of the files, spelt as there: `id` and `ID` are two columns, and nanoseconds are numbers."""
+    """The columns of the files, spelt as there: `id` and `ID` are two columns, and nanoseconds are
+    numbers.
+    """
     if group.nulls:
         return _by_query(session, group)
     if group.options.get("multiLine") == "true" and any(_PATTERN.search(path.partition("://")[2]) for path in group.paths):
@@ -33,7 +35,9 @@ def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...
 
 
 def _by_query(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
-    """Infer by queries: Spark's inference knows only one text for NULL, and reads names of multiline files as patterns."""
+    """Infer by queries: Spark's inference knows only one text for NULL, and reads names of
+    multiline files as patterns.
+    """
     if group.format == "json":
         return _of_values(session, group)
     texts = load(reader_of(session, group).schema(columns_text(group.columns)), group)
@@ -63,7 +67,8 @@ def _of_texts(frame: "DataFrame", options: Mapping[str, str]) -> tuple[Field, ..
     plain = {name: f"try_cast({{0}} AS {name})" for name in ("int", "bigint", "double", "boolean")}
     times = {"date": _time(options["dateFormat"]), "timestamp": _time(options.get("timestampFormat"))}
     attempts = plain | times
-    counted = ["{0}", "nullif({0} = trim({0}), false)", *attempts.values()]  # a number has no blanks around it
+    # a number has no blanks around it
+    counted = ["{0}", "nullif({0} = trim({0}), false)", *attempts.values()]
     names = [spark_identifier(name) for name in frame.columns]
     row = frame.selectExpr(
         *(

@@ -1,4 +1,7 @@
-"""CSV files with several texts for NULL. Spark's reader knows one, so fields are read as text and then parsed."""
+"""CSV files with several texts for NULL.
+
+Spark's reader knows one, so fields are read as text and then parsed.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -35,7 +38,10 @@ def with_nulls(frame: "DataFrame", group: FileGroup, columns: Sequence[Field], *
 
 
 def _parsing(group: FileGroup, columns: Sequence[Field], typed: dict[str, str], *, tolerant: bool) -> str:
-    """The typed fields as a separate record, parsed. An extra first field keeps it from being blank."""
+    """The typed fields as a separate record, parsed.
+
+    An extra first field keeps it from being blank.
+    """
     chosen = [column for column in columns if column.name in typed]
     fields = ", ".join(f"'{typed[column.name]}', {_value(column, group)}" for column in chosen)
     schema = ", ".join(("k string", *(f"{typed[column.name]} {column.type}" for column in chosen)))

@@ -45,7 +45,9 @@ def load(reader: "DataFrameReader", group: FileGroup) -> "DataFrame":
 
 
 def unaddressable(path: str) -> bool:
-    """Whether Spark cannot name a file: with characters to escape, Hadoop reads a colon as the end of a scheme."""
+    """Whether Spark cannot name a file: with characters to escape, Hadoop reads a colon as the end
+    of a scheme.
+    """
     return path.startswith("file:") and ":" in path.rpartition("/")[2] and _PATTERN.search(path) is not None
 
 

@@ -1,6 +1,7 @@
 """The class-data archive: Spark's loaded classes, which make a start twice as fast.
 
-An archive is used only if its size is the one in its name: a JVM that maps a truncated archive dies of SIGBUS.
+An archive is used only if its size is the one in its name: a JVM that maps a truncated archive dies
+of SIGBUS.
 """
 
 import contextlib
@@ -20,7 +21,8 @@ from lakebed.settings import cache_folder, without_secrets
 
 SWITCHED_OFF = "LAKEBED_TEST_NO_ARCHIVE"
 RETRY_AFTER = 3600.0  # seconds between attempts, for a Java that always fails
-_makers: "list[subprocess.Popen[bytes]]" = []  # kept, or Python would warn that nobody waits for them
+# kept, or Python would warn that nobody waits for them
+_makers: "list[subprocess.Popen[bytes]]" = []
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,9 @@ def local_jars(
     java: Java | None = None,
     also: Iterable[Jar] = (),
 ) -> tuple[Path, ...]:
-    """The jar files for this lake's Spark: those named in its settings, or cached ones, fetched if necessary."""
+    """The jar files for this lake's Spark: those named in its settings, or cached ones, fetched if
+    necessary.
+    """
     if settings.spark.jars:
         return tuple(_named(Path(jar).expanduser().absolute()) for jar in settings.spark.jars)
     cache, jars = cache_folder(environment), tuple(dict.fromkeys((*needed_jars(settings, root), *also)))
@@ -76,7 +78,8 @@ def _alone(folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for left in folder.glob(f"{_ASIDE}*"):  # left by a killed process; addresses in it may contain a password
+        # left by a killed process; addresses in it may contain a password
+        for left in folder.glob(f"{_ASIDE}*"):
             shutil.rmtree(left, ignore_errors=True)
         yield folder
 
@@ -115,7 +118,8 @@ def ivy_settings(repositories: Iterable[str], cache: Path) -> str:
 
 def ivy_command(jar: Jar, *, java: Java, aside: Path, options: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The command that puts one jar, without its dependencies, into the folder `aside`."""
-    (ivy,) = (spark_home() / "jars").glob("ivy-*.jar")  # alone: with Spark's other jars it hides errors
+    # alone: with Spark's other jars it hides errors
+    (ivy,) = (spark_home() / "jars").glob("ivy-*.jar")
     return (
         *(str(java.executable), *options, "-cp", str(ivy), "org.apache.ivy.Main"),
         *("-settings", str(aside / "ivysettings.xml"), "-dependency", jar.group, jar.name, jar.version),

@@ -31,7 +31,9 @@ def first_session(gateway: Any, *, python: str) -> "SparkSession":
 
 
 def forget(gateway: Any, *, runs: bool) -> None:
-    """Detach pyspark from this JVM, so that another can follow in the process; its context is stopped if it `runs`."""
+    """Detach pyspark from this JVM, so that another can follow in the process; its context is
+    stopped if it `runs`.
+    """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -76,6 +78,8 @@ def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def _load_ahead() -> None:
-    """Import what pyspark needs for its first call, pandas for example, while the JVM is still starting."""
+    """Import what pyspark needs for its first call, pandas for example, while the JVM is still
+    starting.
+    """
     with suppress(Exception):
         import pyspark.testing.utils  # noqa: F401

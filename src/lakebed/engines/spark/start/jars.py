@@ -1,4 +1,7 @@
-"""The pinned jars that a lake's Spark needs, and their paths in the user's cache. `fetch` gets them."""
+"""The pinned jars that a lake's Spark needs, and their paths in the user's cache.
+
+`fetch` gets them.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -108,7 +111,9 @@ def jars_folder(cache: Path) -> Path:
 
 
 def absent(jars: Iterable[Jar], cache: Path) -> tuple[Jar, ...]:
-    """The jars that are not completely in the cache, by name and size: cheap enough for every start."""
+    """The jars that are not completely in the cache, by name and size: cheap enough for every
+    start.
+    """
     return tuple(jar for jar in jars if not _is_whole(jars_folder(cache) / jar.file, jar.size))
 
 

@@ -34,7 +34,9 @@ class Java:
 
 
 def find_java(environment: Mapping[str, str]) -> Java:
-    """The first supported Java: of JAVA_HOME, on the PATH, or from PyPI; `MissingJava` if there is none."""
+    """The first supported Java: of JAVA_HOME, on the PATH, or from PyPI; `MissingJava` if there is
+    none.
+    """
     unfit = []
     for origin, executable in _candidates(environment):
         java = _described(origin, executable)

@@ -21,7 +21,8 @@ from lakebed.settings import without_secrets
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PATIENCE = 120.0  # seconds until a JVM that does not answer has failed; a loaded machine may take half a minute
+# seconds until a JVM that does not answer has failed; a loaded machine may take half a minute
+PATIENCE = 120.0
 
 _ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104  as the host's own address, executors would be told to call it
 
@@ -32,7 +33,10 @@ class JvmCrashed(SparkFailed):
 
 @dataclass
 class Jvm:
-    """A running JVM. It ends when its standard input closes: with this process, however that ends."""
+    """A running JVM.
+
+    It ends when its standard input closes: with this process, however that ends.
+    """
 
     process: "subprocess.Popen[bytes]"
     gateway: Any
@@ -127,14 +131,19 @@ def _open_file(number: int) -> Path:
 
 
 class _PopenOptions(dict[str, Any]):
-    """Options with which pyspark starts the JVM. It adds the whole environment; secrets are removed from it."""
+    """Options with which pyspark starts the JVM.
+
+    It adds the whole environment; secrets are removed from it.
+    """
 
     def __setitem__(self, key: str, value: Any) -> None:
         super().__setitem__(key, without_secrets(value) if key == "env" else value)
 
 
 def _local_address(launch: Launch) -> dict[str, str]:
-    """The address of Spark's web UI, which by default listens on all; also avoids looking up the host name."""
+    """The address of Spark's web UI, which by default listens on all; also avoids looking up the
+    host name.
+    """
     address = launch.conf.get("spark.driver.bindAddress")
     return {"SPARK_LOCAL_IP": address} if address and address not in _ALL_ADDRESSES else {}
 

@@ -49,14 +49,19 @@ class Launch:
 
 
 def classpath(launch: Launch) -> str:
-    """Our jars, Spark's, then the user's: an archive fits every class path that begins with its own."""
+    """Our jars, Spark's, then the user's: an archive fits every class path that begins with its
+    own.
+    """
     ours = map(str, launch.jars) if launch.brings_jars else ()
     added = launch.conf.get("spark.driver.extraClassPath")
     return os.pathsep.join([*ours, str(spark_home() / "jars" / "*"), *([added] if added else [])])
 
 
 def java_command(launch: Launch, *, properties: Path, options: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The command of a direct launch. Settings are in a file, since anybody on the machine can read a command line."""
+    """The command of a direct launch.
+
+    Settings are in a file, since anybody on the machine can read a command line.
+    """
     collector = () if any("GC" in option for option in launch.own_options) else ("-XX:+UseSerialGC",)
     compiler = ("-XX:TieredStopAtLevel=1",) if launch.quick else ()
     return (

@@ -1,6 +1,8 @@
-"""Making a class-data archive: a temporary lake does what pipelines do, and the JVM records the classes it needed.
+"""Making a class-data archive: a temporary lake does what pipelines do, and the JVM records the
+classes it needed.
 
-Run as `python -m lakebed.engines.spark.start.make_class_archive ORDER`, in the background, after the first session has ended.
+Run as `python -m lakebed.engines.spark.start.make_class_archive ORDER`, in the background, after
+the first session has ended.
 """
 
 import contextlib
@@ -52,7 +54,9 @@ def make_archive(java: Java, jars: tuple[Path, ...], *, environment: Mapping[str
 
 @contextlib.contextmanager
 def _alone(lock: Path) -> Iterator[bool]:
-    """Whether this process got the lock; the system releases it when the process dies, so it is never stale."""
+    """Whether this process got the lock; the system releases it when the process dies, so it is
+    never stale.
+    """
     with lock.open("w") as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

