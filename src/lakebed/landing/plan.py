@@ -107,7 +107,9 @@ def is_data(below: str) -> bool:
 
 
 def matches_pattern(below: str, pattern: str) -> bool:
-    """Whether a glob matches the path in the zone or the bare file name; only `**` matches slashes."""
+    """Whether a glob matches the path in the zone or the bare file name; only `**` matches
+    slashes.
+    """
     glob = _compiled(pattern)
     return bool(glob.fullmatch(below) or glob.fullmatch(below.rpartition("/")[2]))
 

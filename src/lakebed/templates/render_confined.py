@@ -1,4 +1,6 @@
-"""Rendering in a separate process, which gets and returns JSON and is killed when it uses too much."""
+"""Rendering in a separate process, which gets and returns JSON and is killed when it uses
+too much.
+"""
 
 import json
 import signal

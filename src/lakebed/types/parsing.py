@@ -1,4 +1,6 @@
-"""Reading a type from text: `decimal(12,2)`, `array<struct<id:bigint>>`, `list<struct<id: long>>`."""
+"""Reading a type from text: `decimal(12,2)`, `array<struct<id:bigint>>`, `list<struct<id:
+long>>`.
+"""
 
 import re
 

@@ -40,7 +40,9 @@ def is_storable(type_: ColumnType) -> bool:
 
 
 def exact_up_to(given: Primitive, target: Primitive) -> int | None:
-    """The largest number up to which every value of one type is one of the other; None if all are."""
+    """The largest number up to which every value of one type is one of the other; None if
+    all are.
+    """
     return _EXACT_UP_TO.get((given.name, target.name))
 
 

@@ -61,7 +61,9 @@ def as_failure(error: Exception) -> LakebedError:
 
 
 def _of_catalog(text: str) -> LakebedError | None:
-    """The catalog database's message, which Iceberg buries in the causes of an "Unknown failure"."""
+    """The catalog database's message, which Iceberg buries in the causes of an "Unknown
+    failure".
+    """
     found = _DATABASE.findall(text) if "org.apache.iceberg.jdbc" in text else []
     if not found:
         return None

@@ -20,7 +20,9 @@ _OPTIONS = {"datetimeRebaseMode": "CORRECTED"}
 
 
 class Staging:
-    """Rows on their way into or out of Spark: Parquet files in the lake, which any Spark can reach."""
+    """Rows on their way into or out of Spark: Parquet files in the lake, which any Spark
+    can reach.
+    """
 
     def __init__(self, files: Files, root: Root, run_id: str) -> None:
         self._files, self._root, self._folder, self._count = files, root, f"{DATA}/staging/{run_id}", 0

@@ -117,7 +117,9 @@ def _open_local(
 
 
 def _new_local_session(local: LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
-    """Another session in the running JVM, without the settings of the lake that was opened first."""
+    """Another session in the running JVM, without the settings of the lake that was opened
+    first.
+    """
     _require_compatible(local, settings, root, jars)
     session, wanted = local.base.newSession(), runtime_conf(settings, root)
     for key in local.launch.conf:

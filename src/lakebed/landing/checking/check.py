@@ -120,7 +120,9 @@ class _Checking:
         return any(found)
 
     def _widen(self, member: ReadGroup) -> bool:
-        """Widen by halves of the files, so that one that does not fit does not hide others that do."""
+        """Widen by halves of the files, so that one that does not fit does not hide others
+        that do.
+        """
         if self.inference.taken.widen(self._shown(member)):
             return True
         if len(member.files) == 1 or member.format == "parquet":
@@ -186,7 +188,9 @@ class _Checking:
 
 
 def _without_values(groups: Iterable[ReadGroup], target: Mapping[str, ColumnType], rows: _Rows) -> frozenset[tuple[str, str]]:
-    """Columns without a value in a whole group: Spark infers string for them, which means nothing."""
+    """Columns without a value in a whole group: Spark infers string for them, which means
+    nothing.
+    """
     return frozenset(
         (member.files[0].path, column.name)
         for member in groups

@@ -23,7 +23,9 @@ NOTHING_PASSED = PassedColumns()
 
 
 def passed_columns(text: str, relation: str) -> PassedColumns:
-    """The columns that a plain SELECT from the relation passes through; none for any other query."""
+    """The columns that a plain SELECT from the relation passes through; none for any other
+    query.
+    """
     from sqlglot import exp
 
     from lakebed.errors.source_text import SourceText

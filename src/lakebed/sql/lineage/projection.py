@@ -69,7 +69,9 @@ def aliases(select: exp.Select) -> Iterator[str]:
 
 
 def own_names(projection: exp.Expr) -> tuple[str, ...]:
-    """The name of a column of a SELECT; none where Spark makes it up, or where there are several."""
+    """The name of a column of a SELECT; none where Spark makes it up, or where there are
+    several.
+    """
     match projection:
         case exp.Aliases():
             return tuple(name.name for name in projection.expressions)

@@ -162,7 +162,9 @@ class SyntaxStop:
 
 
 def find_stop(tokens: Sequence[int]) -> SyntaxStop | None:
-    """Where Spark stops reading a query, given the numbers of its tokens; None if it accepts them."""
+    """Where Spark stops reading a query, given the numbers of its tokens; None if it
+    accepts them.
+    """
     found = grammar()
     following = _Recogniser(found, (*tokens, END))
     if len(tokens) in following.ends(0, 0, 0):

@@ -79,7 +79,9 @@ def _with_stand_ins(value: Any) -> Any:
 
 
 def changed_document(document: Json, present: IcebergMetadata, changed: IcebergMetadata) -> Json:
-    """The document with the differences between `present`, PyIceberg's model of it, and `changed`."""
+    """The document with the differences between `present`, PyIceberg's model of it, and
+    `changed`.
+    """
     before = _dumped(present)
     result: Json = _merged(document, before, _dumped(changed))
     return {**result, "schemas": [_of_known_columns(schema, document, before) for schema in result["schemas"]]}

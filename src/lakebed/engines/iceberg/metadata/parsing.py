@@ -19,7 +19,9 @@ def refuse_newer(document: Json, location: str) -> None:
 
 
 def read_metadata(document: Json) -> TableMetadata:
-    """The metadata of a table; `KeyError` or `TypeError` for a document that is not table metadata."""
+    """The metadata of a table; `KeyError` or `TypeError` for a document that is not table
+    metadata.
+    """
     fields = _current(document["schemas"], "schema-id", document["current-schema-id"])["fields"]
     names = {field["id"]: field["name"] for field in fields}
     return TableMetadata(

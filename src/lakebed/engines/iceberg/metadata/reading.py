@@ -35,7 +35,9 @@ def document_of(data: bytes) -> Json:
 
 
 class MetadataReader:
-    """Reads metadata files by location: below the root through the lake's store, elsewhere by URL."""
+    """Reads metadata files by location: below the root through the lake's store, elsewhere
+    by URL.
+    """
 
     def __init__(self, root: Root, files: Files, settings: FilesSettings) -> None:
         self._root, self._files, self._settings = root, files, settings

@@ -1,4 +1,6 @@
-"""A cache of what was read from immutable files: in memory for this process, on disk for the next."""
+"""A cache of what was read from immutable files: in memory for this process, on disk for
+the next.
+"""
 
 import marshal
 import os

@@ -37,7 +37,9 @@ _ORDERED = (*_EXACT, FloatType, DoubleType, StringType)
 
 
 def newest_value(location: str, *, snapshot: int, column: str, properties: Mapping[str, str]) -> Any:
-    """The largest value, as a Python value of the column's type; timestamps with a zone are in UTC."""
+    """The largest value, as a Python value of the column's type; timestamps with a zone
+    are in UTC.
+    """
     table = static_table(location, properties)
     field = _field(table, column)
     if isinstance(field.field_type, _EXACT):

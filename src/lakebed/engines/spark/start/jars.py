@@ -100,7 +100,9 @@ def needed_jars(settings: Settings, root: Root) -> tuple[Jar, ...]:
 
 
 def keeps_tables_in_s3(settings: Settings, root: Root) -> bool:
-    """Whether tables are in a bucket, as a REST catalog may have it even if the root is a folder."""
+    """Whether tables are in a bucket, as a REST catalog may have it even if the root is a
+    folder.
+    """
     catalog = settings.catalog
     reaches_s3 = bool(settings.files.endpoint or settings.files.access_key_id)
     return root.is_bucket or (isinstance(catalog, RestCatalog) and (reaches_s3 or catalog.warehouse.startswith("s3")))
