@@ -59,7 +59,7 @@ def test_a_computed_name_is_refused_at_its_line(source: str) -> None:
     with pytest.raises(BadPipeline, match="computed") as caught:
         read_declarations(source, where=WHERE)
     assert caught.value.line == 2
-    assert "rite the name as a plain string so that the graph can be known before anything runs" in caught.value.next
+    assert "rite the name as a plain string, so that the graph is known before anything runs" in caught.value.next
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class ZoneSpec(BaseModel):
         default="union", description="files of several formats: union by column name, or refuse to read the zone"
     )
     expected_schema: dict[str, _TypeText] | None = Field(
-        default=None, description="column: type; a file with another column, without one, or with other values is bad"
+        default=None, description="column: type; a file with other columns, fewer, or other values is bad"
     )
     types: dict[str, _TypeText] = Field(
         default_factory=dict,

@@ -109,7 +109,8 @@ def _equals(strategy: str, meant: str) -> Callable[[], bool]:
 def _present(word: str, value: str | None, why: str) -> object:
     if value is not None:
         return value
-    hint = f"{word} has no value in this run: {why}. Guard it with {{% if is_incremental() %}} … {{% endif %}}."
+    guard = "Guard it with {% if is_incremental() %} … {% endif %}."
+    hint = f"{word} has no value in this run: {why}. {guard}"
     return WordWithoutValue(hint, name=word, exc=TemplateFault)
 
 

@@ -29,10 +29,11 @@ def render_confined(file: SourceText, values: str) -> Rendered:
     """Render any template; an error gives the reason why it cannot be rendered."""
     answer, status = _ask(json.dumps({"source": file.text, "values": json.loads(values)}).encode())
     if not answer.startswith(READY):
+        said = answer.decode(errors="replace").strip()[-500:] or f"nothing (exit status {status})"
         raise RunFailed(
             "the process that renders templates could not start.",
             where=sys.executable,
-            next=f"It said: {answer.decode(errors='replace').strip()[-500:] or f'nothing (exit status {status})'}",
+            next=f"It said: {said}",
         )
     return _understood(answer.removeprefix(READY).partition(b"\n")[0], status, file)
 

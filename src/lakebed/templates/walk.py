@@ -126,7 +126,7 @@ def _text(node: nodes.Node, call: nodes.Call, file: SourceText) -> str:
     raise file.error(
         f"the name in {_callee(call)}(…) is computed.",
         line=call.lineno,
-        next="Write the name as a plain string so that the graph can be known before anything runs.",
+        next="Write the name as a plain string, so that the graph is known before anything runs.",
     )
 
 

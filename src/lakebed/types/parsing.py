@@ -14,8 +14,8 @@ _ALIASES = {
 }  # fmt: skip
 _KNOWN = frozenset(
     (
-        "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "string", "binary",
-        "date", "timestamp", "timestamp_ntz", *NESTED,
+        "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "string",
+        "binary", "date", "timestamp", "timestamp_ntz", *NESTED,
     )
 )  # fmt: skip
 _WORD = re.compile(r"\s*([A-Za-z_]\w*)\s*")

@@ -4,12 +4,12 @@ from lakebed.types.column_type import ColumnType, Primitive, primitives, with_pa
 from lakebed.types.parsing import parse_type
 
 _STORABLE = {
-    "boolean", "int", "bigint", "float", "double", "string", "binary", "date", "timestamp", "timestamp_ntz",
-    "variant",
+    "boolean", "int", "bigint", "float", "double", "string", "binary", "date", "timestamp",
+    "timestamp_ntz", "variant",
 }  # fmt: skip
 _SAFE = {
-    ("int", "bigint"), ("int", "float"), ("int", "double"), ("bigint", "double"), ("float", "double"),
-    ("date", "timestamp"), ("date", "timestamp_ntz"),
+    ("int", "bigint"), ("int", "float"), ("int", "double"), ("bigint", "double"),
+    ("float", "double"), ("date", "timestamp"), ("date", "timestamp_ntz"),
 }  # fmt: skip
 _WIDENED = {("int", "bigint"), ("float", "double")}
 _DIGITS = {"int": 10, "bigint": 19}

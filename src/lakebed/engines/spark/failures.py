@@ -16,13 +16,15 @@ _PREFACE = re.compile(r"^(?:An error occurred while calling [^:]+:\s*|\(?(?:org|
 _LONGEST = 600
 _KIND = re.compile(r"\[([A-Z][A-Z_]+)(?:\.[A-Z_.]+)?\]")
 _CORRECT = "Correct the SQL; lakebed compile shows a pipeline's as Spark gets it."
+_OTHER_COLUMN = "Name a column that its inputs have: lakebed table describe TABLE lists those of a table."
+_ODD_VALUES = (
+    "Look for such values in the inputs; functions that begin with try_, such as try_cast and try_divide, give NULL instead."
+)
 _ADVICE = {
-    "UNRESOLVED_COLUMN|UNRESOLVED_MAP_KEY|FIELD_NOT_FOUND|AMBIGUOUS_": "Name a column that its inputs have: "
-    "lakebed table describe TABLE lists those of a table.",
+    "UNRESOLVED_COLUMN|UNRESOLVED_MAP_KEY|FIELD_NOT_FOUND|AMBIGUOUS_": _OTHER_COLUMN,
     "UNRESOLVED_ROUTINE": "Use a function of Spark SQL, spelt as Spark spells it.",
     "TABLE_OR_VIEW_NOT_FOUND": "Read tables through ref() and files through landing_zone().",
-    "CAST_|CANNOT_PARSE|INVALID_|NUMERIC_|ARITHMETIC_|DIVIDE_BY_ZERO|DATETIME_": "Look for such values in the inputs; "
-    "functions that begin with try_, such as try_cast and try_divide, give NULL instead.",
+    "CAST_|CANNOT_PARSE|INVALID_|NUMERIC_|ARITHMETIC_|DIVIDE_BY_ZERO|DATETIME_": _ODD_VALUES,
     "PARSE_|UNSUPPORTED_|DATATYPE_|MISSING_|GROUP|NUM_COLUMNS_|WRONG_NUM_|UNCLOSED_": _CORRECT,
     "OUT_OF_MEMORY|UNABLE_TO_ACQUIRE_MEMORY": "Give Spark more memory: spark.memory.",
     "USER_RAISED_|ASSERT_": "The SQL itself raised this error: see what it says about the rows.",

@@ -163,8 +163,10 @@ class _Checking:
     def _other_type(self, member: ReadGroup) -> str:
         """How the columns of a Parquet file differ from the zone's types; empty if they do not."""
         unfit = self.inference.taken.unfit(_plain(member.types))
-        said = [f"its column {name} is {member.types[name]}, and the zone's is {known}" for name, (known, _) in unfit.items()]
-        return f"{said[0]}; to have it read otherwise, set types: {{{next(iter(unfit))}: …}} in zone.yaml" if said else ""
+        for name, (known, _) in unfit.items():
+            what = f"its column {name} is {member.types[name]}, and the zone's is {known}"
+            return f"{what}; to have it read otherwise, set types: {{{name}: …}} in zone.yaml"
+        return ""
 
     def _shown(self, member: ReadGroup) -> dict[str, ColumnType]:
         answer = _plain(member.types) if member.format == "parquet" else self.inference.shown(member)

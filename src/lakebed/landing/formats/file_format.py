@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from lakebed.landing.spec import ENCODINGS, Format, ZoneSpec
 
 _BY_EXTENSION: dict[str, Format] = {
-    ".csv": "csv", ".tsv": "csv", ".json": "json", ".ndjson": "json", ".jsonl": "json", ".parquet": "parquet", ".pq": "parquet",
+    ".csv": "csv", ".tsv": "csv", ".json": "json", ".ndjson": "json", ".jsonl": "json",
+    ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
 _OTHER_COMPRESSION = (".bz2", ".zst", ".xz", ".lz4", ".snappy", ".deflate", ".zip", ".7z")
 # in other encodings a line break takes several bytes

@@ -155,7 +155,7 @@ def paths_are_no_tables(source: SourceText, token: Token) -> BadPipeline:
     return source.error_at(
         f"{token.name}.… reads files by their path.",
         at=token.start,
-        next="Let the files land in a zone and read {{ landing_zone('…') }}, so that each is read once and accounted for.",
+        next="Put the files into a zone and read {{ landing_zone('…') }}.",
     )
 
 

@@ -25,9 +25,10 @@ XML_OPTION = re.compile(
 )
 
 _COMMANDS = (
-    exp.Alter, exp.Analyze, exp.Attach, exp.Block, exp.Cache, exp.Command, exp.Comment, exp.Commit, exp.DDL, exp.DML, exp.Declare,
-    exp.Describe, exp.Drop, exp.Execute, exp.ExecuteSql, exp.Export, exp.Grant, exp.Into, exp.Kill, exp.LoadData, exp.Lock,
-    exp.Pragma, exp.Refresh, exp.Rollback, exp.Set, exp.Show, exp.Transaction, exp.TruncateTable, exp.Use,
+    exp.Alter, exp.Analyze, exp.Attach, exp.Block, exp.Cache, exp.Command, exp.Comment, exp.Commit,
+    exp.DDL, exp.DML, exp.Declare, exp.Describe, exp.Drop, exp.Execute, exp.ExecuteSql, exp.Export, exp.Grant, exp.Into,
+    exp.Kill, exp.LoadData, exp.Lock, exp.Pragma, exp.Refresh, exp.Rollback, exp.Set, exp.Show, exp.Transaction,
+    exp.TruncateTable, exp.Use,
 )  # fmt: skip
 _UNBOUND = (exp.Placeholder, exp.Parameter, exp.SessionParameter)
 _READABLE = (exp.Table, exp.Subquery, exp.Values, exp.Lateral)

@@ -72,7 +72,8 @@ class Relocation:
     def _next(self, location: str) -> str:
         """The address of the new metadata file: always the same for the same relocation."""
         folder = self.moved(location).rpartition("/")[0]
-        return f"{folder}/{number_of(location) + 1:05d}-{uuid5(NAMESPACE_URL, self._root.url + location)}.metadata.json"
+        name = uuid5(NAMESPACE_URL, self._root.url + location)
+        return f"{folder}/{number_of(location) + 1:05d}-{name}.metadata.json"
 
     def _list(self, name: str, place: str) -> str:
         if place in self._written:

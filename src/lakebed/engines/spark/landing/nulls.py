@@ -75,4 +75,5 @@ def _name(column: Field) -> str:
 
 
 def _map(options: dict[str, str]) -> str:
-    return f"map({', '.join(f'{string_literal(key)}, {string_literal(value)}' for key, value in options.items())})"
+    pairs = (f"{string_literal(key)}, {string_literal(value)}" for key, value in options.items())
+    return f"map({', '.join(pairs)})"
