@@ -52,7 +52,7 @@ def test_every_setting_can_be_given() -> None:
         ("expected_schema: {}", 1, "no column"),
         ("types:\n  id: int\n  name: strng", 3, "did you mean string?"),
         ("types: {id: int, ID: int}", 1, "twice"),
-        ("expected_schema: {id: int}\ntypes: {id: int}", 2, "expected_schema says the types already"),
+        ("expected_schema: {id: int}\ntypes: {id: int}", 2, "expected_schema already gives the types"),
         ("nulls: []", 1, "at least 1 item"),
         ("nulls: [1.5]", 1, "valid string"),
         ("format: xml", 1, "'csv', 'json' or 'parquet'"),

@@ -47,7 +47,7 @@ def _sign(given: Any) -> Any:
     """One character; a tab may be written `\\t`."""
     sign = {"\\t": "\t", "tab": "\t"}.get(given, given) if isinstance(given, str) else given
     if isinstance(sign, str) and (len(sign) != 1 or sign in "\r\n\0" or ord(sign) > 127):
-        raise ValueError("it is one ASCII character, and no line break")
+        raise ValueError("it must be one ASCII character, not a line break")
     return sign
 
 
@@ -69,7 +69,7 @@ class ZoneSpec(BaseModel):
 
     description: str = Field(default="", max_length=5000, description="what lands here")
     owner: str = Field(default="", description="whom to ask about it")
-    pattern: str | None = Field(default=None, description="glob below the zone: only files that fit count")
+    pattern: str | None = Field(default=None, description="glob in the zone: only matching files are read")
     format: Format | None = Field(default=None, description="csv, json or parquet; unset: by each file's extension")
     mixed_formats: Literal["union", "refuse"] = Field(
         default="union", description="files of several formats: union by column name, or refuse to read the zone"
@@ -79,7 +79,7 @@ class ZoneSpec(BaseModel):
     )
     types: dict[str, _TypeText] = Field(
         default_factory=dict,
-        description="column: type, for columns that are to be read as something else than they were taken for",
+        description="column: type, for columns to be read with another type than the inferred one",
     )
     header: bool = Field(default=True, description="the first line of a CSV file names its columns")
     quote: _Sign = Field(default='"', description="around a CSV field that holds a delimiter")
@@ -92,23 +92,21 @@ class ZoneSpec(BaseModel):
         default=("",),
         min_length=1,
         validation_alias=AliasChoices("nulls", "null_value"),  # its name when there was only one
-        description='texts of CSV fields that mean NULL: `[NA, N/A, "null", ""]`; a field without any text always does',
+        description='CSV fields that mean NULL: `[NA, N/A, "null", ""]`; an empty field always does',
     )
     date_format: str | None = Field(default=None, description="Spark's pattern; unset: `yyyy-MM-dd`")
     timestamp_format: str | None = Field(default=None, description="Spark's pattern; unset: ISO 8601, or a space for the T")
     multiline: bool = Field(default=False, description="fields of CSV files may hold line breaks (in quotes)")
-    infer_types: bool = Field(default=True, description="look at all values for their types; off: everything is text")
+    infer_types: bool = Field(default=True, description="infer types from all values; off: everything is text")
     on_bad_file: Literal["quarantine", "fail"] = Field(
         default="quarantine", description="move a file that cannot be read to `_quarantine/`, or fail the run"
     )
-    empty_file: Literal["no_rows", "bad"] = Field(
-        default="no_rows", description="a file of 0 bytes is read as a day without rows, or is bad"
-    )
+    empty_file: Literal["no_rows", "bad"] = Field(default="no_rows", description="a file of 0 bytes has no rows, or is bad")
     settle_seconds: float = Field(
-        default=1.0, ge=0, le=600, description="a younger file is watched for so long before it is read"
+        default=1.0, ge=0, le=600, description="a younger file is watched for this long before it is read"
     )
-    auto_purge: bool = Field(default=False, description="care removes processed files when they are old")
-    processed_max_age_days: int = Field(default=30, ge=1, description="how old")
+    auto_purge: bool = Field(default=False, description="care removes old processed files")
+    processed_max_age_days: int = Field(default=30, ge=1, description="how many days they are kept")
 
     @field_validator("expected_schema", "types")
     @classmethod
@@ -117,18 +115,18 @@ class ZoneSpec(BaseModel):
             return None
         folded = [name.casefold() for name in given]
         if twice := next((name for name in given if folded.count(name.casefold()) > 1), None):
-            raise ValueError(f"the column {twice} is there twice (case does not count)")
+            raise ValueError(f"the column {twice} is given twice (case does not matter)")
         if not given and info.field_name == "expected_schema":
             raise ValueError("it names no column")
         if given and info.field_name == "types" and info.data.get("expected_schema"):
-            raise ValueError("expected_schema says the types already")
+            raise ValueError("expected_schema already gives the types")
         return given
 
     @field_validator("delimiter")
     @classmethod
     def _told_apart(cls, given: str | None, info: ValidationInfo) -> str | None:
         if given in {info.data.get("quote"), info.data.get("escape")} - {None}:
-            raise ValueError("it is the quote or the escape, too")
+            raise ValueError("it is also the quote or the escape")
         return given
 
     @property
