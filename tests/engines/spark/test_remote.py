@@ -46,9 +46,11 @@ def connect_url(events: Path) -> Iterator[str]:
 CONNECTED = """
 import json, os, sys
 from pathlib import Path
-from lakebed.engines.spark import close_session, open_session, watch
+from lakebed.engines.files import FolderFiles
+from lakebed.engines.spark import SparkCompute, Staging, close_session, open_session, watch
 from lakebed.errors import UsageError
-from lakebed.settings import Settings, SparkSettings
+from lakebed.settings import Root, Settings, SparkSettings
+from tests.contracts.compute import broken_promises
 from tests.engines.spark.lakes import jvm_of, make_table, new_lake, run_once
 
 def opened(name):
@@ -63,6 +65,10 @@ with watch(one, lambda done, total: told.append((done, total))):
     one.range(0, 1000, numPartitions=5).selectExpr("id % 3 AS k").groupBy("k").count().collect()
 seen = {"rows": rows, "told": told, "zone": one.conf.get("spark.sql.session.timeZone")}
 seen["other"] = two.table("shop.silver.orders").count()
+root = Root.parse(Path(sys.argv[1], "two"))
+compute = SparkCompute(two, Staging(FolderFiles(root.folder), root, "run"), run_id="run")
+two.sql("DROP TABLE lake.shop.silver.orders")
+seen["broken_promises"] = broken_promises(compute, Path(sys.argv[1]))
 close_session(one)
 seen["two_after_one"] = two.range(3).count()
 close_session(two)
@@ -94,6 +100,11 @@ def test_connect_tells_how_far_it_is_and_nothing_else(connected: dict[str, Any])
     assert connected["told"]
     assert all(done <= total for done, total in connected["told"])
     assert (connected["stdout"], connected["stderr"]) == ([], "")
+
+
+@pytest.mark.spark
+def test_a_connect_session_keeps_the_contract_of_compute(connected: dict[str, Any]) -> None:
+    assert not connected["broken_promises"], "\n".join(connected["broken_promises"].values())
 
 
 @pytest.mark.spark

@@ -1,0 +1,129 @@
+"""The contract of `Compute` and its `LandingReader`: plain functions, so that any session in any process can be asked.
+
+Each is given an open session on an empty lake with the namespace `shop.silver`, and a folder that it can read.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from traceback import format_exception
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from lakebed.errors import RunFailed
+from lakebed.ports import RUN_ID, Compute, Field, FileGroup, UnreadableFiles
+
+NAMED = "SELECT * FROM VALUES (1L, 'a'), (2L, 'b') AS s(id, v)"
+ID_V = (Field("id", "bigint"), Field("v", "string"))
+CSV = {"header": "true", "mode": "PERMISSIVE"}
+
+
+def rows(compute: Compute, query: Any) -> list[tuple[Any, ...]]:
+    return sorted((tuple(row.values()) for row in compute.rows(query, limit=100)), key=repr)
+
+
+def queries_give_frames_without_computing_them(compute: Compute, folder: Path) -> None:
+    frame = compute.query(NAMED)
+    assert compute.fields(frame) == ID_V
+    assert rows(compute, frame) == rows(compute, NAMED) == [(1, "a"), (2, "b")]
+    assert len(compute.rows(frame, limit=1)) == 1
+    compute.create_view(frame, "named")
+    assert rows(compute, "SELECT id FROM named") == [(1,), (2,)]
+    assert rows(compute, compute.select(frame, ["id + 1 AS n"])) == [(2,), (3,)]
+    with pytest.raises(RunFailed):
+        compute.rows("SELECT nothing FROM named", limit=1)
+
+
+def frames_are_given_columns_and_put_together_by_name(compute: Compute, folder: Path) -> None:
+    frame = compute.query(NAMED)
+    wanted = (Field("V", "string"), Field("id", "string"), Field("more", "date"))
+    conformed = compute.conform(frame, wanted)
+    assert compute.fields(conformed) == wanted
+    assert rows(compute, conformed) == [("a", "1", None), ("b", "2", None)]
+    both = compute.union([compute.query("SELECT 'c' AS v, 3L AS id"), frame, compute.query("SELECT 4L AS id")])
+    assert set(rows(compute, both)) == {("c", 3), ("a", 1), ("b", 2), (None, 4)}
+
+
+def rows_of_other_libraries_come_in_whole(compute: Compute, folder: Path) -> None:
+    frame = compute.frame(pa.table({"n": [2**53 + 1, None], "empty": [None, None]}), known=lambda: [Field("empty", "date")])
+    assert compute.fields(frame) == (Field("n", "bigint"), Field("empty", "date"))
+    assert set(rows(compute, frame)) == {(2**53 + 1, None), (None, None)}
+    with pytest.raises(RunFailed):
+        compute.frame(object())
+
+
+def tables_are_made_and_written_in_one_commit_each_with_the_runs_id(compute: Compute, folder: Path) -> None:
+    table = "lake.shop.silver.orders"
+    compute.create_table(compute.query(NAMED), table, location=None, properties={"purpose": "test"})
+    compute.set_snapshot_property("lakebed.test", "seven")
+    compute.append(compute.query("SELECT 'c' AS v, 3L AS id"), table)
+    assert rows(compute, f"SELECT id, v FROM {table}") == [(1, "a"), (2, "b"), (3, "c")]
+    compute.execute(f"ALTER TABLE {table} CREATE BRANCH run_1")
+    compute.overwrite(compute.query(f"{NAMED} WHERE id < 0"), f"{table}.branch_run_1")
+    assert rows(compute, f"SELECT id FROM {table} VERSION AS OF 'run_1'") == []
+    assert len(rows(compute, f"SELECT id FROM {table}")) == 3
+    stamped = f"SELECT count(*), count(summary['lakebed.test']) FROM {table}.snapshots WHERE summary['{RUN_ID}'] = 'run'"
+    assert rows(compute, stamped) == [(3, 2)], rows(compute, f"SELECT operation, summary FROM {table}.snapshots")
+    assert ("purpose", "test") in rows(compute, f"SHOW TBLPROPERTIES {table}")
+
+
+def a_frame_is_computed_once_into_files(compute: Compute, folder: Path) -> None:
+    paths = compute.materialize(compute.query(NAMED))
+    group = FileGroup("parquet", paths, {}, ID_V)
+    assert rows(compute, compute.landing.read([group], ID_V)) == [(1, "a"), (2, "b")]
+
+
+def landing_files_are_inferred_checked_and_read(compute: Compute, folder: Path) -> None:
+    (folder / "a.csv").write_text("id,v\n1,a\n2,b\n")
+    (folder / "b.csv").write_text("id,v\n3,c\nbroken,d\n")
+    good = FileGroup("csv", (f"file://{folder}/a.csv",), CSV, ID_V)
+    bad = FileGroup("csv", (f"file://{folder}/b.csv",), CSV, ID_V)
+    inferred = compute.landing.infer(FileGroup("csv", good.paths, CSV, (Field("id", "string"), Field("v", "string"))))
+    assert inferred == (Field("id", "int"), Field("v", "string"))
+    checked = compute.landing.check([good, bad])
+    assert not isinstance(checked, UnreadableFiles)
+    assert [(found.path[-5:], found.rows, found.corrupt) for found in sorted(checked, key=lambda found: found.path)] == [
+        ("a.csv", 2, 0),
+        ("b.csv", 2, 1),
+    ]
+    ((path, record),) = compute.landing.corrupt_records([good, bad]).items()
+    assert (path[-5:], "broken" in record) == ("b.csv", True)
+    wanted = (*ID_V, Field("more", "int"))
+    assert rows(compute, compute.landing.read([good], wanted)) == [(1, "a", None), (2, "b", None)]
+    with pytest.raises(RunFailed):
+        compute.rows(compute.landing.read([bad], ID_V), limit=10)
+    empty = compute.landing.read((), wanted)
+    assert (compute.fields(empty), rows(compute, empty)) == (wanted, [])
+
+
+def unreadable_landing_files_are_reported_not_raised(compute: Compute, folder: Path) -> None:
+    (folder / "torn.parquet").write_bytes(b"PAR1 and nothing else")
+    torn = FileGroup("parquet", (f"file://{folder}/torn.parquet",), {}, ID_V)
+    found = compute.landing.check([torn])
+    assert isinstance(found, UnreadableFiles)
+    assert found.path is None or found.path.endswith("torn.parquet")
+
+
+CONTRACT: tuple[Callable[[Compute, Path], None], ...] = (
+    queries_give_frames_without_computing_them,
+    frames_are_given_columns_and_put_together_by_name,
+    rows_of_other_libraries_come_in_whole,
+    tables_are_made_and_written_in_one_commit_each_with_the_runs_id,
+    a_frame_is_computed_once_into_files,
+    landing_files_are_inferred_checked_and_read,
+    unreadable_landing_files_are_reported_not_raised,
+)
+
+
+def broken_promises(compute: Compute, folder: Path) -> dict[str, str]:
+    """What the session does not keep, by the promise's name, with the reason."""
+    compute.execute("CREATE NAMESPACE IF NOT EXISTS lake.shop")
+    compute.execute("CREATE NAMESPACE IF NOT EXISTS lake.shop.silver")
+    broken = {}
+    for promise in CONTRACT:
+        try:
+            promise(compute, folder)
+        except (Exception, pytest.fail.Exception) as error:  # the others are asked all the same
+            broken[promise.__name__] = "".join(format_exception(error))
+    return broken
