@@ -126,6 +126,4 @@ def _tables(lake: Lake) -> DoctorFinding:
 
 
 def _no_lake() -> DoctorFinding:
-    return DoctorFinding(
-        "lake", "warning", detail="there is none here", fix="Make one with: lakebed init, or name one with --lake PATH."
-    )
+    return DoctorFinding("lake", "warning", detail="no lake here", fix="Create one: lakebed init, or name one with --lake PATH.")
