@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lakebed.cli.output.formats import plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
@@ -73,7 +74,8 @@ def _print(screen: Screen, found: "Lineage", *, drawn: bool) -> None:
 
 def _edge(edge: "LineageEdge", kind: str) -> str:
     if kind == "zone":
-        return f"zone {edge.source}" + (f", {edge.files} files in the last run" if edge.files is not None else "")
+        files = "" if edge.files is None else f", {plural(edge.files, 'file')} in the last run"
+        return f"zone {edge.source}{files}"
     read = f" at {edge.snapshot}" if edge.snapshot else ""
     return f"{edge.source}{read}{', in a gate' if edge.through == 'gate' else ''}"
 
