@@ -1,6 +1,6 @@
 """Writes docs/reference.md from the code: settings, variables, commands, errors. `make docs` runs it; a test compares.
 
-The last section is written by hand, and kept.
+The last section is written manually, and kept.
 """
 
 import inspect
@@ -18,13 +18,13 @@ from lakebed.landing import ZoneSpec
 from lakebed.pipelines import PipelineConfig
 from lakebed.settings import OTHER_VARIABLES, environment_variables, secret_settings, setting_fields
 
-PIPELINES = "In a pipeline's `config.yaml`, or as an annotation of its source, which wins."
-ZONES = "In a zone's `zone.yaml`."
+PIPELINES = "Set in a pipeline's `config.yaml`, or in an annotation of its source, which wins."
+ZONES = "Set in a zone's `zone.yaml`."
 PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 HEAD = """\
 # Reference
 
-Written by `make docs` from the code: do not edit by hand, but for the last section.
+Generated from the code by `make docs`. Edit only the last section.
 
 """
 BY_HAND = "## JSON of each command\n"
@@ -37,13 +37,13 @@ def page() -> str:
 
 
 def by_hand() -> str:
-    """The last section as it is on the page: only the commands' answers could tell it, and a test compares it with them."""
+    """The last section as it is on the page; a test compares it with what the commands print."""
     return BY_HAND + PAGE.read_text().split(BY_HAND, 1)[1]
 
 
 def settings() -> Iterator[str]:
     yield "## Settings\n"
-    yield "In `lakebed.yaml`, or by the variable, which wins. A secret is taken from its variable only.\n"
+    yield "Set in `lakebed.yaml`, or by the environment variable, which wins. Secrets are read from variables only.\n"
     yield "| Setting | Variable | Default | Meaning |\n|---|---|---|---|"
     names = {path: variable for variable, path in environment_variables().items()}
     hidden = set(secret_settings())
@@ -84,7 +84,7 @@ def other_variables() -> Iterator[str]:
 def commands() -> Iterator[str]:
     yield "## Commands\n"
     yield "Every command takes `--lake PATH`, `--json`, `-q` and `--debug`, before or after its name.\n"
-    yield "| Command | What it does | Its own options |\n|---|---|---|"
+    yield "| Command | What it does | Arguments and options |\n|---|---|---|"
     shared = {"lake", "json", "quiet", "debug", "help"}
     for name, command in listed_commands():
         own = [_option(parameter) for parameter in command.params if parameter.name not in shared]
@@ -94,7 +94,7 @@ def commands() -> Iterator[str]:
 
 
 def listed_commands() -> list[tuple[str, Any]]:
-    """Every command with its words."""
+    """Every command, with its full name."""
     return list(_walk(typer.main.get_command(app), ()))
 
 
@@ -114,7 +114,7 @@ def _option(parameter: Any) -> str:
 
 def tree_of_errors() -> Iterator[str]:
     yield "## Errors\n"
-    yield "| Error | Meaning | Exit code | May a retry help? |\n|---|---|---|---|"
+    yield "| Error | Meaning | Exit code | Retryable |\n|---|---|---|---|"
     for kind in kinds_of_errors():
         meaning = (inspect.getdoc(kind) or "").splitlines()[0]
         yield f"| `{kind.__name__}` | {_cell(meaning)} | {kind.exit_code} | {'yes' if kind.retryable else 'no'} |"
@@ -122,7 +122,7 @@ def tree_of_errors() -> Iterator[str]:
 
 
 def kinds_of_errors() -> list[type[LakebedError]]:
-    """Every error there is, in the order of the tree."""
+    """Every error, in the order of the tree."""
     return [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, LakebedError)]
 
 
