@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.durations import Durations
 from tests.support.scale import SEED
@@ -18,6 +19,10 @@ pytest_plugins = [
 
 # Tests start Spark with many sets of jars; an archive made in the background for each would only slow them down.
 os.environ.setdefault("LAKEBED_TEST_NO_ARCHIVE", "1")
+
+# How fast the machine makes up values says nothing about Lakebed: on a loaded one these checks fail at random.
+settings.register_profile("lakebed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("lakebed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
