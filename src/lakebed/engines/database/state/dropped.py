@@ -20,11 +20,11 @@ def put_dropped(connection: Connection, database: Database, table: TableName, *,
 
 def take_dropped(connection: Connection, gone: DroppedTable) -> None:
     """Delete the row of a table that is restored or purged; `PointerMoved` if it is gone already."""
-    if not forget_dropped(connection, gone.uuid):
+    if not delete_dropped_row(connection, gone.uuid):
         raise PointerMoved(str(gone.table))
 
 
-def forget_dropped(connection: Connection, uuid: str) -> bool:
+def delete_dropped_row(connection: Connection, uuid: str) -> bool:
     """Delete a row; returns whether there was one."""
     return connection.execute(delete(dropped).where(dropped.c.uuid == uuid)).rowcount == 1
 

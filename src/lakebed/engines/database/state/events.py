@@ -44,7 +44,7 @@ class DatabaseEvents:
         query = query.where(events.c.kind.in_(kinds)) if kinds else query
         query = query.where(events.c.at >= after.timestamp()) if after else query
         with self._database.reading() as connection:
-            return tuple(_noted(row) for row in connection.execute(query))
+            return tuple(_recorded(row) for row in connection.execute(query))
 
     def delete(self, *, before: datetime) -> int:
         behind = select(func.min(followers.c.number)).scalar_subquery()
@@ -97,7 +97,7 @@ class DatabaseEvents:
         )
 
 
-def _noted(row: Row[Any]) -> RecordedEvent:
+def _recorded(row: Row[Any]) -> RecordedEvent:
     event = Event(row.kind, TableName.parse(row.table_name), row.snapshot, json.loads(row.detail))
     return RecordedEvent(row.number, _time(row.at), event)
 

@@ -48,7 +48,7 @@ def mark_published(connection: Connection, database: Database, publication: Publ
     confirm_publication_records(connection, publication=publication.run_id)
 
 
-def forget(connection: Connection, database: Database, publication: Publication) -> None:  # noqa: ARG001 - as mark_published
+def delete_intended(connection: Connection, database: Database, publication: Publication) -> None:  # noqa: ARG001 - as mark_published
     """An intended publication will not happen."""
     connection.execute(delete(publications).where(publications.c.run_id == publication.run_id, publications.c.state == INTENDED))
     delete_publication_records(connection, publication=publication.run_id)

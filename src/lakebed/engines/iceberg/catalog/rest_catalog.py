@@ -10,9 +10,9 @@ from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import Database, fence
 from lakebed.engines.database.state.commit_records import put_change_records
-from lakebed.engines.database.state.dropped import forget_dropped, list_dropped, put_dropped
+from lakebed.engines.database.state.dropped import delete_dropped_row, list_dropped, put_dropped
 from lakebed.engines.database.state.ledger import delete_from_ledger, rename_in_ledger
-from lakebed.engines.database.state.publications import INTENDED, abandoned, forget, mark_published, published, record
+from lakebed.engines.database.state.publications import INTENDED, abandoned, delete_intended, mark_published, published, record
 from lakebed.engines.iceberg.catalog.rest_tables import RestTables
 from lakebed.errors import PointerMoved, UsageError
 from lakebed.names import TableName
@@ -118,7 +118,7 @@ class IcebergRestCatalog(RestTables):
         uuid = found.metadata.table_uuid
         self._fence(leases)
         with self._database.writing() as connection:
-            forget_dropped(connection, str(uuid))
+            delete_dropped_row(connection, str(uuid))
             gone = put_dropped(connection, self._database, table, uuid=str(uuid), location=found.metadata_location)
         self._rename(table, gone.hidden_name)
         self._write_records(records, renamed=(table, gone.hidden_name))
@@ -132,18 +132,18 @@ class IcebergRestCatalog(RestTables):
     def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         self.create_namespace(to.namespace, to.layer)
         self._rename(dropped.hidden_name, to)
-        self._forget(dropped)
+        self._delete_row(dropped)
         self._write_records(records, renamed=(dropped.hidden_name, to))
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
         self.purge(dropped.hidden_name)
-        self._forget(dropped)
+        self._delete_row(dropped)
         with self._database.writing() as connection:
             delete_from_ledger(connection, dropped.hidden_name)
 
-    def _forget(self, dropped: DroppedTable) -> None:
+    def _delete_row(self, dropped: DroppedTable) -> None:
         with self._database.writing() as connection:
-            forget_dropped(connection, dropped.uuid)
+            delete_dropped_row(connection, dropped.uuid)
 
     def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
         from pyiceberg.exceptions import TableAlreadyExistsError
@@ -179,7 +179,7 @@ class IcebergRestCatalog(RestTables):
 
     def _close(self, publication: Publication, *, whole: bool) -> None:
         with self._database.writing() as connection:
-            (mark_published if whole else forget)(connection, self._database, publication)
+            (mark_published if whole else delete_intended)(connection, self._database, publication)
 
     def published(self, run_id: str) -> Publication | None:
         return published(self._database, run_id)
