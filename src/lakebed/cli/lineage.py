@@ -41,7 +41,7 @@ def lineage(
     format: Annotated[str, typer.Option("--format", help=f"{', '.join(_FORMATS)}.")] = "text",
     vars: VarsOption = None,
 ) -> None:
-    """Show where tables come from, with the snapshots that the last runs read; with --columns, where columns come from."""
+    """Show where tables come from, with the snapshots read last; or columns, with --columns."""
     if format not in _FORMATS:
         raise UnknownName("format", format, _FORMATS)
     if columns and format == "mermaid":

@@ -138,7 +138,7 @@ def preview(
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
-    """Show the first rows of a pipeline's result, from a zone's _samples/ if it has any. Writes nothing."""
+    """Show the first rows of a pipeline's result, from a zone's _samples/ if any. Writes nothing."""
     with screen.spinner(f"computing {limit} rows"):
         found = screen.lake.pipelines.preview(
             name, limit=limit, full_refresh=full_refresh, vars=variables(vars), released=released

@@ -130,7 +130,7 @@ def plan(
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
-    """Show what runs would do now: steps, inputs with their snapshots, waiting files. Changes nothing, starts no JVM."""
+    """Show what runs would do now: steps, inputs, waiting files. Changes nothing, starts no JVM."""
     plans = screen.lake.plan(
         *all_selectors(selectors, select),
         exclude=exclude or (),

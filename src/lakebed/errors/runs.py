@@ -4,7 +4,7 @@ from lakebed.errors.base import LakebedError
 
 
 class BadBatch(LakebedError):
-    """The rows of a batch cannot be written as requested: a NULL key, a duplicate key, an unknown column."""
+    """A batch cannot be written as requested: a NULL key, a duplicate key, an unknown column."""
 
     exit_code = 1
 
@@ -29,7 +29,7 @@ class GateFailed(LakebedError):
 
 
 class NotPublished(LakebedError):
-    """A run succeeded but was not published, because another run of the build failed; the table is unchanged."""
+    """A run was not published because another run of its build failed; the table is unchanged."""
 
     exit_code = 1
 
@@ -38,7 +38,7 @@ class NotPublished(LakebedError):
 
 
 class OutcomeUnknown(LakebedError):
-    """The catalog did not answer, so it is unknown whether a run was published; it is not retried automatically."""
+    """It is unknown whether a run was published; it is not retried automatically."""
 
     def __init__(self, run: str, why: str) -> None:
         super().__init__(
@@ -49,7 +49,7 @@ class OutcomeUnknown(LakebedError):
 
 
 class QueryEnded(LakebedError):
-    """A query was stopped before it was complete: it reached a limit of time, memory or rows, or was cancelled."""
+    """A query was stopped: it reached a limit of time, memory or rows, or was cancelled."""
 
     exit_code = 1
 

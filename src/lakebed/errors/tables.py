@@ -16,7 +16,7 @@ class DamagedTable(LakebedError):
 
 
 class PointsElsewhere(LakebedError):
-    """A table points to files outside of the lake, because the lake was copied or moved and not relocated."""
+    """A table points to files outside of the lake, which was copied or moved."""
 
     def __init__(self, table: str, location: str, here: str) -> None:
         self.table, self.location = table, location

@@ -32,7 +32,7 @@ class WorkerTraceback:
 
 
 def worker_traceback(said: str) -> WorkerTraceback | None:
-    """The traceback in a message, without pyspark's frames above the user's; only the end of a long one."""
+    """The traceback in a message, without pyspark's frames above the user's, cut if it is long."""
     _, head, rest = said.partition(_HEAD)
     if not head:
         return None

@@ -57,7 +57,7 @@ class BadSettings(BadText):
 
 
 class BadPipeline(BadText):
-    """A pipeline's files, a gate, a template or a zone's settings are wrong; found before anything runs."""
+    """A pipeline's files, a gate, a template or a zone's settings are wrong; nothing has run."""
 
 
 class BadQuery(UsageError):

@@ -14,7 +14,7 @@ _LABELS = {"failed": "ERROR", "skipped": "SKIP", "running": "RUN"}
 
 
 def run_label(record: "RunRecord") -> str:
-    """OK, WARN where a gate only warned or files were set aside, ERROR, SKIP, or NOOP where there was nothing to do."""
+    """OK, WARN (a gate warned, files were quarantined), ERROR, SKIP, or NOOP (nothing to do)."""
     if record.state != "success":
         return _LABELS[record.state]
     if record.message and not record.phases:

@@ -85,7 +85,7 @@ def rollback_json(plan: "Rollback", *, done: bool) -> dict[str, Any]:
 
 
 def diff_json(found: "TableDiff") -> dict[str, Any]:
-    """Two snapshots of a table, compared. Values of rows keep all their digits, as in the result of a query."""
+    """Two snapshots of a table, compared; values of rows keep all their digits."""
     from lakebed.query.results.export import plain
 
     return {

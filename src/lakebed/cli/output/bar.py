@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Bar:
-    """Shows what is being done and how far along it is; nothing without a terminal, or with --quiet or --json."""
+    """Shows what is being done and how far along it is, if the screen is interactive."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen

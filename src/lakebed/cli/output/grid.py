@@ -18,7 +18,7 @@ Cells = Sequence[str]
 
 
 def show(console: Console, headings: Cells, rows: Sequence[Sequence[str | Styled]], *, right: frozenset[int]) -> None:
-    """Print rows: whole lines into a pipe; on a terminal columns that fit its width, or each row on its own."""
+    """Print rows: whole lines into a pipe; columns that fit on a terminal, or row by row."""
     cells = [[one_line(cell) for cell in row] for row in (headings, *rows)]
     texts = [[plain(cell) for cell in row] for row in cells]
     widths = natural_widths(texts)
@@ -58,7 +58,7 @@ def natural_widths(rows: Sequence[Cells]) -> list[int]:
 
 
 def fitted(widths: Sequence[int], room: int) -> list[int] | None:
-    """Column widths for a terminal of width `room`: the widest shrink, no more than needed. None if it is too narrow."""
+    """Column widths that fit `room`: the widest shrink. None if it is too narrow."""
     room -= GAP * (len(widths) - 1)
     for longest in range(max(widths), _LEAST - 1, -1):
         given = [width if width <= _KEPT else min(width, longest) for width in widths]

@@ -39,7 +39,7 @@ def run_source(record: "RunRecord") -> str:
 
 
 def run_problems(record: "RunRecord", *, longest: int | None = None) -> Iterator[str]:
-    """What went wrong: the error, whether data is safe and what to do next, failed gates, quarantined files."""
+    """What went wrong: the error and what to do next, failed gates, quarantined files."""
     error = record.error
     if error:
         where = f"{error['where']}: " if error.get("where") else ""

@@ -84,7 +84,7 @@ class Screen:
         return limit if self.console.is_terminal else None
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str | Styled]], *, right: Sequence[str] = ()) -> None:
-        """Print rows under headings; columns in `right` are right-aligned. Into a pipe, cells are never cut."""
+        """Print rows under headings; columns in `right` are right-aligned."""
         from lakebed.cli.output import grid
 
         aligned = frozenset(number for number, heading in enumerate(headings) if heading in right)

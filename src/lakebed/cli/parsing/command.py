@@ -23,7 +23,7 @@ _SHARED = {"lake": (LakeOption, None), "json": (JsonOption, False), "quiet": (Qu
 
 
 def command(app: typer.Typer, name: str, *, examples: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function as a command. Its first parameter, a `Screen`, is made from the shared options."""
+    """Register a function as a command; its `Screen` is made from the shared options."""
 
     def made(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)

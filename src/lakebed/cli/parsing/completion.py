@@ -14,7 +14,7 @@ _BEFORE = re.compile(r"(\d*\+|@)?(.*)", re.DOTALL)  # operators before a selecto
 
 
 def completes(names: "Callable[[Lake], Iterable[Any]]") -> Callable[[typer.Context, str], list[str]]:
-    """A completion function over the lake of --lake, LAKEBED_LAKE or the current folder; empty without a lake."""
+    """A completion function over the names in the current lake; empty without one."""
 
     def offered(context: typer.Context, incomplete: str) -> list[str]:
         from lakebed.app import open_lake

@@ -52,7 +52,7 @@ def all_selectors(arguments: Iterable[str] | None, options: Iterable[str] | None
 
 
 def variables(given: Iterable[str] | None) -> dict[str, Any]:
-    """`day=2026-10-01`, `n=3`, and `{day: 2026-10-01, n: 3}` as YAML or JSON; later ones win. Dates stay strings."""
+    """`day=2026-10-01` or `{day: 2026-10-01, n: 3}`; later ones win. Dates stay strings."""
     found: dict[str, Any] = {}
     for text in given or ():
         found |= _variables(text)

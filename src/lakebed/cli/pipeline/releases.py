@@ -32,7 +32,7 @@ lakebed pipeline release silver.orders --vars day=2026-10-01
 
 
 def release(screen: Screen, name: PipelineArgument, message: MessageOption = "", vars: VarsOption = None) -> None:
-    """Check the draft and make it the next release, which --released runs. Without changes, no release is made."""
+    """Check the draft and make it the next release, unless it is the same as the last one."""
     made = screen.lake.pipelines.release(name, message=message, vars=variables(vars))
     _show_made(screen, made)
 

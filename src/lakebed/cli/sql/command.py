@@ -30,7 +30,7 @@ def sql(
     mode: Annotated[Literal["table", "csv", "json"], typer.Option("--mode", help="How results are shown.")] = "table",
     namespace: NamespaceOption = None,
 ) -> None:
-    """An SQL shell on the lake's tables, in DuckDB's dialect. It also runs statements from a pipe, one by one."""
+    """An SQL shell on the lake's tables, in DuckDB's dialect; also for piped statements."""
     from lakebed.cli.sql.shell import Shell, run_interactively, run_script
 
     shell = Shell(screen, screen.lake, mode="json" if screen.as_json else mode, at=at, namespace=namespace)

@@ -35,7 +35,7 @@ class SqlCompleter(Completer):
 def prompted(
     shell: Shell, history: Path | None, *, input: "Input | None" = None, output: "Output | None" = None
 ) -> Iterator[str]:
-    """Statements and dot commands as they are typed, until Ctrl-D. Ctrl-C discards the current statement."""
+    """Statements and dot commands as typed, until Ctrl-D. Ctrl-C discards a statement."""
     session: PromptSession[str] = PromptSession(
         history=_history(history),
         completer=SqlCompleter(shell),
@@ -68,7 +68,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether Enter runs it: a dot command, an empty line, or statements that all end with a semicolon."""
+    """Whether Enter runs it: a dot command, nothing, or statements that end with a semicolon."""
     return not text.strip() or text.lstrip().startswith(".") or (text.rstrip().endswith(";") and not split_statements(text)[1])
 
 

@@ -130,7 +130,7 @@ def run_interactively(shell: Shell, lines: Iterable[str]) -> None:
 
 
 def run_script(shell: Shell, lines: Iterable[str]) -> None:
-    """Run statements from a pipe. The first error ends it, since later statements may rely on the failed one."""
+    """Run statements from a pipe. The first error ends it: later ones may rely on it."""
     for statement in statements(lines):
         try:
             shell.execute(statement)

@@ -61,7 +61,7 @@ class Suggestion:
 def suggestions(
     text: str, tables: Sequence[str], columns: Callable[[str], Iterable[str]], functions: Iterable[str]
 ) -> Iterator[Suggestion]:
-    """What may come next: commands after a dot, tables after FROM, otherwise columns of the named tables, functions, keywords."""
+    """Commands after a dot, tables after FROM, otherwise columns, functions and keywords."""
     begun = _begun(text)
     if text.lstrip().startswith(".") and "\n" not in text.strip():
         yield from _dots(text.lstrip(), tables)

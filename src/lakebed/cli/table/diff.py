@@ -36,7 +36,7 @@ def diff(
     ] = None,
     examples: Annotated[int, typer.Option("--examples", min=0, help="How many rows of each kind to show.")] = 5,
 ) -> None:
-    """Compare a table at two points: columns, rows added, removed and changed by key, statistics of each column."""
+    """Compare a table at two points: columns, rows by key, statistics of each column."""
     with screen.spinner("comparing"):
         found = screen.lake.tables.diff(name, before, after, keys=key, examples=examples)
 

@@ -28,7 +28,7 @@ def history(
     ref: Annotated[str, typer.Option("--ref", help="A branch or tag.")] = "main",
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many snapshots to show.")] = 50,
 ) -> None:
-    """Show what happened to a table, newest first: snapshots, including undone ones, rollbacks, tags and other changes."""
+    """Show what happened to a table, newest first: snapshots, rollbacks, tags, other changes."""
     changes = screen.lake.tables.history(name, ref=ref)
     rows = [history_json(change) for change in changes[:limit]]
 

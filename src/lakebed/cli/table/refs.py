@@ -61,7 +61,7 @@ def clone(
     at: AtOption = None,
     branch: Annotated[str | None, typer.Option("--branch", metavar="NAME", help="Make a branch of the table instead.")] = None,
 ) -> None:
-    """Make a new table or branch from a table, for development. No files are copied, and neither affects the other."""
+    """Make a new table or branch from a table. No files are copied; neither affects the other."""
     if (to is None) == (branch is None):
         raise UsageError("a clone is a new table or a branch.", next="Give a table's name, or --branch NAME.")
     lake = screen.lake

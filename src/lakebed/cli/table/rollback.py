@@ -35,7 +35,7 @@ def rollback(
     wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a run that is changing the table.")] = 0.0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
 ) -> None:
-    """Roll a table back to an earlier snapshot, with the columns it had. Nothing is lost: roll forward the same way."""
+    """Roll a table back to an earlier snapshot. Nothing is lost: roll forward the same way."""
     from lakebed.errors import UsageError
 
     if requeue and hold:

@@ -35,7 +35,7 @@ def execute(
     statement: Annotated[str, typer.Argument(help="One INSERT, UPDATE, DELETE, MERGE or ALTER TABLE, in Spark SQL.")],
     no_gates: GatesOption = False,
 ) -> None:
-    """Change a table manually: under its lease, on a branch, published in one step once its pipeline's gates pass."""
+    """Change a table manually: on a branch, published in one step once the gates pass."""
     with screen.spinner("changing the table"):
         record = screen.lake.execute(statement, gates=not no_gates)
     _print_change(screen, record)
