@@ -1,4 +1,6 @@
-"""Tables and query results as the frames of every library, each through the engine that does it best."""
+"""Tables and query results as the frames of every library, each through the engine that does it
+best.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class EngineFrames:
-    """Reads selected tables and converts Arrow tables; `spark` starts Spark, or returns the session that runs."""
+    """Reads selected tables and converts Arrow tables.
+
+    `spark` starts Spark, or returns the session that runs.
+    """
 
     def __init__(self, duckdb: DuckEngine, spark: "Callable[[], SparkSession]") -> None:
         self._duckdb, self._spark = duckdb, spark

@@ -1,1 +1,4 @@
-"""Reading: from SQL and pinned tables to file lists, and from these to rows. Importing this imports no engine."""
+"""Reading: from SQL and pinned tables to file lists, and from these to rows.
+
+Importing this imports no engine.
+"""

@@ -5,7 +5,9 @@ from threading import Lock
 
 
 class Cancellation:
-    """Cancels the queries it is given to: `lake.query(sql, stop=stop)` here, `stop.cancel()` there; they raise `QueryEnded`."""
+    """Cancels the queries it is given to: `lake.query(sql, stop=stop)` here, `stop.cancel()` there;
+    they raise `QueryEnded`.
+    """
 
     def __init__(self) -> None:
         self._ends: list[Callable[[], None]] = []

@@ -1,4 +1,7 @@
-"""What queries and lazy tables need of engines. `app` gives them; nothing here imports an engine."""
+"""What queries and lazy tables need of engines.
+
+`app` gives them; nothing here imports an engine.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

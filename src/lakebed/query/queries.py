@@ -84,7 +84,9 @@ class Queries:
         return partial(self.engines.duckdb.run, plan, request)
 
     def _run_over_spark_views(self, plan: QueryPlan, request: QueryRequest) -> QueryRows:
-        """Run a query over views that only Spark can answer: their rows are in files until the result is closed."""
+        """Run a query over views that only Spark can answer: their rows are in files until the
+        result is closed.
+        """
         compute = self.engines.compute()
         try:
             frames = {view.name: compute.query(f"SELECT * FROM {view.name.spark}") for view in plan.spark_views}
@@ -115,7 +117,10 @@ class Queries:
             check_untrusted(request.sql, names)
 
     def _protect_past_snapshots(self, plan: QueryPlan) -> SnapshotGuard:
-        """Protect the past snapshots that a plan reads; a present one stays for a day after it is superseded."""
+        """Protect the past snapshots that a plan reads.
+
+        A present one stays for a day after it is superseded.
+        """
         past: dict[TableName, set[int]] = {}
         for read in all_tables(plan.tables):
             source = read.target.source

@@ -79,7 +79,9 @@ def _table(parts: Sequence[str], known: Collection[TableName], namespace: str | 
 
 
 def _is_engines_or_file(parts: Sequence[str]) -> bool:
-    """Whether it may be a table of the engine or a file: `information_schema.tables`, `'orders.csv'`."""
+    """Whether it may be a table of the engine or a file: `information_schema.tables`,
+    `'orders.csv'`.
+    """
     return is_engines_own(parts) or (len(parts) == 1 and ("." in parts[0] or "/" in parts[0]))
 
 
@@ -95,6 +97,9 @@ def unknown_table(parts: Sequence[str], known: Iterable[TableName]) -> UnknownNa
 
 
 def _last_parts(table: TableName, count: int) -> str:
-    """The last parts of a name, as many as `count`; the full name is quoted where SQL needs that."""
+    """The last parts of a name, as many as `count`.
+
+    The full name is quoted where SQL needs that.
+    """
     whole = count >= len(table.levels)
     return str(table) if whole else ".".join(table.levels[-count:])

@@ -1,4 +1,6 @@
-"""Frames of other libraries as streams of Arrow batches, with no more in memory than their library needs."""
+"""Frames of other libraries as streams of Arrow batches, with no more in memory than their library
+needs.
+"""
 
 from collections.abc import Iterable
 from datetime import date, datetime
@@ -61,7 +63,10 @@ def _of_lazy(frame: Any) -> Any:
 
 
 def _of_pandas(frame: Any) -> Any:
-    """The frame without its index. What pandas considers missing is NULL, also NaN in its own float columns."""
+    """The frame without its index.
+
+    What pandas considers missing is NULL, also NaN in its own float columns.
+    """
     for number, column in enumerate(frame.columns):
         if frame.dtypes.iloc[number].kind == "O":
             _refuse_mixed_times(frame.iloc[:, number], column)
@@ -72,7 +77,9 @@ def _of_pandas(frame: Any) -> Any:
 
 
 def _refuse_mixed_times(values: Iterable[Any], column: Any) -> None:
-    """Raise for mixed kinds of times: Arrow would drop the time of day, or take a time without a zone as UTC."""
+    """Raise for mixed kinds of times: Arrow would drop the time of day, or take a time without a
+    zone as UTC.
+    """
     kinds = {_kind(value) for value in values if isinstance(value, date) and value == value}  # NaT is not equal to itself
     if len(kinds) > 1:
         raise unreadable_frame(f"the column {str(column)!r} mixes {' and '.join(sorted(kinds))}")

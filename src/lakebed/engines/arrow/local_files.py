@@ -7,7 +7,10 @@ from lakebed.errors import UsageError
 
 
 def read_rows(file: Path) -> Any:
-    """The rows of a Parquet, CSV or JSON-lines file as Arrow; a Parquet file is opened, and read later."""
+    """The rows of a Parquet, CSV or JSON-lines file as Arrow.
+
+    A Parquet file is opened, and read later.
+    """
     import pyarrow.csv
     import pyarrow.dataset
     import pyarrow.json

@@ -1,4 +1,7 @@
-"""The types in which tables store frames, and rows cast to them. A cast that would lose a value raises, naming the column."""
+"""The types in which tables store frames, and rows cast to them.
+
+A cast that would lose a value raises, naming the column.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -28,7 +31,10 @@ _PLAIN = {
 
 
 def storable_schema(schema: Any, known: Mapping[str, ColumnType]) -> Any:
-    """The columns as a table stores them. One without values takes its type from `known`: the table's types by folded name."""
+    """The columns as a table stores them.
+
+    One without values takes its type from `known`: the table's types by folded name.
+    """
     _refuse_names([field.name for field in schema], "")
     return pa.schema([pa.field(field.name, _kept(field.type, field.name, known.get(field.name.casefold()))) for field in schema])
 

@@ -107,7 +107,9 @@ def cast_array(array: Any, type_: Any) -> Any:
 
 
 def _nested_as(array: Any, type_: Any) -> Any:
-    """Cast part by part: engines name elements differently, and a cast does not reach nested extension types."""
+    """Cast part by part: engines name elements differently, and a cast does not reach nested
+    extension types.
+    """
     if pa.types.is_struct(type_):
         parts = [cast_array(array.field(index), field.type) for index, field in enumerate(type_)]
         return pa.StructArray.from_arrays(parts, fields=list(type_), mask=array.is_null())

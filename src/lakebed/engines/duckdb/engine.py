@@ -83,7 +83,9 @@ class DuckEngine:
         return DuckSession(lambda plan: self._pool_for(plan, more), self._inspect)
 
     def private_session(self, *, memory: str | None = None) -> DuckSession:
-        """A lossless session in a DuckDB of its own, which can be handed on or have its own memory limit."""
+        """A lossless session in a DuckDB of its own, which can be handed on or have its own memory
+        limit.
+        """
         limit = [f"SET GLOBAL memory_limit = {text(memory)}"] if memory else []
         alone = InstancePool(lambda: self._connect(_LOSSLESS, CAREFUL, *_FRESH, *limit), most=0)
         return DuckSession(lambda _: alone, self._inspect, on_close=alone.close)
@@ -120,7 +122,10 @@ class DuckEngine:
 
 
 def settings_for(plan: QueryPlan | None) -> tuple[str, ...]:
-    """The settings that a plan needs. If there is no parse tree, the words of the statement decide."""
+    """The settings that a plan needs.
+
+    If there is no parse tree, the words of the statement decide.
+    """
     if plan is None:
         return ()
     has_word = bool(_SHORTENS.search(plan.sql))

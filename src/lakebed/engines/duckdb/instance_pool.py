@@ -35,7 +35,11 @@ class _SharedPart:
 
 
 class DuckInstance:
-    """One DuckDB. Its bookkeeping is done under the pool's lock; parts are created outside it, because that reads files."""
+    """One DuckDB.
+
+    Its bookkeeping is done under the pool's lock; parts are created outside it, because that reads
+    files.
+    """
 
     def __init__(self, connection: Any) -> None:
         self.connection, self.users, self.ended = connection, 0, 0
@@ -44,7 +48,10 @@ class DuckInstance:
         self._draws = bool(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0])
 
     def cursor(self) -> Any:
-        """Another connection. A setting takes longer than opening it, so it is set only where needed."""
+        """Another connection.
+
+        A setting takes longer than opening it, so it is set only where needed.
+        """
         cursor = self.connection.cursor()
         if self._draws:
             cursor.execute("SET enable_progress_bar = false")

@@ -8,7 +8,10 @@ from lakebed.settings import FilesSettings, Root
 
 
 def s3_secret(root: Root, files: FilesSettings, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Statements for a session with httpfs; none for a folder. Keys that are not set come from AWS's variables."""
+    """Statements for a session with httpfs; none for a folder.
+
+    Keys that are not set come from AWS's variables.
+    """
     if not root.is_bucket:
         return ()
     key = files.access_key_id.get_secret_value() if files.access_key_id else environment.get("AWS_ACCESS_KEY_ID", "")

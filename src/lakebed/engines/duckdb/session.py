@@ -21,7 +21,9 @@ _INTERRUPT_EVERY = 0.05  # seconds
 
 
 class DuckSession:
-    """Takes a connection from a pool for each statement, and gives the last one back when it is closed."""
+    """Takes a connection from a pool for each statement, and gives the last one back when it is
+    closed.
+    """
 
     def __init__(
         self,
@@ -65,7 +67,10 @@ class DuckSession:
         profile: bool = False,
         parts: Sequence[SetupPart] | None = None,
     ) -> DuckRows:
-        """Start the query; `parts` are what its text needs, unless that is the tables of the plan."""
+        """Start the query.
+
+        `parts` are what its text needs, unless that is the tables of the plan.
+        """
         with translated_errors(plan.sql, plan):
             connection = self.connection(_parts_of(plan) if parts is None else parts, plan)
             if profile:

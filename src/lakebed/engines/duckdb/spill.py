@@ -23,7 +23,10 @@ _made: dict[tuple[Path, int], Path] = {}  # by parent and process: a fork needs 
 
 
 def spill_setting(parent: str) -> str:
-    """The setting for a new DuckDB. `parent` is where folders are created; if empty, the system's temporary folder."""
+    """The setting for a new DuckDB.
+
+    `parent` is where folders are created; if empty, the system's temporary folder.
+    """
     try:
         own = _own(Path(parent).expanduser().absolute() if parent else Path(tempfile.gettempdir()))
     except OSError as error:
@@ -73,7 +76,10 @@ def _sweep(parent: Path) -> None:
 
 
 def _locked(path: Path) -> int | None:
-    """A lock on a folder, which ends with this process; None if another process has it or the folder is gone."""
+    """A lock on a folder, which ends with this process.
+
+    None if another process has it or the folder is gone.
+    """
     try:
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except FileNotFoundError:

@@ -1,4 +1,6 @@
-"""One pinned table read by DuckDB: as a stream of batches, or as a relation on a connection of its own."""
+"""One pinned table read by DuckDB: as a stream of batches, or as a relation on a connection of its
+own.
+"""
 
 import weakref
 from collections.abc import Callable, Iterator
@@ -95,7 +97,10 @@ def _session(engine: DuckEngine, scan: Scan, memory: str | None) -> DuckSession:
 
 
 class _Source:
-    """The rows of a scan as a source in SQL. It is not a view, because DuckDB would bind that twice."""
+    """The rows of a scan as a source in SQL.
+
+    It is not a view, because DuckDB would bind that twice.
+    """
 
     def __init__(self, selection: TableSelection, scan: Scan) -> None:
         self._selection, self._view = selection, PlannedTable(("", "", ""), ReadTarget(selection.pinned), scan=scan)

@@ -40,7 +40,9 @@ def split_filter(expression: pl.Expr, columns: tuple[ScanColumn, ...]) -> tuple[
 
 
 def _without_hints(tree: Json) -> Json | None:
-    """The expression without the dynamic predicates that Polars adds above a slice and that cannot be evaluated here."""
+    """The expression without the dynamic predicates that Polars adds above a slice and that cannot
+    be evaluated here.
+    """
     if isinstance(tree, dict) and str((tree.get("Display") or {}).get("fmt_str", "")).startswith("dynamic_pred"):
         return None
     binary = tree.get("BinaryExpr") if isinstance(tree, dict) else None

@@ -34,7 +34,10 @@ class GuardedQuery:
 
 
 def check_untrusted(sql: str, tables: Iterable[Parts]) -> GuardedQuery:
-    """The query, or `BadQuery` with the reason. `tables` are the full names it may read; it may write the ends of names."""
+    """The query, or `BadQuery` with the reason.
+
+    `tables` are the full names it may read; it may write the ends of names.
+    """
     from sqlglot import exp
 
     _require_size(sql)
@@ -169,7 +172,10 @@ def _ctes(node: "exp.Expr | None") -> Iterator[str]:
 
 
 def _called(node: "exp.Func", sql: str) -> str:
-    """The name of a function as it was written; empty for syntax such as CASE or a list in brackets."""
+    """The name of a function as it was written.
+
+    Empty for syntax such as CASE or a list in brackets.
+    """
     from sqlglot import exp
 
     if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):

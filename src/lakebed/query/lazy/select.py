@@ -22,7 +22,10 @@ def select_table(
     at: str | None = None,
     memory: str | None = None,
 ) -> LazyTable:
-    """The table, pinned to a snapshot. Unknown columns and wrong conditions raise here, not when rows are read."""
+    """The table, pinned to a snapshot.
+
+    Unknown columns and wrong conditions raise here, not when rows are read.
+    """
     pinned = pin_table(pointer, metadata, at, timezone=services.timezone)
     names = _selected(pinned, columns)
     condition = _row_filter(pinned, where, services) if where is not None else None
@@ -30,7 +33,10 @@ def select_table(
 
 
 def _selected(pinned: PinnedTable, names: Sequence[str] | None) -> tuple[str, ...]:
-    """The columns under their own names; case matters only between columns that differ in nothing else."""
+    """The columns under their own names.
+
+    Case matters only between columns that differ in nothing else.
+    """
     if names is None:
         return tuple(column.name for column in pinned.columns)
     exact = {column.name: column.name for column in pinned.columns}
@@ -51,7 +57,10 @@ def _row_filter(pinned: PinnedTable, where: str, services: LazyTableServices) ->
 
 
 def _require_known(pinned: PinnedTable, columns: Sequence[Column], names: frozenset[str]) -> None:
-    """Raise for a name that is neither a column nor the table; with structs among the columns it may be a field of one."""
+    """Raise for a name that is neither a column nor the table.
+
+    With structs among the columns it may be a field of one.
+    """
     if any("<" in column.type for column in columns):
         return
     folded = {column.name.casefold() for column in columns}

@@ -36,7 +36,10 @@ class TableSelection:
         return And((own, more)) if own and more else own or more
 
     def select(self, source: str, names: Sequence[str], *, more: str | None = None, limit: int | None = None) -> str:
-        """The SELECT of the rows; it has the whole condition, even if parts of it have pruned files already."""
+        """The SELECT of the rows.
+
+        It has the whole condition, even if parts of it have pruned files already.
+        """
         shown = ", ".join(map(duckdb_identifier, names)) or "NULL"
         conditions = [f"(\n{self.where.text}\n)"] if self.where else []
         conditions += [more] if more else []

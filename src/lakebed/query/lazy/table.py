@@ -66,7 +66,10 @@ class LazyTable(RowSource):
         return self._scan(self.columns)
 
     def to_arrow_batches(self, *, rows: int = ROWS) -> "pa.RecordBatchReader":
-        """The rows as they are read, in batches of about `rows`; only a few batches are in memory."""
+        """The rows as they are read, in batches of about `rows`.
+
+        Only a few batches are in memory.
+        """
         import pyarrow as pa
 
         return pa.RecordBatchReader.from_batches(self.schema, self._batches(self.columns, None, None, rows))
@@ -76,7 +79,10 @@ class LazyTable(RowSource):
     @overload
     def to_polars(self, *, lazy: Literal[True]) -> "pl.LazyFrame": ...
     def to_polars(self, *, lazy: bool = False) -> "pl.DataFrame | pl.LazyFrame":
-        """All rows as a Polars DataFrame; with `lazy` a LazyFrame, which skips files and rows that its filters exclude."""
+        """All rows as a Polars DataFrame.
+
+        With `lazy` a LazyFrame, which skips files and rows that its filters exclude.
+        """
         try:
             import polars  # noqa: F401 - the engine needs it
         except ImportError:
@@ -85,7 +91,9 @@ class LazyTable(RowSource):
         return frame if lazy else frame.collect()
 
     def to_duckdb(self) -> Any:
-        """A `duckdb.DuckDBPyRelation`, on a connection of its own that lasts as long as the relation."""
+        """A `duckdb.DuckDBPyRelation`, on a connection of its own that lasts as long as the
+        relation.
+        """
         guard = self._protect()
         request = ReadRequest(self.columns)
         try:
@@ -97,7 +105,10 @@ class LazyTable(RowSource):
             raise
 
     def to_spark(self) -> Any:
-        """A Spark DataFrame of the same snapshot, columns and rows; the whole condition must be known to Spark."""
+        """A Spark DataFrame of the same snapshot, columns and rows.
+
+        The whole condition must be known to Spark.
+        """
         where = self._selection.where
         if where is not None and where.exact is None:
             raise UsageError(

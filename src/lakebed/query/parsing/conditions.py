@@ -118,7 +118,10 @@ class _Translation:
 
 
 def finder(read: TableRead, columns: Mapping[int, Sequence[Column]]) -> Find:
-    """Finds the column of a table that a name means; `columns` are those of all tables of the query, by place."""
+    """Finds the column of a table that a name means.
+
+    `columns` are those of all tables of the query, by place.
+    """
     own = _by_name(columns[read.byte])
 
     def find(names: Sequence[str]) -> Column | None:

@@ -21,7 +21,10 @@ _ZONED = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d
 
 @dataclass(frozen=True)
 class Literal:
-    """A constant as written, with the engine's type; a text that is cast has the type of the cast."""
+    """A constant as written, with the engine's type.
+
+    A text that is cast has the type of the cast.
+    """
 
     type: str
     value: object
@@ -53,7 +56,10 @@ def _integer(value: Any) -> int | None:
 
 
 def value_for(literal: Literal, type_: str, *, timezone: str) -> object | None:
-    """The literal as a value of an Iceberg type; None if the engine may compare it as another type."""
+    """The literal as a value of an Iceberg type.
+
+    None if the engine may compare it as another type.
+    """
     match type_:
         case "int" | "long":
             return _whole_number(literal, _RANGES[type_])
@@ -73,7 +79,10 @@ def value_for(literal: Literal, type_: str, *, timezone: str) -> object | None:
 
 
 def parameter_for(value: object, type_: str) -> object | None:
-    """A parameter's value, if it has the column's own type and so is compared as that; None otherwise."""
+    """A parameter's value, if it has the column's own type and so is compared as that.
+
+    None otherwise.
+    """
     match type_, value:
         case _, bool():
             return value if type_ == "boolean" else None

@@ -11,7 +11,10 @@ _FOLDED = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 @dataclass(frozen=True)
 class Condition:
-    """What rows must fulfil. `outer`: an outer join may fill the columns with NULLs, so NULLs must not fulfil it."""
+    """What rows must fulfil.
+
+    `outer`: an outer join may fill the columns with NULLs, so NULLs must not fulfil it.
+    """
 
     expression: Json
     outer: bool = False
@@ -19,7 +22,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class FromSource:
-    """A source of a FROM, by the qualifiers of its columns; `byte` is where a table's name begins, None for other sources."""
+    """A source of a FROM, by the qualifiers of its columns.
+
+    `byte` is where a table's name begins, None for other sources.
+    """
 
     qualifiers: tuple[tuple[str, ...], ...]
     byte: int | None = None

@@ -19,7 +19,10 @@ _QUERIES = {"SELECT", "FROM", "WITH", "TABLE", "VALUES", "DESCRIBE", "SUMMARIZE"
 
 @dataclass(frozen=True)
 class Word:
-    """A keyword or symbol in upper case, and where it begins; names and literals have an empty text."""
+    """A keyword or symbol in upper case, and where it begins.
+
+    Names and literals have an empty text.
+    """
 
     text: str
     start: int
@@ -34,7 +37,10 @@ class NamedPivots:
 
 
 def with_values(words: Sequence[Word]) -> NamedPivots:
-    """Gives values to every PIVOT that has none. The last word must be empty, at the end of the text."""
+    """Gives values to every PIVOT that has none.
+
+    The last word must be empty, at the end of the text.
+    """
     pieces: list[Piece] = []
     queries: list[tuple[int, int]] = []
     for index, word in enumerate(words):
@@ -69,7 +75,10 @@ def _is_clause(words: Sequence[Word], index: int) -> bool:
 
 
 def _columns(words: Sequence[Word], index: int) -> Iterator[tuple[int, int]]:
-    """The columns after ON that have no values, as ranges of words. The ON of a join comes earlier."""
+    """The columns after ON that have no values, as ranges of words.
+
+    The ON of a join comes earlier.
+    """
     level = []
     for at in _same_level(words, index + 1):
         level.append(at)

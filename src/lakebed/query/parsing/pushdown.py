@@ -51,7 +51,9 @@ def push_down(
 
 
 def _keeps_rows_apart(node: Json) -> bool:
-    """Whether rows filtered out earlier could not have affected others: no LIMIT, no window, no grouping sets."""
+    """Whether rows filtered out earlier could not have affected others: no LIMIT, no window, no
+    grouping sets.
+    """
     if node["type"] != "SELECT_NODE" or len(node.get("group_sets") or ()) > 1:
         return False
     if any(part for key, part in node.items() if key not in _KNOWN_PARTS):  # QUALIFY, samples, and whatever a newer DuckDB adds
@@ -87,7 +89,10 @@ def _is_harmless(modifier: Json) -> bool:
 
 
 def _finder(node: Json) -> Find:
-    """Maps the names of a subquery's columns to the columns it reads; with GROUP BY these are grouped by."""
+    """Maps the names of a subquery's columns to the columns it reads.
+
+    With GROUP BY these are grouped by.
+    """
     items = node["select_list"]
     if items and _is_every_column(items[0]):
         others = {name for item in items[1:] if (name := _name(item))}
@@ -126,7 +131,10 @@ def _column(name: str) -> Json:
 
 
 def _translate(expression: Json, inner: Callable[[Sequence[str]], Json | None]) -> Json | None:
-    """The expression or something weaker with inner names; None if no part of it can be translated."""
+    """The expression or something weaker with inner names.
+
+    None if no part of it can be translated.
+    """
     match expression["type"]:
         case "CONJUNCTION_AND":
             children = [part for child in expression["children"] if (part := _translate(child, inner))]

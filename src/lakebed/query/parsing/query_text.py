@@ -118,7 +118,10 @@ def named_parts(text: str) -> tuple[str, ...]:
 
 
 def with_deep_names(text: str, tables: Collection[TableName]) -> str:
-    """The text with table names of more than three parts written in three, as DuckDB needs; the catalog may come first."""
+    """The text with table names of more than three parts written in three, as DuckDB needs.
+
+    The catalog may come first.
+    """
 
     def shortened(match: re.Match[str]) -> str:
         parts = _parts(match["deep"]) if match["deep"] else ()

@@ -1,4 +1,6 @@
-"""Functions used as tables: some compute, some read files, and some read the tables that their text names."""
+"""Functions used as tables: some compute, some read files, and some read the tables that their text
+names.
+"""
 
 import re
 from collections.abc import Iterator

@@ -36,7 +36,10 @@ class MentionedColumns:
 
 @dataclass
 class _NamedQuery:
-    """A query of WITH, and the conditions on its rows at each use. Its tables come last, when all uses are known."""
+    """A query of WITH, and the conditions on its rows at each use.
+
+    Its tables come last, when all uses are known.
+    """
 
     body: Json
     ctes: "_Ctes"  # the queries of WITH that it can use
@@ -82,7 +85,9 @@ def mentioned_columns(statement: Json) -> MentionedColumns:
 
 
 def shortened_inside(statement: Json) -> bool:
-    """Whether an inner part of the statement takes some rows of many, by LIMIT, OFFSET or DISTINCT ON."""
+    """Whether an inner part of the statement takes some rows of many, by LIMIT, OFFSET or DISTINCT
+    ON.
+    """
     top = statement.get("node") or {}
     below = [*(part for key, part in top.items() if key != "modifiers"), statement.get("values")]
     return any(_shortens(item) for item in dicts(below))

@@ -1,4 +1,6 @@
-"""Conditions on one table's rows: the whole text filters rows, and what can be a predicate prunes files."""
+"""Conditions on one table's rows: the whole text filters rows, and what can be a predicate prunes
+files.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -19,7 +21,10 @@ _NEXT = "Write what comes between WHERE and the next clause, such as: country = 
 
 @dataclass(frozen=True)
 class RowFilter:
-    """A condition as written. `predicate` prunes files and may be weaker; `exact` is the whole condition, if it is one."""
+    """A condition as written.
+
+    `predicate` prunes files and may be weaker; `exact` is the whole condition, if it is one.
+    """
 
     text: str
     predicate: Predicate | None
@@ -51,7 +56,10 @@ def parse_where(text: str, table: str, columns: Sequence[Column], *, parse: Call
 
 
 def _with_columns_quoted(text: str, columns: Sequence[Column]) -> str:
-    """The text with columns quoted whose names are SQL keywords, such as `at`; calls and literals stay as they are."""
+    """The text with columns quoted whose names are SQL keywords, such as `at`.
+
+    Calls and literals stay as they are.
+    """
     known = {folded(column.name): column.name for column in columns}
 
     def quoted(found: re.Match[str]) -> str:

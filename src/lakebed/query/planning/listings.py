@@ -39,7 +39,10 @@ class Listing:
 
 
 def listing_of(statement: Json, unknown: Iterable[Sequence[str]]) -> Listing | None:
-    """What a statement lists; None if it reads rows. `unknown` are the names that are no tables of the lake."""
+    """What a statement lists; None if it reads rows.
+
+    `unknown` are the names that are no tables of the lake.
+    """
     found = [
         *_show_statements_need_columns(statement),
         *_functions_need_columns(statement),
@@ -49,7 +52,9 @@ def listing_of(statement: Json, unknown: Iterable[Sequence[str]]) -> Listing | N
 
 
 def is_engines_own(parts: Sequence[str]) -> bool:
-    """Whether a name belongs to DuckDB itself, such as `information_schema.tables` or `duckdb_tables`."""
+    """Whether a name belongs to DuckDB itself, such as `information_schema.tables` or
+    `duckdb_tables`.
+    """
     if len(parts) == 1:
         return folded(parts[0]).startswith(PREFIXES) and "." not in parts[0]
     return folded(parts[0]) in SCHEMAS
@@ -62,7 +67,9 @@ def require_no_tables(tables: Iterable[TableName]) -> None:
 
 
 def in_search_order(statement: Json, tables: Sequence[ListedTable], *, namespace: str | None) -> tuple[ListedTable, ...]:
-    """The tables, with the namespace first that SHOW TABLES FROM a layer means: DuckDB searches only the first one."""
+    """The tables, with the namespace first that SHOW TABLES FROM a layer means: DuckDB searches
+    only the first one.
+    """
     for layer in (folded(item["schema_name"]) for item in _shows(statement) if item["schema_name"] and not item["catalog_name"]):
         found = sorted({table.name.namespace for table in tables if folded(table.name.layer) == layer})
         if len(found) > 1 and namespace not in found:

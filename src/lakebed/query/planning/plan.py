@@ -52,7 +52,9 @@ class SystemTable:
 
 @dataclass(frozen=True)
 class CatalogView:
-    """A view: answered by a query over its tables, or, where `why` says why only Spark can, from files that Spark wrote."""
+    """A view: answered by a query over its tables, or, where `why` says why only Spark can, from
+    files that Spark wrote.
+    """
 
     name: TableName
     plan: "QueryPlan | None" = None

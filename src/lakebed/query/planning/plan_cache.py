@@ -1,4 +1,6 @@
-"""Metadata and plans of earlier queries: a metadata file never changes, and neither does a plan made from it."""
+"""Metadata and plans of earlier queries: a metadata file never changes, and neither does a plan
+made from it.
+"""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -11,7 +13,9 @@ from lakebed.ports import Catalog, Pointer, Predicate, Scan, Scans, TableMetadat
 
 
 class PlanCache:
-    """Keeps the metadata and plans that were used last: at most so many of each, and plans of so many files in all."""
+    """Keeps the metadata and plans that were used last: at most so many of each, and plans of so
+    many files in all.
+    """
 
     def __init__(self, most: int = 256, most_files: int = 100_000) -> None:
         least = most_files // most  # what a plan counts for at least, so that there are never more than `most`

@@ -30,7 +30,10 @@ def plan_tables(
     tree: Json | None = None,
     parameters: Mapping[str, object] | None = None,
 ) -> QueryPlan:
-    """What a query reads of each table. `targets` are what names stand for, by their place; other names are the engine's."""
+    """What a query reads of each table.
+
+    `targets` are what names stand for, by their place; other names are the engine's.
+    """
     columns = _filterable_columns(reads, targets)
     tables: dict[object, PlannedTable] = {}
     pieces: list[Piece] = []
@@ -74,7 +77,10 @@ def _identity(target: ReadTarget) -> tuple[object, ...]:
 
 
 def _name(target: ReadTarget, others: Sequence[PlannedTable]) -> tuple[str, str, str]:
-    """The table's own name, so that columns may be qualified with it; another read of it is in a numbered database."""
+    """The table's own name, so that columns may be qualified with it.
+
+    Another read of it is in a numbered database.
+    """
     source = target.source
     if isinstance(source, SystemTable):
         return (f"{source.name[0]} 0", "main", source.name[-1])

@@ -1,4 +1,6 @@
-"""The plan of a query: its tables resolved and pinned in one look at the catalog, and the files it reads of each."""
+"""The plan of a query: its tables resolved and pinned in one look at the catalog, and the files it
+reads of each.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -104,7 +106,10 @@ def _scan(table: PlannedTable, context: QueryContext) -> Scan | None:
 
 
 def _targets(reads: Sequence[TableRead], request: QueryRequest, parse: Parse, context: QueryContext) -> dict[int, ReadTarget]:
-    """What each name in the text stands for, by its place; names of the engine's own tables and of files are left out."""
+    """What each name in the text stands for, by its place.
+
+    Names of the engine's own tables and of files are left out.
+    """
     targets = {read.byte: ReadTarget(table) for read in reads if (table := _system_table(read, context))}
     others = [read for read in reads if read.byte not in targets]
     known, references = _resolve(others, request, context.catalog)
@@ -145,7 +150,10 @@ def _view(reference: TableReference, at: str | None, parse: Parse, context: Quer
 def _resolve(
     reads: Sequence[TableRead], request: QueryRequest, catalog: Catalog
 ) -> tuple[CatalogNames, dict[int, TableReference]]:
-    """What each name stands for. Views and foreign tables are looked up only if a name is no table of the lake."""
+    """What each name stands for.
+
+    Views and foreign tables are looked up only if a name is no table of the lake.
+    """
 
     def among(known: CatalogNames) -> tuple[CatalogNames, References]:
         found = ((read.byte, known.resolve(read.parts, request.namespace)) for read in reads)

@@ -1,4 +1,6 @@
-"""Which table or view a name in a query means: the lake's own tables first, then views and foreign tables."""
+"""Which table or view a name in a query means: the lake's own tables first, then views and foreign
+tables.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +49,9 @@ class CatalogNames:
 
 
 def tables_named(catalog: Catalog, names: set[str]) -> CatalogNames:
-    """The lake's own tables whose last name is one of these: one lookup, and enough for most queries."""
+    """The lake's own tables whose last name is one of these: one lookup, and enough for most
+    queries.
+    """
     return CatalogNames(catalog.pointers(named=names) if names else {})
 
 

@@ -1,4 +1,7 @@
-"""Planning for Spark's SQL: tables are pinned in the text, the rest of it stays. Spark prunes files itself."""
+"""Planning for Spark's SQL: tables are pinned in the text, the rest of it stays.
+
+Spark prunes files itself.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -22,7 +25,10 @@ _ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
 
 
 def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) -> QueryPlan:
-    """The query over pinned tables. Raises `BadQuery` for whatever a SELECT can make Spark do besides reading tables."""
+    """The query over pinned tables.
+
+    Raises `BadQuery` for whatever a SELECT can make Spark do besides reading tables.
+    """
     try:
         reading, named = _parse(request.sql)
     except BadPipeline as error:
@@ -91,7 +97,9 @@ def _view(reference: TableReference, request: QueryRequest) -> str:
 
 
 def _resolve_name(names: "tuple[Token, ...]", known: CatalogNames, namespace: str | None) -> TableReference | None:
-    """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may come first."""
+    """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may come
+    first.
+    """
     parts = [token.name for token in names]
     if len(parts) > 3 and parts[0] == CATALOG:
         parts = parts[1:]

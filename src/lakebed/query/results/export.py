@@ -1,4 +1,7 @@
-"""Results written to files: CSV, JSON, NDJSON, Parquet, Arrow; row by row or batch by batch, never all at once."""
+"""Results written to files: CSV, JSON, NDJSON, Parquet, Arrow.
+
+Row by row or batch by batch, never all at once.
+"""
 
 import csv
 import io
@@ -106,7 +109,10 @@ def cell(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON. Decimals, large integers, NaN and infinities become text, so that nothing is lost."""
+    """A value for JSON.
+
+    Decimals, large integers, NaN and infinities become text, so that nothing is lost.
+    """
     match value:
         case None | bool() | str():
             return value

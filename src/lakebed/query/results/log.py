@@ -72,7 +72,9 @@ def sql_hash(sql: str) -> str:
 
 
 def line_of(entry: QueryLogEntry) -> bytes:
-    """The entry as a line of at most `LONGEST_LINE` bytes: the SQL is cut first, the names of tables last."""
+    """The entry as a line of at most `LONGEST_LINE` bytes: the SQL is cut first, the names of
+    tables last.
+    """
     values = {field.name: getattr(entry, field.name) for field in fields(entry)}
     values |= {"ts": entry.ts.astimezone(UTC).isoformat(), "error": _cut(entry.error, _LONGEST_ERROR)}
     for field, least in (("sql", 0), ("error", 0), ("params_redacted", 0), ("snapshot_ids", 0), ("tables", 0)):
@@ -84,7 +86,9 @@ def line_of(entry: QueryLogEntry) -> bytes:
 
 
 def _shorten(values: dict[str, Any], field: str, least: int) -> Any:
-    """As much of a field as the line has room for, by bisection, because escapes make lengths hard to predict."""
+    """As much of a field as the line has room for, by bisection, because escapes make lengths hard
+    to predict.
+    """
     value, low, high = values[field], least, len(values[field])
     while low < high:
         middle = (low + high + 1) // 2
@@ -106,7 +110,10 @@ def _encoded(values: dict[str, Any]) -> bytes:
 
 
 def parse_line(line: str) -> QueryLogEntry | None:
-    """The entry in a line; None for a broken one, such as a full disk leaves. Unknown fields are ignored."""
+    """The entry in a line; None for a broken one, such as a full disk leaves.
+
+    Unknown fields are ignored.
+    """
     try:
         values = json.loads(line)
         known = {field.name: values[field.name] for field in fields(QueryLogEntry) if field.name in values}
@@ -161,7 +168,10 @@ class QueryLog:
 
 
 def _written(descriptor: int, line: bytes) -> bool:
-    """Write a line at once. If a full disk cuts it off, a line break keeps it from spoiling the next one."""
+    """Write a line at once.
+
+    If a full disk cuts it off, a line break keeps it from spoiling the next one.
+    """
     done = os.write(descriptor, line)
     if done < len(line):
         os.write(descriptor, b"\n")

@@ -24,7 +24,10 @@ _FETCHED = 2_000  # rows at a time
 
 @dataclass(frozen=True)
 class Profile:
-    """What the first reading of the rows took; `operators` only if the request asked for a profile."""
+    """What the first reading of the rows took.
+
+    `operators` only if the request asked for a profile.
+    """
 
     plan_ms: float
     run_ms: float
@@ -79,7 +82,10 @@ class QueryResult(RowSource):
                     break
 
     def to_arrow_batches(self, *, rows: int = _BATCH) -> "pa.RecordBatchReader":
-        """The rows as they are computed, in batches of about `rows`; only a few batches are in memory."""
+        """The rows as they are computed, in batches of about `rows`.
+
+        Only a few batches are in memory.
+        """
         import pyarrow as pa
 
         reading = self._start_pass()
@@ -165,7 +171,10 @@ class QueryResult(RowSource):
         return f"QueryResult({', '.join(f'{name} {type_}' for name, type_ in self.column_types)})"
 
     def _repr_html_(self) -> str:
-        """The first rows, for notebooks. They are computed apart, so that the result itself stays unread."""
+        """The first rows, for notebooks.
+
+        They are computed apart, so that the result itself stays unread.
+        """
         limit = self._request.limit
         rows = self._run()
         try:

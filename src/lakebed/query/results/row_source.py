@@ -29,7 +29,10 @@ class RowSource(ABC):
 
     @abstractmethod
     def to_arrow_batches(self, *, rows: int = BATCH) -> "pa.RecordBatchReader":
-        """The rows as they are read, in batches of about `rows`; only a few batches are in memory."""
+        """The rows as they are read, in batches of about `rows`.
+
+        Only a few batches are in memory.
+        """
 
     @abstractmethod
     def to_polars(self) -> "pl.DataFrame":
@@ -52,7 +55,10 @@ class RowSource(ABC):
         return self.to_arrow_batches().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self, *, dtype_backend: DtypeBackend | None = None) -> "pd.DataFrame":
-        """All rows as a pandas DataFrame; `dtype_backend="pyarrow"` keeps every type, and NaN distinct from NULL."""
+        """All rows as a pandas DataFrame.
+
+        `dtype_backend="pyarrow"` keeps every type, and NaN distinct from NULL.
+        """
         return as_pandas(self.to_arrow(), dtype_backend)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:

@@ -1,4 +1,6 @@
-"""Views of the catalog: answered by DuckDB if all of their SQL means the same there, by Spark otherwise."""
+"""Views of the catalog: answered by DuckDB if all of their SQL means the same there, by Spark
+otherwise.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -29,7 +31,10 @@ def require_present(reference: TableReference, at: str | None) -> None:
 
 
 def plan_view(name: TableName, catalog: Catalog, *, metadata: Metadata, planning: Planning, settings: str = "") -> CatalogView:
-    """How a view is answered. With a setting that changes what Spark's SQL means, only Spark can."""
+    """How a view is answered.
+
+    With a setting that changes what Spark's SQL means, only Spark can.
+    """
     found = catalog.view(name)
     if found is None:
         raise UnknownName("view", str(name))
@@ -93,7 +98,9 @@ def _listed(name: TableName, what: ViewMetadata | TableMetadata) -> ListedTable:
 
 
 def _full_name(parts: tuple[str, ...], view: ViewMetadata) -> tuple[str, ...]:
-    """A name as Spark reads it in a view: one part is in the view's namespace, several start at the catalog."""
+    """A name as Spark reads it in a view: one part is in the view's namespace, several start at the
+    catalog.
+    """
     if view.catalog not in ("", CATALOG):
         raise NotEquivalent(f"the catalog {view.catalog}")
     if len(parts) == 1:

@@ -1,4 +1,6 @@
-"""Expressions of a view in DuckDB's SQL, with the types for which DuckDB and Spark are known to agree."""
+"""Expressions of a view in DuckDB's SQL, with the types for which DuckDB and Spark are known to
+agree.
+"""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +25,10 @@ class NotEquivalent(Exception):
 
 @dataclass(frozen=True)
 class DuckExpression:
-    """An expression in DuckDB's SQL, and its Iceberg type. `literal` is the text of a literal number."""
+    """An expression in DuckDB's SQL, and its Iceberg type.
+
+    `literal` is the text of a literal number.
+    """
 
     text: str
     type: str
@@ -50,7 +55,9 @@ def node_name(node: "exp.Expr") -> str:
 
 
 def is_groupable(type_: str) -> bool:
-    """Whether both engines agree on which values of a type are equal, and equal values look the same."""
+    """Whether both engines agree on which values of a type are equal, and equal values look the
+    same.
+    """
     return type_ in _SIMPLE or DECIMAL.fullmatch(type_) is not None
 
 

@@ -24,7 +24,10 @@ TypedColumn = tuple[str, str]  # a column's name and type
 
 @dataclass(frozen=True)
 class FromItem:
-    """A source of a FROM; `alias` is its name in the translation, `qualifier` its name in the view's SQL."""
+    """A source of a FROM.
+
+    `alias` is its name in the translation, `qualifier` its name in the view's SQL.
+    """
 
     alias: str
     qualifier: str

@@ -1,4 +1,6 @@
-"""Views in Spark's SQL as SELECTs in DuckDB's, where every construct is known to mean the same in both."""
+"""Views in Spark's SQL as SELECTs in DuckDB's, where every construct is known to mean the same in
+both.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +43,10 @@ class DuckSelect:
 
 
 def translate_view(sql: str, columns: Sequence[Column], find: Find) -> str:
-    """The SELECT in DuckDB's SQL of a view that has these columns; `NotEquivalent` says why there is none."""
+    """The SELECT in DuckDB's SQL of a view that has these columns.
+
+    `NotEquivalent` says why there is none.
+    """
     from sqlglot import exp, parse
     from sqlglot.errors import SqlglotError
 

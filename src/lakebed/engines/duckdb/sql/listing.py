@@ -1,4 +1,7 @@
-"""The lake's tables without rows, for statements such as SHOW TABLES. Pure text; nothing is read here."""
+"""The lake's tables without rows, for statements such as SHOW TABLES.
+
+Pure text; nothing is read here.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +17,10 @@ _NO_TYPE = '"NULL"'  # for a type that DuckDB lacks, and for tables whose column
 
 
 def listing_part(tables: Sequence[ListedTable]) -> SetupPart:
-    """Sets up a DuckDB with these tables and nothing else; its own database stays only if the lake is empty."""
+    """Sets up a DuckDB with these tables and nothing else.
+
+    Its own database stays only if the lake is empty.
+    """
     return SetupPart(("listing",), ";\n".join(_statements(tables)) or "SELECT 1")
 
 

@@ -51,7 +51,9 @@ def _refuse(sql: str) -> NoReturn:
 
 
 def _is_pivot(connection: Any, kinds: list[Any], sql: str) -> bool:
-    """Whether it is a PIVOT without values: DuckDB first creates a type of them, in another statement."""
+    """Whether it is a PIVOT without values: DuckDB first creates a type of them, in another
+    statement.
+    """
     create, select = duckdb.StatementType.CREATE, duckdb.StatementType.SELECT
     if set(kinds[:-1]) != {create} or kinds[-1] != select:
         return False
@@ -94,7 +96,10 @@ def _read(connection: Any, sql: str) -> tuple[str, Json] | None:
 
 
 def _pivot(connection: Any, sql: str) -> Json:
-    """The parse tree of a PIVOT without values, as if it had some; `values` are the trees of the queries for them."""
+    """The parse tree of a PIVOT without values, as if it had some.
+
+    `values` are the trees of the queries for them.
+    """
     text = sql.encode().decode("latin-1")  # a character for each byte, for DuckDB counts bytes
     named = with_values([*_words(sql, text), Word("", len(text))])
     found = _read(connection, replaced(text, named.pieces).encode("latin-1").decode())

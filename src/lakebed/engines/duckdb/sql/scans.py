@@ -1,4 +1,6 @@
-"""The SELECT over a table's files: by the names in the files, by field id, or through DuckDB's Iceberg reader. Pure text."""
+"""The SELECT over a table's files: by the names in the files, by field id, or through DuckDB's
+Iceberg reader. Pure text.
+"""
 
 import re
 from collections.abc import Iterable
@@ -42,7 +44,10 @@ def _listed(files: Iterable[ScanFile]) -> str:
 
 
 def _by_name(stored: ColumnGroup, scan: Scan) -> str:
-    """Files that hold the columns under these names. A cast to the type that a column has already costs nothing."""
+    """Files that hold the columns under these names.
+
+    A cast to the type that a column has already costs nothing.
+    """
     shown = ", ".join(_found(name, column, scan) for name, column in zip(stored.names, scan.columns, strict=True))
     return f"SELECT {shown} FROM read_parquet([{_listed(stored.files)}], hive_partitioning = false)"
 
@@ -59,7 +64,9 @@ def _shown(scan: Scan) -> str:
 
 
 def _unbounded(scan: Scan) -> str:
-    """Columns with NaN as expressions: DuckDB would prune by bounds that do not include NaN (its issue 25521)."""
+    """Columns with NaN as expressions: DuckDB would prune by bounds that do not include NaN (its
+    issue 25521).
+    """
     shown = ", ".join(
         f"{_unbound(column)} AS {duckdb_identifier(column.name)}" for column in scan.columns if _may_hold_nan(column)
     )

@@ -1,4 +1,7 @@
-"""Planned tables in DuckDB: the statements that create them under their names. Pure text; nothing is read here."""
+"""Planned tables in DuckDB: the statements that create them under their names.
+
+Pure text; nothing is read here.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

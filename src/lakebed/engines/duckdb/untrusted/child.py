@@ -71,7 +71,10 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sent(batches: Any, out: Any, *, rows: int, size: int) -> bool:
-    """Send batches up to the limits; whether rows were left out. Each batch is measured first: it may exceed them alone."""
+    """Send batches up to the limits; whether rows were left out.
+
+    Each batch is measured first: it may exceed them alone.
+    """
     for batch in batches:
         count = fitting(batch, rows=rows, size=size)
         part = batch.slice(0, count)
@@ -93,7 +96,10 @@ def fitting(batch: Any, *, rows: int, size: int) -> int:
 
 
 def locked(job: dict[str, Any]) -> "duckdb.DuckDBPyConnection":
-    """A connection that has the job's tables, can open their files and nothing else; this cannot be undone."""
+    """A connection that has the job's tables, can open their files and nothing else.
+
+    This cannot be undone.
+    """
     import duckdb
 
     connection = duckdb.connect(":memory:", config=OPENING)

@@ -1,4 +1,6 @@
-"""Processes in which untrusted SQL runs: one for each query, started in advance when another query is likely."""
+"""Processes in which untrusted SQL runs: one for each query, started in advance when another query
+is likely.
+"""
 
 from threading import Lock
 

@@ -33,7 +33,9 @@ class UntrustedLimits:
 
 @dataclass(frozen=True)
 class SandboxInputs:
-    """What the query may use: statements that create its tables, and the files and folders these read."""
+    """What the query may use: statements that create its tables, and the files and folders these
+    read.
+    """
 
     setup: tuple[str, ...]
     tables: tuple[tuple[str, ...], ...]
@@ -66,7 +68,10 @@ class ConfinedQuery:
         self._end("it was cancelled.")
 
     def batches(self) -> "Iterator[pa.RecordBatch]":
-        """The answer. Raises `BadQuery` for DuckDB's errors, `QueryEnded` if a limit was reached."""
+        """The answer.
+
+        Raises `BadQuery` for DuckDB's errors, `QueryEnded` if a limit was reached.
+        """
         yield from self.reader()
 
     def reader(self) -> "pa.RecordBatchReader":

@@ -1,4 +1,6 @@
-"""Untrusted queries: each in a process of its own that can open the files of its plan and nothing else."""
+"""Untrusted queries: each in a process of its own that can open the files of its plan and nothing
+else.
+"""
 
 from collections.abc import Sequence
 
@@ -50,7 +52,9 @@ class ConfinedEngine:
         return SandboxInputs(setup, names, files_of(plan.tables), folders)
 
     def _iceberg_folders(self, plan: QueryPlan) -> frozenset[str]:
-        """Where DuckDB's Iceberg reader looks for manifests and files, for the tables that it reads."""
+        """Where DuckDB's Iceberg reader looks for manifests and files, for the tables that it
+        reads.
+        """
         found: set[str] = set()
         for table in all_tables(plan.tables):
             source, scan = table.target.source, table.scan
