@@ -105,7 +105,7 @@ def test_a_dropped_table_stays_while_somebody_holds_a_state_of_it_or_its_files_a
         cared.lake.tables.drop("silver.borrowed")
         before = cared.files()
         messages = {one.subject: one.message for one in cared.care(days=31, **PURGE).entries}
-        assert "somebody holds" in messages["shop.silver.orders"]
+        assert "a snapshot is protected" in messages["shop.silver.orders"]
         assert "gc.enabled" in messages["shop.silver.borrowed"]
         assert cared.files() == before
     assert ("done", 1) in {(one.state, one.counts.get("tables")) for one in cared.care(days=31, **PURGE).entries}
