@@ -463,7 +463,7 @@ def test_a_view_is_made_judged_and_read_through_by_others_with_the_same_pins(sho
     assert shop.lake.query(asked, engine="spark").fetchall() == [(2, 1), (2, 2)]
     assert shop.lake.query(asked).fetchall() == [(2, 1), (2, 2)]
     assert [one.reason for one in shop.lake.explain(asked)] == ["VIEW_BY_DUCKDB", "PRUNED", "NO_CONDITION"]
-    with pytest.raises(BadQuery, match="no states of its own"):
+    with pytest.raises(BadQuery, match="it has no snapshots"):
         shop.lake.query("SELECT * FROM v", engine="spark", at="2026-01-01")
     shop.pipeline("silver.v", "SELECT id + 10 AS id FROM {{ ref('bronze.a') }}", "materialized: view")
     assert shop.run("silver.v")["silver.v"].error["kind"] == "GateFailed"
