@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lakebed.engines.files import FolderFiles, open_files
 from lakebed.engines.files.s3 import S3Files
 from lakebed.errors import BadName, FileExists, FileMissing
-from lakebed.ports.files import Files
+from lakebed.ports.files.files import Files
 from lakebed.testing.files import MemoryFiles
 from tests.servers.s3 import S3Server
 from tests.support.scale import SCALE

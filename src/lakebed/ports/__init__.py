@@ -1,30 +1,10 @@
 """What Lakebed asks of the outside: protocols, and the value types in their signatures."""
 
-from lakebed.ports.amendments import Amendment, RemoveRef, RemoveSnapshots, SetProperties, SetRef, SetSchema
-from lakebed.ports.archive import DatabaseArchive
-from lakebed.ports.audit import Audit, Checksum, PinRow
-from lakebed.ports.care import CareEntry, CareLog, CareState
-from lakebed.ports.catalog import Catalog, DroppedTable, Publication, RefMove
-from lakebed.ports.commit_records import NO_CHANGE_RECORDS, NO_PUBLICATION_RECORDS, ChangeRecords, PublicationRecords
-from lakebed.ports.compute import Compute
-from lakebed.ports.events import Event, EventKind, Events, RecordedEvent, SnapshotProtection
-from lakebed.ports.files import FileInfo, Files
-from lakebed.ports.frames import Field, Frame
-from lakebed.ports.inspection import DamagedFile, FileContent, FileInspector, MetadataFile
-from lakebed.ports.landing_reader import FileGroup, FileRows, LandingReader, UnreadableFiles
-from lakebed.ports.leases import Lease, Leases
-from lakebed.ports.ledger import ColumnTypeChange, ConsumedFile, FileState, FileStateChange, MovedFile, ZoneTypes
-from lakebed.ports.local_session import LocalSession
-from lakebed.ports.pointer_rows import PointerChange, PointerRow, PointerRows
-from lakebed.ports.predicates import Always, And, Comparison, In, IsNull, Not, Operator, Or, Predicate, StartsWith
-from lakebed.ports.query_rows import OperatorProfile, QueryRows
-from lakebed.ports.reach import ReachableFile, ReachableFiles, ReachableKind
-from lakebed.ports.records import Records
-from lakebed.ports.releases import Draft, Release, Releases
-from lakebed.ports.relocation import RelocatedTable, TableRelocator
-from lakebed.ports.runs import InputPin, Phase, QuarantinedFile, RunRecord, RunState, RunSummary, Severity, Verdict
-from lakebed.ports.scans import ColumnGroup, Scan, ScanColumn, ScanFile, Scans
-from lakebed.ports.tables import (
+from lakebed.ports.catalog.amendments import Amendment, RemoveRef, RemoveSnapshots, SetProperties, SetRef, SetSchema
+from lakebed.ports.catalog.catalog import Catalog, DroppedTable, Publication, RefMove
+from lakebed.ports.catalog.commit_records import NO_CHANGE_RECORDS, NO_PUBLICATION_RECORDS, ChangeRecords, PublicationRecords
+from lakebed.ports.catalog.pointer_rows import PointerChange, PointerRow, PointerRows
+from lakebed.ports.catalog.tables import (
     MAIN,
     NAME,
     OWN_COLUMNS,
@@ -39,6 +19,26 @@ from lakebed.ports.tables import (
     TableMetadata,
     ViewMetadata,
 )
+from lakebed.ports.files.files import FileInfo, Files
+from lakebed.ports.rows.compute import Compute
+from lakebed.ports.rows.frames import Field, Frame
+from lakebed.ports.rows.landing_reader import FileGroup, FileRows, LandingReader, UnreadableFiles
+from lakebed.ports.rows.local_session import LocalSession
+from lakebed.ports.rows.predicates import Always, And, Comparison, In, IsNull, Not, Operator, Or, Predicate, StartsWith
+from lakebed.ports.rows.query_rows import OperatorProfile, QueryRows
+from lakebed.ports.rows.scans import ColumnGroup, Scan, ScanColumn, ScanFile, Scans
+from lakebed.ports.state.care_log import CareEntry, CareLog, CareState
+from lakebed.ports.state.events import Event, EventKind, Events, RecordedEvent, SnapshotProtection
+from lakebed.ports.state.leases import Lease, Leases
+from lakebed.ports.state.ledger import ColumnTypeChange, ConsumedFile, FileState, FileStateChange, MovedFile, ZoneTypes
+from lakebed.ports.state.records import Records
+from lakebed.ports.state.releases import Draft, Release, Releases
+from lakebed.ports.state.runs import InputPin, Phase, QuarantinedFile, RunRecord, RunState, RunSummary, Severity, Verdict
+from lakebed.ports.upkeep.archive import DatabaseArchive
+from lakebed.ports.upkeep.audit import Audit, Checksum, PinRow
+from lakebed.ports.upkeep.inspection import DamagedFile, FileContent, FileInspector, MetadataFile
+from lakebed.ports.upkeep.reach import ReachableFile, ReachableFiles, ReachableKind
+from lakebed.ports.upkeep.relocation import RelocatedTable, TableRelocator
 
 __all__ = [
     "MAIN",

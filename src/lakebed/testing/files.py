@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from threading import Lock
 
 from lakebed.errors import FileExists, FileMissing
-from lakebed.ports.file_paths import require_folder, require_path, require_range
-from lakebed.ports.file_probe import require_atomic_create
-from lakebed.ports.files import FileInfo
+from lakebed.ports.files.file_paths import require_folder, require_path, require_range
+from lakebed.ports.files.file_probe import require_atomic_create
+from lakebed.ports.files.files import FileInfo
 
 _ADDRESS = "memory/"
 

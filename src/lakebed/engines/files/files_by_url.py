@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from lakebed.engines.files.folder import FolderFiles
 from lakebed.engines.files.open import open_files
-from lakebed.ports.files import FileInfo, Files
+from lakebed.ports.files.files import FileInfo, Files
 from lakebed.settings import FilesSettings, Root, normalized_location
 
 

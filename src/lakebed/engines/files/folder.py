@@ -12,9 +12,9 @@ from pathlib import Path
 
 from lakebed.engines.files.moving import etag_of, move_file, remove_file
 from lakebed.errors import BadName, FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
-from lakebed.ports.file_paths import is_unfinished, require_folder, require_path, require_range, unfinished_name
-from lakebed.ports.file_probe import PROBE_FOLDER, require_atomic_create
-from lakebed.ports.files import FileInfo
+from lakebed.ports.files.file_paths import is_unfinished, require_folder, require_path, require_range, unfinished_name
+from lakebed.ports.files.file_probe import PROBE_FOLDER, require_atomic_create
+from lakebed.ports.files.files import FileInfo
 from lakebed.settings import normalized_location
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}

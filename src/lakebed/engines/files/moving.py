@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from lakebed.ports.file_paths import unfinished_name
+from lakebed.ports.files.file_paths import unfinished_name
 
 
 def etag_of(seen: os.stat_result) -> str:

@@ -1,7 +1,7 @@
 """Opening the store of a root."""
 
 from lakebed.engines.files.folder import FolderFiles
-from lakebed.ports.files import Files
+from lakebed.ports.files.files import Files
 from lakebed.settings import FilesSettings, Root
 
 

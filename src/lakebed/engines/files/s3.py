@@ -22,9 +22,9 @@ from obstore.exceptions import (
 from obstore.store import S3Store
 
 from lakebed.errors import FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
-from lakebed.ports.file_paths import require_folder, require_path, require_range
-from lakebed.ports.file_probe import require_atomic_create
-from lakebed.ports.files import FileInfo
+from lakebed.ports.files.file_paths import require_folder, require_path, require_range
+from lakebed.ports.files.file_probe import require_atomic_create
+from lakebed.ports.files.files import FileInfo
 from lakebed.settings import FilesSettings, Root
 
 # files up to this size are moved by reading and creating them, larger ones by the server

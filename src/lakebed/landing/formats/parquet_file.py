@@ -12,7 +12,7 @@ from lakebed.landing.formats.sniffed import SniffedFile
 from lakebed.landing.formats.streams import WINDOW, BrokenFile
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
-from lakebed.ports.ranged_file import RangedFile
+from lakebed.ports.files.ranged_file import RangedFile
 
 
 def sniff_parquet(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:

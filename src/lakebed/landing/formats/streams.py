@@ -9,7 +9,7 @@ from gzip import BadGzipFile, GzipFile
 from typing import IO, cast
 
 from lakebed.ports import FileInfo, Files
-from lakebed.ports.ranged_file import RangedFile
+from lakebed.ports.files.ranged_file import RangedFile
 
 WINDOW = 64 * 1024
 _GZIP = b"\x1f\x8b"

@@ -8,7 +8,7 @@ from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
 from lakebed.engines.iceberg.scan.manifests import ManifestEntry
 from lakebed.ports import ColumnGroup, ScanColumn, ScanFile
-from lakebed.ports.ranged_file import RangedFile
+from lakebed.ports.files.ranged_file import RangedFile
 from lakebed.settings import normalized_location
 
 _FILES = 128  # reading the footers of more takes too long before the first row

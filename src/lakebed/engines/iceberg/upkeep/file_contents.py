@@ -13,8 +13,8 @@ from typing import Any
 from lakebed.engines.files import FolderFiles
 from lakebed.errors import FileMissing
 from lakebed.ports import FileContent
-from lakebed.ports.files import Files
-from lakebed.ports.ranged_file import RangedFile
+from lakebed.ports.files.files import Files
+from lakebed.ports.files.ranged_file import RangedFile
 
 _IN_MEMORY = 64 * 1024 * 1024  # a file up to this size is fetched once and read twice
 _PIECE = 16 * 1024 * 1024

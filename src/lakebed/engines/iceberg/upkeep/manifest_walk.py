@@ -9,7 +9,7 @@ from pyiceberg.manifest import DataFileContent, ManifestEntry, ManifestFile, rea
 
 from lakebed.errors import FileMissing, Unavailable
 from lakebed.ports import ReachableFile, ReachableKind
-from lakebed.ports.inspection import DamagedFile
+from lakebed.ports.upkeep.inspection import DamagedFile
 from lakebed.settings import normalized_location
 
 _AT_ONCE = 8

@@ -11,7 +11,7 @@ from cachetools import LRUCache, cachedmethod
 
 from lakebed.errors import DamagedTable
 from lakebed.ports import ForeignTable, Pointer, ReachableFile
-from lakebed.ports.inspection import DamagedFile
+from lakebed.ports.upkeep.inspection import DamagedFile
 from lakebed.settings import normalized_location
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from lakebed.names import TableName
-from lakebed.ports.amendments import Amendment
-from lakebed.ports.commit_records import NO_CHANGE_RECORDS, NO_PUBLICATION_RECORDS, ChangeRecords, PublicationRecords
-from lakebed.ports.events import Event
-from lakebed.ports.leases import Lease
-from lakebed.ports.tables import MAIN, ForeignTable, Pointer, TableMetadata, ViewMetadata
+from lakebed.ports.catalog.amendments import Amendment
+from lakebed.ports.catalog.commit_records import NO_CHANGE_RECORDS, NO_PUBLICATION_RECORDS, ChangeRecords, PublicationRecords
+from lakebed.ports.catalog.tables import MAIN, ForeignTable, Pointer, TableMetadata, ViewMetadata
+from lakebed.ports.state.events import Event
+from lakebed.ports.state.leases import Lease
 
 
 @dataclass(frozen=True, order=True)

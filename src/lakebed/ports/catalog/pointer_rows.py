@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from lakebed.names import TableName
-from lakebed.ports.catalog import RefMove
-from lakebed.ports.commit_records import NO_CHANGE_RECORDS, ChangeRecords
-from lakebed.ports.leases import Lease
+from lakebed.ports.catalog.catalog import RefMove
+from lakebed.ports.catalog.commit_records import NO_CHANGE_RECORDS, ChangeRecords
+from lakebed.ports.state.leases import Lease
 
 
 @dataclass(frozen=True)

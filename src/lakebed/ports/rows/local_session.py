@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from lakebed.names import TableName
-from lakebed.ports.tables import ColumnAlias
+from lakebed.ports.catalog.tables import ColumnAlias
 
 
 class LocalSession(Protocol):

@@ -6,9 +6,9 @@ is stored by every catalog: a contract test goes through the fields of both.
 
 from dataclasses import dataclass
 
-from lakebed.ports.events import Event
-from lakebed.ports.ledger import ConsumedFile, FileStateChange, ZoneTypes
-from lakebed.ports.runs import RunRecord
+from lakebed.ports.state.events import Event
+from lakebed.ports.state.ledger import ConsumedFile, FileStateChange, ZoneTypes
+from lakebed.ports.state.runs import RunRecord
 
 
 @dataclass(frozen=True)

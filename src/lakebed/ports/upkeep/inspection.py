@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from lakebed.ports.reach import ReachableFile, ReachableKind
-from lakebed.ports.tables import Pointer, TableMetadata
+from lakebed.ports.catalog.tables import Pointer, TableMetadata
+from lakebed.ports.upkeep.reach import ReachableFile, ReachableKind
 
 
 @dataclass(frozen=True)

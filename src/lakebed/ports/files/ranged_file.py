@@ -3,7 +3,7 @@
 import io
 from typing import TYPE_CHECKING
 
-from lakebed.ports.files import Files
+from lakebed.ports.files.files import Files
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

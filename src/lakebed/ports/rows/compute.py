@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from lakebed.ports.frames import Field, Frame
-from lakebed.ports.landing_reader import LandingReader
+from lakebed.ports.rows.frames import Field, Frame
+from lakebed.ports.rows.landing_reader import LandingReader
 
 
 class Compute(Protocol):

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from lakebed.names import TableName, ZoneName
-from lakebed.ports.ledger import ConsumedFile, MovedFile
-from lakebed.ports.runs import InputPin, RunRecord, RunState, RunSummary
+from lakebed.ports.state.ledger import ConsumedFile, MovedFile
+from lakebed.ports.state.runs import InputPin, RunRecord, RunState, RunSummary
 
 
 class Records(Protocol):

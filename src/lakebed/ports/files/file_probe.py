@@ -6,7 +6,7 @@ from threading import Barrier
 from uuid import uuid4
 
 from lakebed.errors import FileExists, UnsafeStore
-from lakebed.ports.files import Files
+from lakebed.ports.files.files import Files
 
 PROBE_FOLDER = ".data/probe"
 _RACERS = 4

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lakebed.ports.frames import Field, Frame
+from lakebed.ports.rows.frames import Field, Frame
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lakebed.names import TableName
-from lakebed.ports.predicates import Predicate
-from lakebed.ports.tables import Pointer
+from lakebed.ports.catalog.tables import Pointer
+from lakebed.ports.rows.predicates import Predicate
 
 
 @dataclass(frozen=True)

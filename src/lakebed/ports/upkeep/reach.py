@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from lakebed.ports.tables import ForeignTable, Pointer
+from lakebed.ports.catalog.tables import ForeignTable, Pointer
 
 ReachableKind = Literal["metadata", "manifest list", "manifest", "data", "deletes", "statistics"]
 

@@ -1,0 +1,1 @@
+"""Tables as a catalog knows them, and what a commit carries."""

@@ -1,0 +1,1 @@
+"""What Lakebed itself stores."""

@@ -1,0 +1,1 @@
+"""What checks, backups and relocation need."""
